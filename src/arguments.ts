@@ -27,7 +27,7 @@ export function checkFunction(what: string, given: unknown): void {
  */
 export function checkOptions(what: string, given: unknown, known?: readonly string[]): void {
   if (given === undefined) return;
-  // A promise and a Map are objects, but have no options as properties. A promise means that the program has forgotten
+  // A promise and a Map are objects, but have no options as properties. A program passes a promise if it has forgotten
   // `await`.
   const isContainer = Array.isArray(given) || given instanceof Promise || given instanceof Map;
   const isObject = typeof given === 'object' && given !== null && !isContainer;

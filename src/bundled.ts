@@ -1,6 +1,6 @@
 // Loads a CommonJS package, even if lameduck itself is bundled into an ECMAScript module.
 
-// The number of packages that are being loaded. Module-level, because all loads share the one global `require`.
+// The number of calls of fromBundle in progress. All these calls share one global `require`.
 let loading = 0;
 
 /**

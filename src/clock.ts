@@ -1,16 +1,12 @@
-// The only file that reads the time and sets timers. All other code is given a Clock, so that a test can control it.
+// The only file that reads the time and sets timers. All other code gets a Clock as an argument, so that a test can
+// control the time.
 import { performance } from 'node:perf_hooks';
-import timers from 'node:timers';
+import { hrtime, startTimer, stopTimer } from './node-timers.ts';
 
-// Save Node's functions when lameduck loads. Otherwise the fake timers of a test could stop a shutdown. A saved
-// function is also faster, because the global `performance` is a getter.
+export { startImmediate, stopTimer } from './node-timers.ts';
+
+// A saved function is faster than the global `performance`, which is a getter.
 const now = performance.now.bind(performance);
-const { clearTimeout: stopTimer } = timers;
-const hrtime = process.hrtime.bind(process);
-
-const { setTimeout: startTimer } = timers;
-
-export const startImmediate = timers.setImmediate;
 
 /**
  * threadTime returns a monotonic time in milliseconds that is equal in every thread. `Clock.now` counts from the start
@@ -24,14 +20,16 @@ export function threadTime(): number {
 /** Clock measures monotonic time in milliseconds (P-074). */
 export interface Clock {
   now(): number;
-  /** after runs `callback` once, `milliseconds` from now. The returned function cancels it. */
+  /**
+   * `after()` calls `callback` once after `milliseconds`, which is at most 24.8 days. The returned function cancels it.
+   */
   after(milliseconds: number, callback: () => void): () => void;
   /** afterUnref does what `after` does, but its timer does not keep the event loop alive. */
   afterUnref(milliseconds: number, callback: () => void): () => void;
 }
 
-/** longestTimer is Node's longest timer, in milliseconds. A longer timer would fire at once. */
-export const longestTimer = 2 ** 31 - 1;
+// Node's longest timer, in milliseconds. A longer timer would fire at once.
+const longestTimer = 2 ** 31 - 1;
 
 // Node truncates both the duration and the current time to whole milliseconds. Without the added millisecond, a timer
 // could fire before its duration has passed.
@@ -39,7 +37,7 @@ function startLater(callback: () => void, milliseconds: number): NodeJS.Timeout 
   return startTimer(callback, Math.min(Math.ceil(milliseconds) + 1, longestTimer));
 }
 
-/** systemClock is the clock of this machine. */
+/** systemClock is the real Clock, which every process uses except in tests. */
 export const systemClock: Clock = {
   now,
   after(milliseconds, callback) {
@@ -61,7 +59,7 @@ export function wallTime(): number {
   return Date.now();
 }
 
-/** wait resolves `milliseconds` from now, or at once when `signal` is aborted. It never rejects. */
+/** `wait()` resolves `milliseconds` from now, or at once when `signal` is aborted. It never rejects. */
 export function wait(clock: Clock, milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted === true) {

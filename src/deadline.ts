@@ -22,12 +22,12 @@ export class Deadline {
     return this.#at;
   }
 
-  /** signal is aborted when the deadline is reached. */
+  /** `signal` is aborted when the deadline is reached. */
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
 
-  /** shorten moves the deadline to `at` if `at` is earlier. A later `at` has no effect. */
+  /** `shorten()` moves the deadline to `at` if `at` is earlier. A later `at` has no effect. */
   shorten(at: number): void {
     if (at >= this.#at) return;
     this.#at = at;
@@ -38,7 +38,7 @@ export class Deadline {
     });
   }
 
-  /** clear cancels the deadline: it is never reached, and its timer no longer keeps the event loop alive. */
+  /** `clear()` cancels the deadline: it is never reached, and its timer no longer keeps the event loop alive. */
   clear(): void {
     this.#cancel();
     this.#at = -Infinity;

@@ -1,4 +1,4 @@
-// Every error that lameduck throws: one class and one table of codes. The meaning of a code never changes.
+// The class of every error that lameduck throws, and the table of its codes. The meaning of a code never changes.
 import { inspect } from 'node:util';
 
 const brand = Symbol.for('lameduck.error');
@@ -10,35 +10,35 @@ export const errorCodes = {
     remedy: 'Correct each listed option or variable. `docs/settings.md` lists the valid values.',
   },
   LAMEDUCK_ERR_BUDGET_TOO_SHORT: {
-    cause: 'Less than one second of the shutdown budget would be left for requests in flight.',
+    cause: 'The settings and hook limits leave less than one second of the shutdown budget for requests in flight.',
     remedy:
-      'Raise `terminationGracePeriodSeconds` of the pod and the setting of the same name. Or shorten the delay, the preStop hook or the limits of the hooks.',
+      'Raise `terminationGracePeriodSeconds` of the pod, and the setting with the same name. You can also shorten the delay, the preStop hook or the limits of the hooks.',
   },
   LAMEDUCK_ERR_PROBE_PORT_FAILED: {
     cause: 'lameduck cannot listen on the probe port. The message has the reason.',
-    remedy: 'Set `probePort` to a port on which nothing else listens.',
+    remedy: 'Set `probePort` to a port on which no other process listens.',
   },
   LAMEDUCK_ERR_SERVER_INVALID: {
     cause:
-      'The argument is not a server of `node:http`, `node:https` or `node:http2`. `runShutdown` also rejects a server on a unix socket, and a Fastify application without `lameduck/fastify`.',
+      'The argument of `lameduck()` is not a server of `node:http`, `node:https` or `node:http2`. `runShutdown` also rejects a server on a Unix socket, and a Fastify application without `lameduck/fastify`.',
     remedy:
       'Pass the server itself: `app.server` for Fastify; `createServer(app)` or the return value of `app.listen()` for Express.',
   },
   LAMEDUCK_ERR_SERVER_CLOSED: {
-    cause: 'The server has already been closed. From `runShutdown`: its shutdown has already begun.',
-    remedy: 'Call `lameduck(server)` before closing the server, best right after creating it.',
+    cause: 'The server has already been closed, or its shutdown had begun before `runShutdown` was called.',
+    remedy: 'Call `lameduck(server)` before you close the server, if possible right after you have created it.',
   },
   LAMEDUCK_ERR_SERVER_TAKEN: {
-    cause: '`lameduck()` was called twice for this server.',
-    remedy: 'Use the handle that the first call returned. Pass several servers as one array.',
+    cause: '`lameduck()` was called twice for the same server.',
+    remedy: 'Use the handle that the first call of `lameduck()` returned. Pass several servers as one array.',
   },
   LAMEDUCK_ERR_NAME_INVALID: {
     cause:
-      'The name of a hook, a check or a group is missing or empty, or has characters that a probe path cannot have.',
-    remedy: 'Use letters, digits, `.`, `_`, `-` and `/`, with a letter or digit at both ends.',
+      'The name of a hook, a check or a group is missing or empty. The error also occurs if the name has characters that a probe path cannot have.',
+    remedy: 'In the name, use letters, digits, `.`, `_`, `-` and `/`, with a letter or digit at both ends.',
   },
   LAMEDUCK_ERR_NAME_TAKEN: {
-    cause: 'A hook or check of this name is already registered.',
+    cause: 'A hook or check with the same name is already registered.',
     remedy: 'Give each hook and each check of an endpoint a different name.',
   },
   LAMEDUCK_ERR_FUNCTION_INVALID: {
@@ -47,7 +47,7 @@ export const errorCodes = {
   },
   LAMEDUCK_ERR_TIMEOUT_INVALID: {
     cause:
-      'The limit of a hook, the budget of `shutdown` or the `timeout` of `runShutdown` is shorter than 1 ms or not a duration. Or the limit of a destroy hook is longer than `destroyHookTimeout`.',
+      'The limit of a hook, the `budget` of `shutdown` or the `timeout` of `runShutdown` is not a duration from 1 ms. A destroy hook with a limit longer than `destroyHookTimeout` also causes this error.',
     remedy:
       'Pass a Go duration such as `5s`, or a number of milliseconds. If a destroy hook needs more time, raise `destroyHookTimeout`.',
   },
@@ -56,26 +56,27 @@ export const errorCodes = {
     remedy: 'Pass an address with a free port, such as `0.0.0.0:9090`.',
   },
   LAMEDUCK_ERR_PACKAGE_OUTDATED: {
-    cause: 'The program has installed a package that is older than lameduck supports.',
+    cause: 'lameduck does not support the installed version of a package, such as Fastify, because it is too old.',
     remedy: 'Install the version that the message names, or a newer one.',
   },
   LAMEDUCK_ERR_OPTIONS_INVALID: {
-    cause: 'The options are not an object, or contain an unknown or invalid option.',
-    remedy: 'Pass an object with the options that the message lists, or no object.',
+    cause: 'The options that were passed to a function are not an object, or contain an unknown or invalid option.',
+    remedy: 'Pass an object with the options that the message lists, or omit this argument.',
   },
   LAMEDUCK_ERR_PLUGIN_ENCAPSULATED: {
     cause:
-      '`fastifyLameduck` was registered inside a plugin with a scope of its own. The rest of the application cannot use it there.',
+      '`fastifyLameduck` was registered inside another plugin, whose scope hides it from the rest of the Fastify application.',
     remedy:
-      'Register it on the root instance. Make a plugin around it with `fastify-plugin`, for example the application of `fastify-cli`.',
+      'Register `fastifyLameduck` on the root instance. If another plugin must register it, such as the application of `fastify-cli`, wrap that plugin with `fastify-plugin`.',
   },
   LAMEDUCK_ERR_PLUGIN_DUPLICATE: {
     cause: '`fastifyLameduck` was registered twice, or another plugin has decorated the application with `lameduck`.',
-    remedy: 'Register it once, and use `app.lameduck` everywhere. Rename the other decorator.',
+    remedy:
+      'Register `fastifyLameduck` once, and use `app.lameduck` everywhere. Rename the decorator of the other plugin.',
   },
   LAMEDUCK_ERR_ROUTE_INVALID: {
     cause: 'A Fastify route has an invalid `config.lameduck`.',
-    remedy: 'Set it to `{ longRunning: true }`, or omit it.',
+    remedy: 'Set `config.lameduck` of the route to `{ longRunning: true }`, or omit it.',
   },
   LAMEDUCK_ERR_REQUEST_INVALID: {
     cause: 'The argument of `abortSignal` is not a request of `node:http` or `node:http2`.',
@@ -83,8 +84,8 @@ export const errorCodes = {
   },
   LAMEDUCK_ERR_REQUEST_ENDED: {
     cause:
-      'lameduck ended a request before its handler did. The error is the reason of the `AbortSignal`, or of a later write.',
-    remedy: 'Stop working for the request. The message says what ended it.',
+      'lameduck ended a request before its handler did. The `AbortSignal` of the request has this error as its reason, and a later write to the response fails with it.',
+    remedy: 'Stop the work for this request. The message of the error says why lameduck ended the request.',
   },
   LAMEDUCK_ERR_NOT_IN_CLUSTER: {
     cause:
@@ -102,13 +103,13 @@ export const errorCodes = {
     remedy: 'Use one elector per Lease, or give the second elector another `leaseName`.',
   },
   LAMEDUCK_ERR_ELECTOR_RUNNING: {
-    cause: '`run` was called while an earlier call of `run` was in progress.',
-    remedy: 'Await the first call, or start both pieces of work in one function.',
+    cause: 'The method `run` of an elector was called while an earlier call of `run` was in progress.',
+    remedy: 'Await the first call of `run`, or do both pieces of work in one function.',
   },
   LAMEDUCK_ERR_NOT_LEADER: {
     cause:
-      'The term as leader has ended. `assertLeader` threw this error, or it is the reason of the term’s `AbortSignal`. The message has the cause.',
-    remedy: 'Stop the work of the leader. The elector contends for the Lease again on its own.',
+      'The process is no longer the leader, because its term has ended. `assertLeader` throws this error, and the `AbortSignal` of the term has it as its reason. The message says why the term has ended.',
+    remedy: 'Stop the work that only a leader may do. The elector contends for the Lease again on its own.',
   },
   LAMEDUCK_ERR_REGISTERED_TOO_LATE: {
     cause: 'A hook or check was registered too late to run.',
@@ -116,26 +117,27 @@ export const errorCodes = {
       'Register checks and post-start hooks before `listen()`, or right after `lameduck(server)` if the server already listens. Register pre-shutdown hooks before the shutdown, and destroy hooks before the last request has been answered.',
   },
   LAMEDUCK_ERR_NEVER_READY: {
-    cause: 'The server of `runShutdown` did not become ready in time. The message names the failing checks.',
-    remedy: 'Make the checks and post-start hooks pass in the test, or raise `timeout`.',
+    cause:
+      'The server that was passed to `runShutdown` did not become ready in time. The message names the failing checks.',
+    remedy: 'Make the checks and post-start hooks pass in the test, or raise the option `timeout` of `runShutdown`.',
   },
   LAMEDUCK_ERR_WORK_FAILED: {
     cause:
-      'The work of `runShutdown` sent no request, or did not end. Or a request was lost at the end of the shutdown, or refused by the closed listener.',
+      'The function `work` that you passed to `runShutdown` sent no request, or did not end. The error also occurs if a request of `work` was cut at the end of the shutdown, or refused because the listener had closed.',
     remedy:
-      'Send all requests of `work` at once, or name in `during` the request with which the shutdown begins. Let `work` return when it has all its responses.',
+      'Let `work` send all its requests at once, or set the option `during` to the path of its last request. Let `work` return when it has all responses.',
   },
   LAMEDUCK_ERR_DISABLED: {
-    cause: '`runShutdown` was called while `LAMEDUCK_DISABLED` is set, so there is no lifecycle.',
+    cause: '`runShutdown` was called while `LAMEDUCK_DISABLED` was set, so the server has no lifecycle.',
     remedy: 'Unset `LAMEDUCK_DISABLED` in the environment of the test.',
   },
   LAMEDUCK_ERR_HOOK_FAILED: {
-    cause: 'A hook threw or rejected. Its error is the `cause`.',
-    remedy: 'Look at the cause. The drain has continued, and the exit code is 81.',
+    cause: 'A hook threw an error or rejected. The property `cause` has the error of the hook.',
+    remedy: 'Correct the error in `cause`. The drain has continued, and the exit code is 81.',
   },
   LAMEDUCK_ERR_HOOK_TIMED_OUT: {
-    cause: 'A hook had not ended at its limit.',
-    remedy: 'Make the hook end when its `AbortSignal` aborts, or give it a longer limit. The exit code is 81.',
+    cause: 'A hook did not end within its time limit.',
+    remedy: 'Make the hook end when its `AbortSignal` aborts, or give the hook a longer limit. The exit code is 81.',
   },
   LAMEDUCK_ERR_CHECK_FAILED: {
     cause: 'A health check returned false, threw, rejected, or did not answer in time.',
@@ -164,7 +166,8 @@ export class LameduckError extends Error {
 /** messageOf returns the message of a thrown value, which may be an error or anything else. It never throws. */
 export function messageOf(thrown: unknown): string {
   try {
-    // Test runners run code in another realm. An error from there is not an instance of this realm's Error.
+    // A test runner may run the program in another realm (node:vm). An error of that realm is not an instance of this
+    // realm's Error.
     const isError = thrown instanceof Error || Object.prototype.toString.call(thrown) === '[object Error]';
     const message: unknown = isError ? (thrown as Error).message : thrown;
     return typeof message === 'string' ? message : inspect(thrown);
@@ -177,7 +180,7 @@ export function messageOf(thrown: unknown): string {
 const longestQuote = 200;
 
 /**
- * quoted formats an invalid value for an error message, on one line and at most 200 characters long. It never throws.
+ * `quoted()` formats an invalid value for an error message: on one line, with at most 200 characters. It never throws.
  */
 export function quoted(given: unknown): string {
   const text = typeof given === 'string' ? JSON.stringify(given.slice(0, longestQuote + 1)) : described(given);

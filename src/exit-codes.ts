@@ -2,7 +2,7 @@
 
 /** exitCodes maps each outcome of a shutdown to the exit code of the process. */
 export const exitCodes = {
-  /** clean: everything was drained (A-033). */
+  /** clean: every request was answered, and every hook and step succeeded (A-033). */
   clean: 0,
   /** secondProcessSignal: a second process signal ended the process at once (A-031). */
   secondProcessSignal: 1,
@@ -23,7 +23,7 @@ export const exitCodes = {
 } as const;
 
 /**
- * killed is the exit code after SIGKILL: 128 + 9. The probe thread sends SIGKILL if the event loop is blocked at the
+ * `killed` is the exit code after SIGKILL: 128 + 9. The probe thread sends SIGKILL if the event loop is blocked at the
  * end of the shutdown budget. The kubelet sends it at the end of the grace period. The kernel sends it if memory runs
  * out.
  */

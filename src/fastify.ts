@@ -18,11 +18,11 @@ export type { LameduckOptions } from './manage.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** lameduck is the handle of the application's lifecycle, as `lameduck()` returns it. */
+    /** `lameduck` is the handle of the application's lifecycle. It is the same object that `lameduck()` returns. */
     readonly lameduck: Lameduck;
   }
   interface FastifyContextConfig {
-    /** lameduck holds the options that lameduck reads for this route. */
+    /** `lameduck` contains the options of this route that lameduck reads. */
     readonly lameduck?: LameduckRouteConfig | undefined;
   }
 }

@@ -1,5 +1,5 @@
-// Connects a lifecycle with its group: a cluster of node:cluster, or a main thread with worker threads. The primary or
-// the main thread owns the group. Each worker reports to the owner.
+// Connects a lifecycle with its group. A group is a primary of node:cluster with its workers, or a main thread with its
+// worker threads. The primary or the main thread owns the group, and the workers report to the owner.
 import type { Cluster } from 'node:cluster';
 import type { Server as NetServer } from 'node:net';
 import type { EventEmitter } from 'node:events';
@@ -7,8 +7,10 @@ import { isMainThread, parentPort } from 'node:worker_threads';
 import { startImmediate, systemClock } from './clock.ts';
 import { Group } from './process/cluster/group.ts';
 import { Membership, type MembershipOptions } from './process/cluster/membership.ts';
+import { preloadInWorkers } from './process/cluster/preload.ts';
 import { SharedListeners } from './process/cluster/shared-listeners.ts';
 import { exitCodes } from './exit-codes.ts';
+import { reasons, type ThreadReadiness } from './health/readyz.ts';
 import type { Observer, ThreadEnd, WorkerEnd } from './observer.ts';
 import { silent } from './observers/logging.ts';
 import { combineObservers } from './observers/combine-observers.ts';
@@ -16,15 +18,16 @@ import { isUnderPm2 } from './process/pm2.ts';
 import { onceAtExit, ThreadChannel } from './process/threads/channel.ts';
 import { Threads } from './process/threads/threads.ts';
 import { thisProcess } from './process/this-process.ts';
+import type { Sources } from './settings/complete.ts';
 import type { Environment } from './settings/environment.ts';
 import type { Parts } from './parts.ts';
 import type { Settings } from './settings/table.ts';
 
-/** InGroup contains the parts of a group that a lifecycle uses. */
+/** InGroup contains the functions and lists of a group that a lifecycle uses. */
 export interface InGroup {
-  /** ends lists the workers that have exited. It is undefined unless this process is the primary. */
+  /** `ends` lists the workers that have exited. It is undefined unless this process is the primary. */
   readonly ends: readonly WorkerEnd[] | undefined;
-  /** threads lists the worker threads that have ended. */
+  /** `threads` lists the worker threads that have ended. */
   readonly threads: readonly ThreadEnd[];
   readonly observer: Observer | undefined;
   /**
@@ -32,6 +35,8 @@ export interface InGroup {
    * requests.
    */
   readonly listenerClosed: (() => Promise<void>) | undefined;
+  /** readiness is the readiness of the worker threads. It is undefined in a worker thread. */
+  readonly readiness: ThreadReadiness | undefined;
   /**
    * onStart is called when the servers listen. It calls `open` to open the probe port, unless the primary opens it for
    * the group.
@@ -41,25 +46,32 @@ export interface InGroup {
 
 export interface GroupOptions {
   readonly settings: Settings;
+  readonly sources: Sources;
   readonly environment: Environment;
   readonly servers: readonly unknown[];
   readonly parts: () => Parts;
-  /** listener is the listening server of the workers, if there is one. */
+  /** `listener` is the listening server of the workers, if there is one. */
   readonly listener: NetServer | undefined;
 }
 
-const lonely =
-  'SIGTERM reaches only the primary of node:cluster, which has no lifecycle: call lameduck([]) there, or forward the signal';
+// These texts are the field `hint` of warnings about a cluster of node:cluster.
+const lonelyHint =
+  'call lameduck([]) in the primary, or with lameduck/register set cluster.schedulingPolicy to SCHED_RR: SIGTERM reaches only ' +
+  'the primary, and requests are lost even if the primary forwards it';
+const bareHint =
+  'call lameduck(server) in the workers, or start the program with --import lameduck/register: without a lifecycle, a ' +
+  'worker loses requests at SIGTERM';
 
 const lonelyThread =
-  'a worker thread receives no process signals, and the main thread has no lifecycle: call lameduck([]) there, or call ' +
-  'duck.shutdown() here when the main thread sends a message';
+  'a worker thread receives no process signals, and the main thread has no lifecycle: call lameduck([]) in the main thread, or call ' +
+  'duck.shutdown() in the worker thread when the main thread sends a message';
 
 const alone: InGroup = {
   ends: undefined,
   threads: [],
   observer: undefined,
   listenerClosed: undefined,
+  readiness: undefined,
   onStart: (open) => {
     open();
   },
@@ -73,16 +85,20 @@ export function joinGroup(options: GroupOptions): InGroup {
   return isMainThread ? withThreads(inCluster(options), options) : workerThread(options);
 }
 
-function inCluster({ settings, environment, servers, parts, listener }: GroupOptions): InGroup {
+function inCluster(options: GroupOptions): InGroup {
+  const { settings, servers, parts, listener } = options;
   const hasServer = servers.length > 0;
   // Load node:cluster only if needed: most processes have a server and no IPC channel.
   if (hasServer && process.channel === undefined) return alone;
   const cluster = process.getBuiltinModule('node:cluster') as unknown as Cluster;
-  if (cluster.isWorker) return worker(settings, environment, parts);
-  return hasServer ? alone : primary(cluster, settings, parts, new SharedListeners(systemClock, listener));
+  if (cluster.isWorker) return worker(options);
+  if (hasServer) return alone;
+  // Under `lameduck/register`, each worker inherits the option that loads it.
+  if (listener === undefined) preloadInWorkers(cluster);
+  return primary(cluster, settings, parts, new SharedListeners(systemClock, listener));
 }
 
-// Returns the group for a lifecycle without a server, whose process may fork workers later.
+// Returns the group of a primary, whose process may fork workers later. Its lifecycle has no server.
 function primary(cluster: Cluster, settings: Settings, parts: () => Parts, listeners: SharedListeners): InGroup {
   const group = new Group({
     cluster,
@@ -91,13 +107,16 @@ function primary(cluster: Cluster, settings: Settings, parts: () => Parts, liste
     listeners,
     stallLimit: settings.livezEventLoopStallLimit,
     onExitCode: noteExitCode(parts),
+    onBareWorker(workerPid) {
+      parts().warn('worker listens without a lifecycle', { workerPid, hint: bareHint });
+    },
   });
   // Add the checks before the lifecycle starts, because no check can be added after the start.
   startImmediate(() => {
     const { health, shutdown } = parts();
     shutdown.drainWith(group);
     if (group.isEmpty) return;
-    health.addReadyz('workers', () => group.ready());
+    health.addOwnReadyz(reasons.workers(group));
     health.addLivez('worker-event-loops', () => {
       group.live();
     });
@@ -109,6 +128,7 @@ function primary(cluster: Cluster, settings: Settings, parts: () => Parts, liste
       ...silent,
       onSignal({ name }) {
         if (name === 'ShutdownInitiated') shutDown(group, settings, parts());
+        if (name === 'NotAcceptingNewRequest') void group.stopAccepting();
       },
     },
   };
@@ -120,29 +140,41 @@ function shutDown(group: Group | Threads, settings: Settings, { shutdown, record
   group.shutDown(signal, shutdown.deadlines?.drainBy ?? systemClock.now());
 }
 
-// Returns a function that records the exit code of a worker if it is one of `exitCodes`. Any other exit code has a
-// meaning only for the program.
+// Returns a function that records the exit code of a worker, if the code is one of `exitCodes`. lameduck does not know
+// what any other exit code means.
 function noteExitCode(parts: () => Parts): (exitCode: number) => void {
   return (exitCode) => {
     if (Object.values<number>(exitCodes).includes(exitCode)) parts().recorder.noteCause(exitCode);
   };
 }
 
-function worker(settings: Settings, environment: Environment, parts: () => Parts): InGroup {
+function worker(options: GroupOptions): InGroup {
+  const { environment, parts } = options;
   const membership = new Membership({ channel: process, ...memberOf(parts) });
-  const onEnded = membership.sendBye.bind(membership);
+  // When the primary has received the exit code, it may send a process signal to this worker. Node drops a signal if
+  // its last listener is removed before Node delivers it. So wait until lameduck has removed its listeners.
+  const onEnded = (exitCode: number): void => {
+    startImmediate(() => {
+      membership.sendBye(exitCode);
+    });
+  };
   const onNoOwner = (): void => {
     // PM2 is a primary without a lifecycle, and stops each worker itself. So a worker under PM2 needs no warning.
-    if (!isUnderPm2(environment)) parts().warn(lonely);
+    if (!isUnderPm2(environment)) parts().warn('primary has no lifecycle', { hint: lonelyHint });
   };
   return {
-    ...inGroupOf(membership, { probePort: settings.probePort, onEnded, onNoOwner }),
+    ...inGroupOf(membership, { probePort: ownProbePort(options), onEnded, onNoOwner }),
     listenerClosed: () => membership.listenerClosed(),
   };
 }
 
+// Returns the probe port of a worker, or undefined if its program has not set one.
+function ownProbePort({ settings, sources }: GroupOptions): number | undefined {
+  return sources.probePort === 'default' ? undefined : settings.probePort;
+}
+
 interface MemberActions {
-  readonly probePort: number;
+  readonly probePort: number | undefined;
   /** onEnded is called when the lifecycle has ended but the process continues. */
   readonly onEnded: (exitCode: number) => void;
   /** onNoOwner is called if the primary or main thread has no lifecycle. */
@@ -163,7 +195,7 @@ function inGroupOf(membership: Membership, { probePort, onEnded, onNoOwner }: Me
     onStart(open) {
       void membership.primaryProbePort().then((port) => {
         if (port === undefined) onNoOwner();
-        if (port !== probePort) open();
+        if (port === undefined || (probePort !== undefined && port !== probePort)) open();
       });
     },
   };
@@ -175,9 +207,9 @@ function memberOf(parts: () => Parts): Omit<MembershipOptions, 'channel'> {
     isReady: () => parts().health.readyz.passes(),
     async shutDown(signal, number, budgetMs) {
       const { shutdown } = parts();
-      // Emit the signal as the kernel would deliver it. The program's own listeners then receive it too.
+      // Emit the signal on `process`, as Node does. The program's own listeners then receive the signal too.
       if (shutdown.endsAt === undefined) (process as EventEmitter).emit(signal, signal, number);
-      await shutdown.begin(signal, { budget: budgetMs });
+      await shutdown.begin(signal, { budget: budgetMs, isOfWorker: true });
     },
   };
 }
@@ -201,15 +233,18 @@ function withThreads(group: InGroup, { settings, parts }: GroupOptions): InGroup
   return {
     ...group,
     threads: threads.ends,
+    readiness: { isPresent: () => threads.haveServer, ready: () => threads.ready() },
     observer: combineObservers([group.observer, observer]),
   };
 }
 
-function workerThread({ settings, parts }: GroupOptions): InGroup {
+function workerThread(options: GroupOptions): InGroup {
+  const { parts, servers } = options;
   const channel = new ThreadChannel();
   const { shutDown: begin, ...member } = memberOf(parts);
   const membership = new Membership({
     channel,
+    hasServer: servers.length > 0,
     ...member,
     async shutDown(...args) {
       await begin(...args);
@@ -222,7 +257,7 @@ function workerThread({ settings, parts }: GroupOptions): InGroup {
     channel.close();
   });
   return inGroupOf(membership, {
-    probePort: settings.probePort,
+    probePort: ownProbePort(options),
     onEnded,
     onNoOwner: () => {
       parts().warn(lonelyThread);

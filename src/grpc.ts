@@ -17,7 +17,8 @@ import { checkName, checkOptions } from './arguments.ts';
 /** GrpcHealthOptions adds gRPC services whose status `grpcHealth()` reports. */
 export interface GrpcHealthOptions {
   /**
-   * services maps the name of each further gRPC service to the group of readyz checks that decides its status.
+   * `services` adds gRPC services. It maps the name of each service to a group of readyz checks, which decides the
+   * status of the service.
    *
    * @default none
    */
@@ -33,7 +34,7 @@ export interface GrpcHealth {
    */
   readonly addTo: (server: Server) => void;
   /**
-   * listen serves only the health service, in clear text, at an address such as `0.0.0.0:9090`. The service answers
+   * `listen()` serves only the health service, without TLS, at an address such as `0.0.0.0:9090`. The service answers
    * until the shutdown has ended. Resolves with the port number. Rejects with LAMEDUCK_ERR_GRPC_LISTEN if the address
    * is not available.
    */
@@ -55,8 +56,8 @@ export function grpcHealth(duck: Lameduck, options: GrpcHealthOptions = {}): Grp
   const { health, handle } = parts;
   const statuses = new Statuses({ health, signals: handle.signals, clock: systemClock, services });
   const service = new HealthService(statuses);
-  // End the watches, because a draining gRPC server waits for every open stream. Each watching client has received
-  // NOT_SERVING.
+  // End the watches, because the drain of a gRPC server waits for every open stream. Each watching client has already
+  // received NOT_SERVING.
   void handle.signals.notAcceptingNewRequest.signaled.then(() => {
     service.endWatches();
   });
@@ -67,7 +68,7 @@ export function grpcHealth(duck: Lameduck, options: GrpcHealthOptions = {}): Grp
     addTo(server) {
       server.addService(definition, service.implementation);
       parts.shutdown.drainWith({
-        protocol: 'gRPC',
+        transport: 'gRPC',
         drain: () => shutDown(server),
         cut: () => {
           server.forceShutdown();

@@ -21,8 +21,8 @@ const longestReason = 1_000;
 /** ShutdownOptions limits how long a shutdown takes. */
 export interface ShutdownOptions {
   /**
-   * budget is the maximum duration of the shutdown from this call on, such as `5s`. By default, the rest of the
-   * shutdown budget applies.
+   * `budget` is the maximum duration of the shutdown from this call on, such as `5s`. The default is the rest of the
+   * shutdown budget.
    */
   readonly budget?: Duration;
 }
@@ -33,14 +33,14 @@ export type AnyRequest = IncomingMessage | Http2ServerRequest | ServerHttp2Strea
 /** Lameduck is the handle of one lifecycle. */
 export interface Lameduck {
   /**
-   * signals contains the eight signals of the lifecycle, such as `signals.shutdownInitiated`. They show the whole state
-   * of the lifecycle.
+   * `signals` contains the eight signals of the lifecycle, such as `signals.shutdownInitiated`. They show the whole
+   * state of the lifecycle.
    */
   readonly signals: LifecycleSignals;
-  /** ended resolves with the record of the shutdown when the shutdown has ended. It never rejects. */
+  /** `ended` resolves when the shutdown has ended, with the record of the shutdown. It never rejects. */
   readonly ended: Promise<ShutdownRecord>;
   /**
-   * shutdown begins the shutdown, or joins a shutdown in progress, and resolves with the record of the shutdown. It
+   * `shutdown()` begins the shutdown, or joins a shutdown in progress, and resolves with the record of the shutdown. It
    * does not end the process. A later call can only shorten the budget. Throws LAMEDUCK_ERR_TIMEOUT_INVALID if `budget`
    * is not a duration.
    */
@@ -76,8 +76,8 @@ export interface Lameduck {
 export interface HandleParts {
   readonly settings: Settings;
   /**
-   * budget divides the grace period into delay, hooks and drain. It takes into account the hooks that have been
-   * registered so far.
+   * `budget()` returns how the grace period is divided into shutdown delay, hooks and drain, with the hooks that have
+   * been registered so far.
    */
   readonly budget: () => ExplainedBudget;
   readonly lifecycle: Pick<Lifecycle, 'signals'>;
@@ -150,14 +150,14 @@ function timeoutOf(kind: HookKind, name: string, options: HookOptions | undefine
 
 function readRequest(given: unknown): object {
   const request = (given as { raw?: unknown } | null | undefined)?.raw ?? given;
-  // A request of `app.inject()` is an instance of no class of Node, so recognize a request by its properties. The
-  // caller may also pass an HTTP/2 stream in place of its request.
+  // Recognize a request by its properties, because a request of `app.inject()` is an instance of no class of Node. The
+  // caller may also pass an HTTP/2 stream in place of a request.
   const isRequest = typeof request === 'object' && request !== null && ('url' in request || 'rstCode' in request);
   if (isRequest) return request;
   throw new LameduckError('LAMEDUCK_ERR_REQUEST_INVALID', `abortSignal: ${quoted(given)}: expected a request`);
 }
 
-// Returns the reason of the shutdown as text for the log. A program passes a text, or the error that is the reason.
+// Returns the reason of the shutdown as text for the log. The argument is a text, or an error that is the reason.
 function readReason(given: unknown): string {
   return given === undefined ? 'shutdown()' : messageOf(given).slice(0, longestReason);
 }

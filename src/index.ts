@@ -18,11 +18,11 @@ export type { Duration } from './settings/duration.ts';
 export type { LameduckOptions } from './manage.ts';
 
 /**
- * lameduck gives a server the lifecycle of a Kubernetes apiserver. The server's own `listen()` starts the lifecycle,
- * and a process signal such as SIGTERM drains the server. Several servers, passed as an array, drain together. An empty
- * array is a process without a server. Throws LAMEDUCK_ERR_SETTINGS_INVALID with every problem,
- * LAMEDUCK_ERR_BUDGET_TOO_SHORT, LAMEDUCK_ERR_SERVER_INVALID, LAMEDUCK_ERR_SERVER_CLOSED or LAMEDUCK_ERR_SERVER_TAKEN.
- * An error leaves the server unchanged.
+ * `lameduck()` gives a server the lifecycle of a Kubernetes apiserver. The lifecycle starts when the program calls
+ * `listen()` of the server, and a process signal such as SIGTERM drains the server. Pass several servers as an array to
+ * drain them together, and an empty array for a process without a server. Throws LAMEDUCK_ERR_SETTINGS_INVALID with
+ * every problem, LAMEDUCK_ERR_BUDGET_TOO_SHORT, LAMEDUCK_ERR_SERVER_INVALID, LAMEDUCK_ERR_SERVER_CLOSED or
+ * LAMEDUCK_ERR_SERVER_TAKEN. An error leaves the server unchanged.
  */
 export function lameduck(server: Server | readonly Server[], options: LameduckOptions = {}): Lameduck {
   return manage((Array.isArray(server) ? server : [server]) as readonly Server[], options, process.env).parts.handle;

@@ -5,14 +5,14 @@ import type { ElectorCounts, HookKind, PreviousRun, UnfinishedRequest } from './
 /** MainThreadFacts is the state of the main thread. Durations are in milliseconds. */
 export interface MainThreadFacts {
   readonly pid: number;
-  /** version is the version of lameduck. */
+  /** `version` is the version of lameduck. */
   readonly version: string;
   /**
-   * signals lists the lifecycle signals that have fired, in order. `at` is a time in ISO 8601. `durationMs` is the time
-   * since the previous signal.
+   * `signals` lists the lifecycle signals that have fired, in order. `at` is a time in ISO 8601. `durationMs` is the
+   * time since the previous signal.
    */
   readonly signals: readonly { readonly name: SignalName; readonly at: string; readonly durationMs: number }[];
-  /** shutdown describes the shutdown in progress. It is undefined before ShutdownInitiated. */
+  /** `shutdown` describes the shutdown in progress. It is undefined before ShutdownInitiated. */
   readonly shutdown?: {
     readonly reason: string;
     readonly elapsedMs: number;
@@ -28,7 +28,7 @@ export interface MainThreadFacts {
   /** runningHooks lists the hooks that are running. */
   readonly runningHooks: readonly { readonly kind: HookKind; readonly name: string; readonly ageMs: number }[];
   readonly connections: { readonly http1: number; readonly http2: number; readonly upgraded: number };
-  /** settings contains each setting with its value as text and the source of the value. */
+  /** `settings` contains each setting with its value as text and the source of the value. */
   readonly settings: Readonly<Record<string, { readonly value: string; readonly source: string }>>;
   readonly leadership: readonly ElectorCounts[];
   /** previousRun says how the previous run of the process ended. It is undefined without a checkpoint. */
@@ -38,18 +38,18 @@ export interface MainThreadFacts {
 /** Inspection is the JSON document that `GET /` on the debug socket returns. */
 export interface Inspection extends MainThreadFacts {
   /**
-   * schema names the version of this format. It changes if a field is removed or changes its meaning, and not if a
+   * `schema` names the version of this format. It changes if a field is removed or changes its meaning, and not if a
    * field is added.
    */
   readonly schema: 'lameduck/inspect/v1';
-  /** ageMs is how old the facts of the main thread are, in milliseconds. */
+  /** ageMs is the age of the main thread's state in this document, in milliseconds. */
   readonly ageMs: number;
   readonly eventLoop: {
     /** isBlocked tells whether the main thread did not answer in time. */
     readonly isBlocked: boolean;
     readonly blockedMs: number;
     /**
-     * stack is the call stack of the main thread, innermost call first. It is present only after `GET /?stack` while
+     * `stack` is the call stack of the main thread, innermost call first. It is present only after `GET /?stack` while
      * the event loop is blocked.
      */
     readonly stack?: readonly string[];
@@ -58,7 +58,7 @@ export interface Inspection extends MainThreadFacts {
   };
 }
 
-/** Action is what a POST request on the debug socket starts. */
+/** Action is what a POST request on the debug socket requests: a shutdown, or a change of readiness. */
 export type Action = 'shutdown' | 'ready' | 'unready';
 
 /**

@@ -36,15 +36,15 @@ export type ElectorOptions = Options<Lameduck>;
  */
 export interface Elector {
   /**
-   * run contends for the Lease, and calls `work` each time this process becomes the leader. It resolves when `work` has
-   * returned or the elector was stopped. It rejects with the error of `work`, or with LAMEDUCK_ERR_ELECTOR_RUNNING
+   * `run()` contends for the Lease, and calls `work` each time this process becomes the leader. It resolves when `work`
+   * has returned or the elector was stopped. It rejects with the error of `work`, or with LAMEDUCK_ERR_ELECTOR_RUNNING
    * while an earlier call is in progress.
    */
   run(work: Work): Promise<void>;
   /**
-   * stop aborts `work` and ends the elector for good. The elector renews the Lease until `work` has settled. If the
-   * elector then still holds the Lease, the elector releases the Lease. Resolves with true if the Lease was released.
-   * Do not await `stop` inside `work`, because neither would ever end.
+   * `stop()` aborts `work` and ends the elector for good. The elector renews the Lease until `work` has settled, and
+   * then releases the Lease if it still holds it. Resolves with true if the Lease was released. Do not await `stop`
+   * inside `work`, because neither would ever end.
    */
   stop(): Promise<boolean>;
   /** isLeader tells whether this process is the leader at this moment. It compares the last renewal with the clock. */
@@ -55,7 +55,8 @@ export interface Elector {
    */
   remainingMs(): number;
   /**
-   * leader is the identity of the last leader that the elector has seen. It is undefined if the elector has seen none.
+   * `leader` is the identity of the last leader that the elector has seen. It is undefined if the elector has seen
+   * none.
    */
   readonly leader: string | undefined;
 }
@@ -77,8 +78,8 @@ export function createElector(options: ElectorOptions): Elector {
   const open = isAlone ? () => Promise.resolve(aloneApi(wallTime())) : connection(completed, environment);
   const events = new ElectionEvents(election, systemClock, wallTime);
   const release = take(`${election.namespace}/${election.name}`);
-  // The metrics, the hook and the check are named after the Lease. If the lifecycle has another elector whose Lease
-  // has the same name in another namespace, the namespace is added.
+  // The metrics, the hook and the check are named after the Lease. If the lifecycle has another elector whose Lease has
+  // the same name in another namespace, the namespace is added to the name.
   const isNamed = managed?.parts.electors.some((countsOf) => countsOf().name === election.name) === true;
   const label = isNamed ? `${election.namespace}/${election.name}` : election.name;
   const elector = new LeaseElector({
@@ -89,20 +90,24 @@ export function createElector(options: ElectorOptions): Elector {
     wall: wallTime,
     random: Math.random,
     connect() {
-      // If the elector has a lifecycle, the start line of the lifecycle contains the warnings.
+      // If the elector has a lifecycle, the lifecycle logs the warnings of the settings. Otherwise the elector logs
+      // them.
       if (managed === undefined) for (const warning of warnings) logging.onWarning(warning);
       log.started(settingTexts(electionTable, { ...settings }, sources));
       return open();
     },
-    record: (api, message) => {
-      events.record(api, message);
+    record: (api, uid, message) => {
+      events.record(api, uid, message);
     },
     onLoss() {
       if (onLoss === 'shutdown') thisProcess().endAfterLoss(`leadership of ${election.name} lost`, false);
       return onLoss !== 'shutdown';
     },
     exit() {
-      thisProcess().endAfterLoss(`work on ${election.name} outlived its leadership`, true);
+      thisProcess().endAfterLoss(
+        `work of the leader of ${election.name} continued after its leadership had ended`,
+        true,
+      );
     },
   });
   const stop = (limit?: number): Promise<boolean> => elector.stop(limit).finally(release);
@@ -151,8 +156,8 @@ function join(
 
 const leasesKey = Symbol.for('lameduck.leases/v1');
 
-// Throws if this process already has an elector for a Lease, because the two would wait for each other forever. All
-// copies of this package in the process share the set of Leases.
+// Throws if this process already has an elector for a Lease, because two electors in one process would wait for each
+// other forever. All copies of this package in the process share the set of Leases.
 function take(lease: string): () => void {
   const registry = globalThis as unknown as Record<symbol, Set<string> | undefined>;
   const taken = (registry[leasesKey] ??= new Set());
@@ -165,7 +170,7 @@ function take(lease: string): () => void {
   taken.add(lease);
   let isTaken = true;
   return () => {
-    // A second stop() of this elector must not delete the entry of its successor.
+    // A second call of `stop()` must not delete the entry of a newer elector for the same Lease.
     if (isTaken) taken.delete(lease);
     isTaken = false;
   };

@@ -40,9 +40,9 @@ import type { SettingsOptions } from './settings/table.ts';
 export interface LameduckOptions extends SettingsOptions, Functions {}
 
 interface Functions extends RequestFunctions {
-  /** logger receives the log lines. The default is standard output, or no log in a process that runs tests. */
+  /** `logger` receives the log lines. The default is standard output, or no log in a process that runs tests. */
   readonly logger?: Logger | undefined;
-  /** registry is the prom-client registry, or an object with `registerMetric`, that gets all metrics. */
+  /** `registry` is the prom-client registry, or an object with `registerMetric`, that gets all metrics. */
   readonly registry?: MetricsRegistry | undefined;
 }
 
@@ -54,8 +54,8 @@ const functionOptions = {
 };
 
 /**
- * manage implements `lameduck()`. It also returns the parts of the lifecycle. It throws the errors of `lameduck()`
- * before it changes a server.
+ * `manage()` implements `lameduck()`. It returns the handle together with the parts of the lifecycle. If it throws an
+ * error of `lameduck()`, it has not changed a server.
  */
 export function manage(
   servers: readonly Server[],
@@ -76,15 +76,17 @@ export function manage(
 
 /** RegisterOptions are the options with which `lameduck/register` calls `install`. */
 export interface RegisterOptions {
-  /** problem is one line that lists the invalid settings of the program. It is undefined if all settings are valid. */
+  /**
+   * `problem` is one line that lists the invalid settings of the program. It is undefined if all settings are valid.
+   */
   readonly problem: string | undefined;
-  /** listener is the listening socket of the workers, if the program is a primary of node:cluster. */
+  /** `listener` is the listening socket of the workers, if the program is a primary of node:cluster. */
   readonly listener?: NetServer | undefined;
 }
 
 /**
- * install gives servers a lifecycle with validated settings. If `lameduck/register` calls it, the servers do not answer
- * probes.
+ * `install()` gives servers a lifecycle with validated settings. With the argument of `lameduck/register`, the servers
+ * do not answer probes.
  */
 export function install(
   servers: readonly Server[],
@@ -94,7 +96,10 @@ export function install(
 ): ManagedLifecycle {
   const isDeveloped = isDevelopment(environment);
   const { settings, sources, functions, warnings } = isDeveloped ? withoutDelay(completed) : completed;
-  const logging = createLogging(functions.logger ?? (runsTests(environment) ? quiet : undefined), settings);
+  const logger = functions.logger ?? (runsTests(environment) ? quiet : undefined);
+  // In development, log the lines about lifecycle signals only at the level `debug`. Otherwise they would fill the
+  // terminal at every restart.
+  const logging = createLogging(logger, settings, isDeveloped ? 'debug' : 'info');
   const previousRun = (): PreviousRun | undefined => checkpoint?.previousRun;
   const isUnderRegister = registerOptions !== undefined;
   const thread = createProbePort({ settings, sources, logging, isUnderRegister, parts: () => parts, previousRun });
@@ -108,7 +113,8 @@ export function install(
     eventLoop: settings.probePort === 0 ? undefined : () => thread.counts,
   });
   const checkpoint = openCheckpoint(settings.checkpointPath, logging);
-  const group = joinGroup({ settings, environment, servers, parts: () => parts, listener: registerOptions?.listener });
+  const listener = registerOptions?.listener;
+  const group = joinGroup({ settings, sources, environment, servers, parts: () => parts, listener });
   const parts = createParts({
     servers,
     settings,
@@ -119,7 +125,7 @@ export function install(
     clock: systemClock,
     random: Math.random,
     signOfLife: probePort?.signOfLife,
-    // The log is the last observer, because writing a line may block.
+    // The log is the last observer, so that a blocked write of a log line does not delay the others.
     observer: combineObservers([group.observer, probePort?.observer, observerOf(checkpoint), audit?.observer, logging]),
     audit,
     group,
@@ -211,7 +217,7 @@ function joinProcess(
       recorder.noteUncaughtError(errorText(cause.error));
       logging.onUncaughtError(cause.error);
       const ended = watched(shutdown.begin('uncaught error', { isUncaughtError: true }));
-      // If a shutdown was already in progress, the probe thread does not know of the error yet.
+      // If a shutdown was already in progress, the probe thread has not received the error yet.
       thread.sendShutdown();
       return ended;
     },
@@ -259,7 +265,10 @@ function acceptSelfRequests({ servers, traffic, warn, recorder, handle: { signal
   const begin = (): void => {
     if (!hasEnded) requests = new SelfRequests({ servers, traffic, warn });
   };
-  const onFailure = recorder.noteStepFailure.bind(recorder, 'accept requests of the program to itself');
+  const onFailure = recorder.noteStepFailure.bind(
+    recorder,
+    'keep serving requests that the program sends to its own servers',
+  );
   void signals.shutdownInitiated.signaled.then(begin).catch(onFailure);
   void signals.inFlightRequestsDrained.signaled.then(end);
   return end;
@@ -279,21 +288,21 @@ function putUnder({ settings, traffic }: Parts, server: Server): void {
 /** ManagedLifecycle is a lifecycle that is connected with this process. */
 export interface ManagedLifecycle {
   readonly parts: Parts;
-  /** servers are all servers that were passed to one call of `lameduck()`. */
+  /** `servers` are all servers that were passed to one call of `lameduck()`. */
   readonly servers: readonly Server[];
   /**
-   * detach disconnects the lifecycle from the process: a process signal or an uncaught error no longer begins a
+   * `detach()` disconnects the lifecycle from the process: a process signal or an uncaught error no longer begins a
    * shutdown.
    */
   readonly detach: () => void;
-  /** log receives the log lines of this lifecycle. */
+  /** `log` receives the log lines of this lifecycle. */
   readonly log: Logger;
   /** releaseProbePort closes the probe port. It resolves when another server can listen on the port. */
   readonly releaseProbePort: () => Promise<void>;
 }
 
-// Each copy of this package has its own map, because `parts` contains classes of the copy that created them.
-// http/server.ts recognizes a server with a lifecycle of another copy.
+// Each copy of this package has its own map, because the objects in `parts` are instances of the classes of one copy.
+// http/server.ts recognizes servers that have a lifecycle of another copy.
 const lifecycles = new WeakMap<object, ManagedLifecycle>();
 
 /** lifecycleOf returns the lifecycle of a server or of a handle, or undefined if there is none. */
@@ -302,8 +311,8 @@ export function lifecycleOf(it: object): ManagedLifecycle | undefined {
 }
 
 // Returns the lifecycle if LAMEDUCK_DISABLED is 1. This lifecycle starts nothing, listens for no process signal and
-// answers no probe. It does not call post-start hooks. `shutdown()` still calls the other hooks. The grace period is
-// so long that no hook exceeds the budget.
+// answers no probe. It does not call post-start hooks. `shutdown()` still calls the other hooks. Its grace period is so
+// long that no hook exceeds the budget.
 function disabled(): ManagedLifecycle {
   const { settings, sources } = completeSettings({ terminationGracePeriodSeconds: 2_000_000 }, {});
   const parts = createParts({

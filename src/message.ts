@@ -3,7 +3,7 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** given is the key under which an HTTP/2 stream stores the request object of node:http2's compatibility API. */
+/** `given` is the key under which an HTTP/2 stream stores the request object of node:http2's compatibility API. */
 export const given = Symbol('lameduck.given');
 
 /** HttpRequest is the common part of node:http's IncomingMessage and a stream of node:http2. */
@@ -18,7 +18,10 @@ export interface HttpRequest {
   resume(): unknown;
 }
 
-/** RequestIdentifiers are the request headers that other services log too: `traceparent` and `x-request-id`. */
+/**
+ * RequestIdentifiers are the request headers by which a request can be found in the logs of other services:
+ * `traceparent` and `x-request-id`.
+ */
 export interface RequestIdentifiers {
   readonly traceparent?: string;
   readonly 'x-request-id'?: string;
@@ -53,8 +56,8 @@ export function socketOf(request: object): Socket | undefined {
 }
 
 /**
- * keyOf returns the object by which lameduck identifies a request. In node:http2, several objects belong to one
- * request.
+ * keyOf returns the object by which lameduck identifies a request. In node:http2, this is the stream, because several
+ * objects belong to one request.
  */
 export function keyOf(request: object): object {
   return (request as Face).stream ?? request;

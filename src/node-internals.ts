@@ -1,6 +1,8 @@
-// Every use of undocumented properties of Node. Each property exists in Node 22, 24 and 26, unless its comment says
-// otherwise. Each comment says what happens if the property is missing. A test checks each property on the running
-// Node.
+// Every use of undocumented parts of Node, except the internal messages in process/cluster-disconnect.ts. That file
+// must load no other file, because every process with `lameduck/register` loads it. Each part exists in Node 22, 24 and
+// 26, unless its comment says otherwise. Each comment says what happens if the part is missing. A test checks each part
+// on the running Node.
+import type { Worker } from 'node:cluster';
 import type { ServerResponse } from 'node:http';
 import type { Http2Session, ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import { Socket, type AddressInfo, type Server } from 'node:net';
@@ -37,8 +39,8 @@ export function sessionsOf(server: Server): ServerHttp2Session[] {
 }
 
 /**
- * serverOf returns the server that accepted a connection. Without the property `server`, lameduck treats an accepted
- * connection as an outgoing connection.
+ * serverOf returns the server that accepted a connection. If Node's sockets had no property `server`, lameduck would
+ * treat an accepted connection as an outgoing connection.
  */
 export function serverOf(socket: Socket): Server | undefined {
   return (socket as { server?: Server }).server;
@@ -46,7 +48,7 @@ export function serverOf(socket: Socket): Server | undefined {
 
 /**
  * responseOn returns the response to which a socket currently belongs. Without the property `_httpMessage`, lameduck
- * counts each request at its arrival, which costs time. The property is as old as node:http.
+ * counts each request at its arrival, which costs time. Every version of node:http has this property.
  */
 export function responseOn(socket: Socket): ServerResponse | undefined {
   return (socket as { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
@@ -79,8 +81,8 @@ export function isInBody(socket: Socket): boolean {
 export function isInMessage(socket: Socket): boolean | undefined {
   const parser = parserOf(socket);
   if (typeof parser?.finish !== 'function') return undefined;
-  // Node itself calls the parser's `finish` when a socket ends. The call changes the parser's state only if the end of
-  // the socket completes a body.
+  // `finish` tells the parser that the socket has ended, as Node does. It returns an error if only a part of a request
+  // has arrived. It changes the parser's state only if the end of the socket completes a body.
   return isInBody(socket) || parser.finish() instanceof Error;
 }
 
@@ -107,8 +109,8 @@ export function checkingInterval(server: Server): Interval | undefined {
 
 /**
  * socketUnder returns the real socket of an HTTP/2 session. `session.socket` is a proxy that can be neither written to
- * nor destroyed, but its method `off` returns the real socket. If `off` returned something else, the drain could not
- * destroy the connection of a session.
+ * nor destroyed, but its method `off` returns the real socket. If a later version of Node returned another object, the
+ * drain could not destroy the connection of a session.
  */
 export function socketUnder({ socket }: Http2Session): Socket {
   // `off` returns the emitter on which it was called, which is the real socket and not the proxy.
@@ -143,7 +145,7 @@ export function queuedBytes(socket: Socket): number | undefined {
 
 type TellAddress = (out: Partial<AddressInfo>) => number;
 
-/** TcpHandle is the libuv handle of a TCP connection or listener. All of them share one prototype. */
+/** TcpHandle is the libuv handle of a TCP connection or listener. All TCP handles share one prototype. */
 export interface TcpHandle {
   connect(request: object, address: string, port: number, ...rest: unknown[]): number;
   connect6(request: object, address: string, port: number, ...rest: unknown[]): number;
@@ -171,15 +173,15 @@ export function socketsMade(): Socket[] {
 }
 
 /**
- * sendsFile tells whether the response on a stream is a file. If it is a file, Node ends the stream before it sends the
- * file, and replaces `_final`. Without the property `_final`, a file counts as sent when its sending begins.
+ * sendsFile tells whether the response on a stream is a file. Node ends such a stream before it sends the file, and
+ * replaces `_final`. Without the property `_final`, a file counts as sent when its sending begins.
  */
 export function sendsFile(stream: ServerHttp2Stream): boolean {
   return Object.hasOwn(stream, '_final');
 }
 
-// The numbers that nghttp2 gives the state of an ended HTTP/2 stream: idle, because nghttp2 has forgotten the stream
-// (1), and closed (7).
+// The states of an ended HTTP/2 stream in nghttp2: 7 is closed. 1 is idle, which nghttp2 also returns for a stream that
+// it has deleted.
 const statesOfEnded: readonly unknown[] = [1, 7];
 
 /**
@@ -191,8 +193,8 @@ export function hasEnded(stream: ServerHttp2Stream): boolean {
 }
 
 /**
- * isClosedHere tells whether this side has sent the end of a stream. Without the property `localClose`, lameduck knows
- * this only when the stream is closed.
+ * isClosedHere tells whether this side has sent the end of a stream. Without the property `localClose`, lameduck
+ * detects this only when the stream is closed.
  */
 export function isClosedHere(stream: ServerHttp2Stream): boolean {
   return stream.state.localClose === 1;
@@ -220,6 +222,47 @@ export interface AcceptingHandle {
  */
 export function acceptingHandle(server: Server): AcceptingHandle | null {
   return (server as unknown as { readonly _handle?: AcceptingHandle | null })._handle ?? null;
+}
+
+/**
+ * onAcceptedBy calls `callback` each time a worker of node:cluster accepts a connection that the primary has passed to
+ * it. Without the internal message `accepted`, a primary waits a second too long when it closes a shared listener.
+ */
+export function onAcceptedBy({ process: child }: Worker, callback: () => void): void {
+  child.on('internalMessage', (message: unknown) => {
+    if ((message as { readonly accepted?: unknown } | null)?.accepted === true) callback();
+  });
+}
+
+/**
+ * InternalChannel is one end of a channel between processes or threads, on which lameduck sends messages that the
+ * program does not see.
+ */
+export interface InternalChannel {
+  readonly connected?: boolean;
+  send?(message: object, callback: (error: Error | null) => void): unknown;
+  on(event: string, listener: (message: unknown) => void): unknown;
+}
+
+// The value of `cmd` in every message of lameduck. Node emits a message whose `cmd` begins with NODE_ as
+// `internalMessage`, so listeners of the program do not see it.
+const command = 'NODE_LAMEDUCK';
+
+/** sendInternal sends a message that `onInternal` receives. If the channel is closed, it does nothing. */
+export function sendInternal(channel: InternalChannel, message: object): void {
+  // Pass a callback. Without a callback, an error of the channel would be an uncaught error in the program.
+  if (channel.connected === true) channel.send?.({ cmd: command, ...message }, () => undefined);
+}
+
+/**
+ * onInternal calls `callback` for each message of lameduck that arrives on the channel. Without the event
+ * `internalMessage`, the program's `message` listeners receive the messages. A primary and its workers then treat each
+ * other as processes without a lifecycle.
+ */
+export function onInternal(channel: InternalChannel, callback: (message: object) => void): void {
+  channel.on('internalMessage', (message) => {
+    if ((message as { readonly cmd?: unknown } | null)?.cmd === command) callback(message as object);
+  });
 }
 
 /** ListenerHandle is the part of a server's handle that Node still uses after the server has stopped listening. */
@@ -250,12 +293,24 @@ interface Handled {
 
 /**
  * enhancedStackOf returns the stack of an error. If the error is an `error` event without a listener, the stack shows
- * the place where it was emitted. Node adds this place by a hidden function on the error. If this function is missing,
- * enhancedStackOf returns undefined.
+ * the place where it was emitted. Node computes this stack with a hidden function on the error. If this function is
+ * missing, enhancedStackOf returns undefined.
  */
 export function enhancedStackOf(error: object): unknown {
   const enhance = hidden(error, 'kEnhanceStackBeforeInspector');
   return typeof enhance === 'function' ? (enhance as () => unknown)() : undefined;
+}
+
+/** ReallyExit ends the process that is its `this`. */
+export type ReallyExit = (this: unknown, code: number) => void;
+
+/**
+ * reallyExitOf returns the function that ends a process at the end of `process.exit()`. Without the property
+ * `reallyExit`, it returns `process.exit`, and a later replacement of that function has no effect on lameduck.
+ */
+export function reallyExitOf(target: NodeJS.Process): ReallyExit {
+  const { exit, reallyExit = exit } = target as unknown as { exit: ReallyExit; reallyExit?: ReallyExit };
+  return reallyExit;
 }
 
 function hidden(owner: object, description: string): unknown {

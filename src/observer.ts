@@ -67,37 +67,38 @@ export interface SignalEvent extends TrafficCounts {
 }
 
 /**
- * ShutdownRecord is what lameduck logs at the end of a shutdown. After a rollout, this record is all that remains of
- * the process.
+ * ShutdownRecord is what lameduck logs in the final line of a shutdown. After a rollout, this line is the only record
+ * of the process.
  */
 export interface ShutdownRecord {
   /**
-   * schema names the version of this format. It changes if a field is removed or changes its meaning, and not if a
+   * `schema` names the version of this format. It changes if a field is removed or changes its meaning, and not if a
    * field is added.
    */
   readonly schema: 'lameduck/shutdown/v1';
   readonly reason: string;
   readonly exitCode: number;
   /**
-   * phases contains each signal that has fired since ShutdownInitiated, with the time from ShutdownInitiated to that
+   * `phases` contains each signal that has fired since ShutdownInitiated, with the time from ShutdownInitiated to that
    * signal in milliseconds.
    */
   readonly phases: Readonly<Partial<Record<SignalName, number>>>;
   readonly durationMs: number;
   readonly budgetMs: number;
   /**
-   * requests contains numbers of requests since ShutdownInitiated. A request whose client disconnected is not counted.
+   * `requests` counts the requests since ShutdownInitiated by outcome. It does not count requests whose client
+   * disconnected.
    */
   readonly requests: {
     readonly answered: number;
-    /** refused is the number of requests that got a 429. */
+    /** `refused` is the number of requests that got a 429. */
     readonly refused: number;
     /**
-     * aborted is the number of requests whose response this process destroyed before it was complete. The program may
+     * `aborted` is the number of requests whose response this process destroyed before it was complete. The program may
      * destroy a response. lameduck destroys a response if `requestTimeout` passes after the headers have been sent.
      */
     readonly aborted: number;
-    /** cut is the number of requests without a complete response that lameduck destroyed at the end of the budget. */
+    /** `cut` is the number of requests without a complete response that lameduck destroyed at the end of the budget. */
     readonly cut: number;
   };
   /**
@@ -108,8 +109,8 @@ export interface ShutdownRecord {
   readonly unfinished: readonly UnfinishedRequest[];
   readonly hookFailures: readonly { readonly kind: HookKind; readonly name: string; readonly error: string }[];
   /**
-   * stepFailures lists the first failure of each step of the shutdown. After a failed step, the other steps are still
-   * done.
+   * stepFailures lists the steps of the shutdown that failed, each with its first error. The other steps run
+   * nevertheless.
    */
   readonly stepFailures: readonly { readonly step: string; readonly error: string }[];
   /**
@@ -118,12 +119,12 @@ export interface ShutdownRecord {
    */
   readonly heldBy: readonly string[];
   /**
-   * workers lists the workers of node:cluster that have exited during the shutdown. Only the record of a primary has
+   * `workers` lists the workers of node:cluster that have exited during the shutdown. Only the record of a primary has
    * this list.
    */
   readonly workers?: readonly WorkerEnd[];
   /**
-   * threads lists the worker threads with a lifecycle that have ended during the shutdown. Only the record of a main
+   * `threads` lists the worker threads with a lifecycle that have ended during the shutdown. Only the record of a main
    * thread that has such worker threads contains this list.
    */
   readonly threads?: readonly ThreadEnd[];
@@ -138,9 +139,9 @@ export interface ShutdownRecord {
 export interface WorkerEnd {
   readonly pid: number;
   readonly exitCode: number | null;
-  /** signal is the process signal that killed the worker, or null. */
+  /** `signal` is the process signal that killed the worker, or null. */
   readonly signal: NodeJS.Signals | null;
-  /** record is the worker's own shutdown record. It is undefined if the worker has no lifecycle. */
+  /** `record` is the worker's own shutdown record. It is undefined if the worker has no lifecycle. */
   readonly record?: ShutdownRecord;
 }
 
@@ -148,21 +149,21 @@ export interface WorkerEnd {
 export interface ThreadEnd {
   readonly threadId: number;
   readonly exitCode: number;
-  /** record is the worker thread's own shutdown record. */
+  /** `record` is the worker thread's own shutdown record. */
   readonly record?: ShutdownRecord;
 }
 
 /** PreviousRun describes the previous run of this process, as the checkpoint file has recorded it. */
 export interface PreviousRun {
   /**
-   * outcome says how the previous run ended. `clean`: with exit code 0. `failed`: with another exit code. `killed`: it
-   * had been ready and was killed. `never_ready`: it was killed before it was ready. `none`: there was no checkpoint.
-   * `unknown`: the checkpoint was invalid.
+   * `outcome` says how the previous run ended. `clean`: with exit code 0. `failed`: with another exit code. `killed`:
+   * it had been ready and was killed. `never_ready`: it was killed before it was ready. `none`: there was no
+   * checkpoint. `unknown`: the checkpoint was invalid.
    */
   readonly outcome: 'clean' | 'failed' | 'killed' | 'never_ready' | 'none' | 'unknown';
   /**
-   * phase is the last lifecycle signal of the previous run. It is `Started` if no signal had fired, and `Exited` after
-   * `clean` and `failed`. It is empty if the previous run is not known.
+   * `phase` is the last lifecycle signal of the previous run. It is `Started` if no signal had fired, and `Exited`
+   * after `clean` and `failed`. It is empty if the previous run is not known.
    */
   readonly phase: string;
   /**
@@ -170,7 +171,9 @@ export interface PreviousRun {
    * `unknown`.
    */
   readonly startedAt?: string;
-  /** version is the version of lameduck in the previous run. It is undefined if the outcome is `none` or `unknown`. */
+  /**
+   * `version` is the version of lameduck in the previous run. It is undefined if the outcome is `none` or `unknown`.
+   */
   readonly version?: string;
   /**
    * hasNodeRestarted tells whether the node has been rebooted since the previous run. It is undefined if the outcome is
@@ -179,15 +182,18 @@ export interface PreviousRun {
   readonly hasNodeRestarted?: boolean;
 }
 
-/** ElectorCounts is the state of one elector, as metrics and debug socket show it. */
+/** ElectorCounts is the state of one elector, for the metrics and the debug socket. */
 export interface ElectorCounts {
   /**
-   * name is the name of the elector's Lease. The namespace precedes it if an earlier elector of the lifecycle has the
-   * same name.
+   * `name` is the name of the elector's Lease. The namespace precedes it if the Lease of an earlier elector of the
+   * lifecycle has the same name.
    */
   readonly name: string;
   readonly isLeader: boolean;
-  /** slowpaths is the number of renewals that met a conflict, so that the elector had to read the Lease again. */
+  /**
+   * `slowpaths` is the number of renewals that failed with a conflict (409), so that the elector had to read the Lease
+   * again.
+   */
   readonly slowpaths: number;
   /**
    * attemptMs is the duration of the elector's last request, in milliseconds. It is undefined before the first request.
@@ -225,15 +231,15 @@ export interface Observer {
    */
   onUnfinished(requests: readonly UnfinishedRequest[]): void;
   /**
-   * onEnd is called once, as the last of all methods, even if the process is forced to exit. When it returns, it must
-   * have written everything.
+   * onEnd is called once, after all other methods, even if the process is forced to exit. It must write everything
+   * synchronously.
    */
   onEnd(record: ShutdownRecord): void;
 }
 
 /**
- * RequestObserver is called when a request of the program has ended. It is separate from Observer, because its calls
- * cost time in every request.
+ * RequestObserver is called when a request of the program has ended. It is separate from Observer, so that a process
+ * without metrics and audit log spends no time on these calls.
  */
 export interface RequestObserver {
   /**
@@ -246,8 +252,8 @@ export interface RequestObserver {
 }
 
 /**
- * AuditLog receives each stage of the program's requests, and writes in the background. It is separate from Observer,
- * so that a process without an audit log spends no time on it. `key` identifies the request.
+ * AuditLog receives each stage of the program's requests, and writes events in the background. It is separate from
+ * Observer, so that a process without an audit log spends no time on these calls. `key` identifies the request.
  */
 export interface AuditLog {
   /** onReceived is called just before the program receives the request. */
@@ -258,8 +264,8 @@ export interface AuditLog {
   onPanic(key: object): void;
   /** onComplete is called when the request has ended. `response` is undefined for an upgraded socket. */
   onComplete(key: object, response?: HttpResponse): void;
-  /** flush resolves when every event has been written, or when no event can be written. */
+  /** `flush()` resolves when every event has been written, or when no event can be written. */
   flush(): Promise<void>;
-  /** missing is the number of events that were dropped or have not been written yet. */
+  /** `missing` is the number of events that were dropped or have not been written yet. */
   readonly missing: number;
 }

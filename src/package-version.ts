@@ -1,5 +1,6 @@
-// Checks the versions of packages that the program installs, such as fastify. They are not peer dependencies. If they
-// were, npm would not install lameduck beside an older version, even in a program that never uses the package.
+// Checks the versions of packages that the program installs, such as fastify. These packages are not peer dependencies.
+// With a peer dependency, npm would refuse to install lameduck next to an older version, even if the program never uses
+// lameduck with that package.
 import { LameduckError } from './errors.ts';
 
 /** checkPackage throws LAMEDUCK_ERR_PACKAGE_OUTDATED if a package is older than `oldest`, for example `5.8`. */

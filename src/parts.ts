@@ -1,10 +1,10 @@
-// Builds one lifecycle from its parts. This code does not depend on the process or on the log.
+// Builds one lifecycle from its parts. This code uses neither process signals nor the log.
 import type { Clock } from './clock.ts';
 import { createHandle, type Lameduck } from './handle.ts';
 import { Health } from './health/health.ts';
 import type { FlushFunction } from './health/log-check.ts';
 import { readinessPaths } from './health/readiness-paths.ts';
-import { reasons } from './health/readyz.ts';
+import { reasons, type ThreadReadiness } from './health/readyz.ts';
 import { Hooks } from './hooks/hooks.ts';
 import { Drain, type DrainOptions } from './http/drain/drain.ts';
 import { ProgramCloses } from './http/drain/program-close.ts';
@@ -12,10 +12,10 @@ import { applyKeepAliveTimeout } from './http/http1/keep-alive-timeout.ts';
 import { guarded, withPaths, type RequestFunctions } from './http/in-flight/request-functions.ts';
 import type { Server } from './http/server.ts';
 import { Traffic, type TrafficOptions } from './http/traffic.ts';
-import { createLifecycle, type Lifecycle } from './lifecycle/signals.ts';
+import { createLifecycle, type Lifecycle, type LifecycleSignals } from './lifecycle/signals.ts';
 import type { Answer } from './message.ts';
 import type { AuditLog, ElectorCounts, Observer, ThreadEnd, WorkerEnd } from './observer.ts';
-import type { Metrics } from './observers/metrics/metrics.ts';
+import type { Metrics } from './observers/metrics/lifecycle-metrics.ts';
 import { combineObservers } from './observers/combine-observers.ts';
 import { Recorder } from './recorder.ts';
 import { explainBudget, type ExplainedBudget } from './settings/budget.ts';
@@ -30,7 +30,7 @@ export interface PartsOptions extends DrainOptions {
   readonly sources: Sources;
   readonly clock: Clock;
   /**
-   * random returns a number from 0 up to, but not including, 1. The random times at which clients disconnect and
+   * `random()` returns a number from 0 up to, but not including, 1. The random times at which clients disconnect and
    * reconnect depend on it.
    */
   readonly random: () => number;
@@ -38,18 +38,20 @@ export interface PartsOptions extends DrainOptions {
   readonly signOfLife?: (() => void) | undefined;
   readonly observer: Observer;
   readonly functions: RequestFunctions;
-  /** metrics is undefined if metrics are neither served nor registered. */
+  /** `metrics` is undefined if metrics are neither served nor registered. */
   readonly metrics?: Metrics | undefined;
-  /** audit is the audit log. It is undefined if `auditLogPath` is off. */
+  /** `audit` is the audit log. It is undefined if `auditLogPath` is off. */
   readonly audit?: AuditLog | undefined;
-  /** group is the group of processes or threads to which this process or thread belongs. */
+  /** `group` is the group of processes or threads to which this process or thread belongs. */
   readonly group?: {
-    /** ends lists the workers that have exited. It is undefined unless this process is their primary. */
+    /** `ends` lists the workers that have exited. It is undefined unless this process is their primary. */
     readonly ends: readonly WorkerEnd[] | undefined;
-    /** threads lists the worker threads that have ended. */
+    /** `threads` lists the worker threads that have ended. */
     readonly threads: readonly ThreadEnd[];
     /** listenerClosed resolves, in a worker, when the primary has closed the listener that all workers share. */
     readonly listenerClosed: (() => Promise<void>) | undefined;
+    /** readiness is the readiness of the worker threads. It is undefined in a worker thread. */
+    readonly readiness: ThreadReadiness | undefined;
   };
   /**
    * answersOnOwnServers is false if the program's servers must not answer lameduck's endpoints. Otherwise the settings
@@ -71,25 +73,25 @@ export interface PartsOptions extends DrainOptions {
  */
 export interface Parts {
   readonly handle: Lameduck;
-  /** servers drain together. Servers that were added later are included. */
+  /** `servers` drain together. Servers that were added later are included. */
   readonly servers: readonly Server[];
   readonly settings: Settings;
   /**
-   * budget divides the grace period into delay, hooks and drain. It takes into account the hooks that have been
-   * registered so far.
+   * `budget()` returns how the grace period is divided into shutdown delay, hooks and drain, with the hooks that have
+   * been registered so far.
    */
   readonly budget: () => ExplainedBudget;
   readonly hooks: Hooks;
   readonly recorder: Recorder;
   readonly traffic: Traffic;
-  /** closes tracks how the program itself closes its servers. */
+  /** `closes` handles `close()` and similar methods that the program calls on its servers. */
   readonly closes: ProgramCloses;
   readonly startup: Startup;
   readonly shutdown: Shutdown;
   readonly health: Health;
   /**
-   * electors contains a function for each elector that releases its Lease during the shutdown. The function returns the
-   * state of the elector.
+   * `electors` contains a function for each elector that releases its Lease during the shutdown. The function returns
+   * the state of the elector.
    */
   readonly electors: (() => ElectorCounts)[];
   /** hasMetrics is true if metrics are served or registered. */
@@ -104,8 +106,8 @@ export interface Parts {
    * URL.
    */
   answerProbePort(url: string, method: string): Answer | Promise<Answer> | undefined;
-  /** warn writes a warning to the log. */
-  readonly warn: (message: string) => void;
+  /** `warn()` writes a warning to the log. `details` contains the fields of the line. */
+  readonly warn: (message: string, details?: object) => void;
 }
 
 /** createParts builds one lifecycle. Nothing happens until the startup begins or a server listens. */
@@ -124,6 +126,9 @@ export function createParts(options: PartsOptions): Parts {
   const hooks = new Hooks(clock, observer);
   const budget = (): ExplainedBudget => explainBudget(settings, hooks.longestPreShutdown, sources);
   const startup = new Startup({ clock, servers, lifecycle, health, hooks, onStart });
+  const onFailure = (error: unknown): void => {
+    recorder.noteStepFailure('check connections', error);
+  };
   const traffic = new Traffic({
     clock,
     random,
@@ -134,6 +139,7 @@ export function createParts(options: PartsOptions): Parts {
     observer: metrics?.requests,
     audit,
     answer: answersOf(options, health, lifecycle),
+    refusesLate: () => settings.shutdownSendRetryAfter && lifecycle.signals.notAcceptingNewRequest.hasSignaled,
     onListening: (server) => {
       // `keepAliveTimeout` was already set when the server was registered. Set it again, because the program may have
       // changed it before `listen()`, and because a server may have been added later.
@@ -141,10 +147,8 @@ export function createParts(options: PartsOptions): Parts {
       startup.onListening(server);
     },
     onClose: (server) => closes.withholds(server),
+    onFailure,
   });
-  const onFailure = (error: unknown): void => {
-    recorder.noteStepFailure('end connections', error);
-  };
   const drain = new Drain(traffic, clock, onFailure, options);
   const recorder = new Recorder({ clock, traffic, hooks, observer, audit, group });
   const shutdown = new Shutdown({
@@ -163,9 +167,8 @@ export function createParts(options: PartsOptions): Parts {
       closes.begin(server);
     },
   });
-  const { httpServerStoppedListening, inFlightRequestsDrained } = lifecycle.signals;
   const closes: ProgramCloses = new ProgramCloses({
-    isDrained: () => httpServerStoppedListening.hasSignaled && inFlightRequestsDrained.hasSignaled,
+    isDrained: () => hasDrained(lifecycle.signals),
     ended: shutdown.ended,
   });
 
@@ -184,7 +187,7 @@ export function createParts(options: PartsOptions): Parts {
 }
 
 function createHealth(
-  { servers, settings, clock, flushLog }: PartsOptions,
+  { servers, settings, clock, flushLog, group }: PartsOptions,
   lifecycle: Lifecycle,
   observer: Observer,
 ): Health {
@@ -200,13 +203,20 @@ function createHealth(
       lifecycle.report('HasBeenReady');
     },
   });
-  if (debugSocketPath !== '') health.addReadyz(reasons.debugSocket, () => !health.isHeldUnready);
-  // With one server, the check `listening` could never fail, because no probe can arrive before that server listens.
-  if (servers.length > 1) health.addReadyz('listening', () => lifecycle.signals.muxAndDiscoveryComplete.hasSignaled);
+  if (debugSocketPath !== '') health.addOwnReadyz(reasons.debugSocket(health));
+  if (group?.readiness !== undefined) health.addOwnReadyz(reasons.threads(group.readiness));
+  // With one server, the check `listening` would be useless: no probe can arrive before that server listens.
+  if (servers.length > 1) health.addOwnReadyz(reasons.listening(lifecycle.signals));
   return health;
 }
 
-// Each request calls this function, so it contains only the answers that the settings need.
+// Tells whether the servers have drained and stopped listening. The setting `shutdownSendRetryAfter` decides which is
+// first.
+function hasDrained({ httpServerStoppedListening, inFlightRequestsDrained }: LifecycleSignals): boolean {
+  return httpServerStoppedListening.hasSignaled && inFlightRequestsDrained.hasSignaled;
+}
+
+// The returned function is called for each request. So it only checks for the endpoints that the settings enable.
 function answersOf(options: PartsOptions, health: Health, lifecycle: Lifecycle): TrafficOptions['answer'] {
   const { settings, metrics, answersOnOwnServers = true } = options;
   const answers: TrafficOptions['answer'][] = [];

@@ -13,7 +13,8 @@ import type { Sources } from './settings/complete.ts';
 import type { Settings } from './settings/table.ts';
 
 /**
- * `parts` and `previousRun` are functions, because their results do not exist yet when `createProbePort` is called.
+ * ProbeThreadOptions are the options of `createProbePort`. `parts` and `previousRun` are functions, because their
+ * results do not exist yet when `createProbePort` is called.
  */
 export interface ProbeThreadOptions {
   readonly settings: Settings;
@@ -47,7 +48,7 @@ export function createProbePort(options: ProbeThreadOptions): ProbePort {
       if (settings.probePort !== 0) logging.onProbeThreadFailure(error);
       else
         logging.onWarning(
-          `the probe thread failed, so nothing ends the process if its event loop is blocked: ${messageOf(error)}`,
+          `the probe thread failed, so a process whose event loop is blocked cannot end before SIGKILL: ${messageOf(error)}`,
         );
     },
     onStallEnd: (stalledMs) => {
@@ -58,7 +59,7 @@ export function createProbePort(options: ProbeThreadOptions): ProbePort {
       // Under `lameduck/register`, the process continues without the probe port if the port fails, even if the port was
       // configured.
       if (isShuttingDown || isUnderRegister) logging.onProbePortFailure(error);
-      // Throw an uncaught error, as Node does if a server cannot listen and has no listener for `error`.
+      // Cause an uncaught error, as Node does if a server cannot listen and its event `error` has no listener.
       else
         process.nextTick(() => {
           throw error;

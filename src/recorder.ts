@@ -1,4 +1,4 @@
-// Fills the record of a shutdown while the shutdown runs. The record is completed once, and passed to the observer
+// Collects the record of a shutdown while the shutdown runs. When the record is complete, the observer receives it
 // once.
 import { hostAndPort } from './address.ts';
 import type { Clock } from './clock.ts';
@@ -29,17 +29,17 @@ export interface RecorderParts {
   readonly group?:
     | {
         /**
-         * ends lists the workers of node:cluster that have exited. It is undefined unless this process is their
+         * `ends` lists the workers of node:cluster that have exited. It is undefined unless this process is their
          * primary.
          */
         readonly ends: readonly WorkerEnd[] | undefined;
-        /** threads lists the worker threads that have ended. */
+        /** `threads` lists the worker threads that have ended. */
         readonly threads: readonly ThreadEnd[];
       }
     | undefined;
 }
 
-/** Recorder collects the facts of one shutdown. Its times count from the beginning of the shutdown. */
+/** Recorder collects the facts of one shutdown. Its times are milliseconds since the beginning of the shutdown. */
 export class Recorder {
   readonly unfinished: UnfinishedRequest[] = [];
   readonly stepFailures: StepFailure[] = [];
@@ -59,14 +59,17 @@ export class Recorder {
     this.#lastSignalAt = parts.clock.now();
   }
 
-  /** begin begins the record when the shutdown begins. `endBy` is the end of the shutdown budget. */
+  /** `begin()` begins the record when the shutdown begins. `endBy` is the end of the shutdown budget. */
   begin(reason: string, startedAt: number, endBy: Deadline): void {
     this.#reason = reason;
     this.#startedAt = startedAt;
     this.#endBy = endBy;
   }
 
-  /** noteStepFailure records and reports a failed step of the shutdown. Only the first failure of each step counts. */
+  /**
+   * noteStepFailure records and reports a failed step of the shutdown. It ignores all but the first failure of each
+   * step.
+   */
   noteStepFailure(step: string, cause: unknown): void {
     if (this.stepFailures.some((failure) => failure.step === step)) return;
     const failure = { step, error: cause instanceof Error ? cause : new Error(messageOf(cause)) };
@@ -92,11 +95,11 @@ export class Recorder {
   }
 
   /**
-   * noteUnfinished records and reports the requests that will get no response. Each protocol other than HTTP gets a
-   * single entry, because its number of requests is unknown.
+   * noteUnfinished records and reports the requests that will get no response. Each transport in `transports`, such as
+   * gRPC, gets a single entry, because its number of requests is unknown.
    */
-  noteUnfinished(protocols: readonly string[] = []): void {
-    const others = protocols.map((method) => ({ method, route: '*', ageMs: this.#ageMs, peer: '*' }));
+  noteUnfinished(transports: readonly string[] = []): void {
+    const others = transports.map((method) => ({ method, route: '*', ageMs: this.#ageMs, peer: '*' }));
     this.#keepUnfinished([...this.#parts.traffic.unfinished(), ...others]);
   }
 
@@ -118,7 +121,7 @@ export class Recorder {
     this.unfinished.push(...unfinished);
   }
 
-  // The age of requests whose start is unknown. It is the time since the shutdown began.
+  // The age that is recorded for requests whose start is unknown: the time since the shutdown began.
   get #ageMs(): number {
     return Math.round(this.#parts.clock.now() - (this.#startedAt ?? 0));
   }
@@ -136,16 +139,16 @@ export class Recorder {
   }
 
   /**
-   * noteCause records the exit code of an event that began the shutdown or happened during it. The highest code is the
-   * exit code of the process.
+   * noteCause records the exit code for an event that began the shutdown or happened during it, such as an uncaught
+   * error. The process exits with the highest recorded code.
    */
   noteCause(exitCode: number): void {
     this.#causeCode = Math.max(this.#causeCode, exitCode);
   }
 
   /**
-   * end completes the record with an exit code, if it is not complete yet, and returns it. Without an exit code, it
-   * uses the code that follows from the shutdown.
+   * `end()` returns the complete record. If the record is not complete yet, `end()` first adds the exit code: the
+   * argument, or else the code that follows from the shutdown.
    */
   end(exitCode = this.#exitCode()): ShutdownRecord {
     this.#record ??= this.#recordNow(exitCode);
@@ -182,7 +185,7 @@ export class Recorder {
     const { ends: workers = [], threads = [] } = group ?? {};
     const now = clock.now();
     const startedAt = this.#startedAt ?? now;
-    const { answered, refused, aborted, longRunningEnded } = traffic.requests.inFlight;
+    const { answered, refused, aborted, longRunningEnded } = traffic.requests.inFlight.totals;
     return {
       schema: 'lameduck/shutdown/v1',
       reason: this.#reason,
@@ -203,10 +206,10 @@ export class Recorder {
   }
 
   /**
-   * report passes the record to the observer and returns it. `heldBy` lists what kept the event loop alive. `exitCode`
-   * is the code with which the process exits, or undefined if the process continues. If the shutdown is still in
-   * progress, the record says so. If no shutdown has begun or the record has already been reported, report does
-   * nothing and returns undefined.
+   * `report()` passes the record to the observer and returns it. `heldBy` lists what kept the event loop alive.
+   * `exitCode` is the code with which the process exits, or undefined if the process continues. If the shutdown is
+   * still in progress, the record says so. If no shutdown has begun or the record has already been reported, `report()`
+   * does nothing and returns undefined.
    */
   report(heldBy: readonly string[] = [], exitCode?: number): ShutdownRecord | undefined {
     if (this.#startedAt === undefined || this.#isReported) return undefined;

@@ -1,7 +1,7 @@
 // The package's export `lameduck/register`, for `node --import` and `node --require`: it gives a program the lifecycle
-// without a change of its code. Every process that inherits NODE_OPTIONS loads it, so it does almost nothing until an
-// HTTP server listens (P-117). It loads no other file before it has checked the version of Node, so that an old Node
-// can load it too.
+// without a change of its code. Every process that inherits NODE_OPTIONS loads it, so this file does almost nothing
+// until an HTTP server listens (P-117). It first checks the version of Node and loads other files only after that, so
+// that an old Node can load this file too.
 import type * as Cluster from 'node:cluster';
 import type * as DiagnosticsChannel from 'node:diagnostics_channel';
 import type * as FileSystem from 'node:fs';
@@ -41,8 +41,8 @@ interface Message {
   readonly server: Net.Server;
 }
 
-// The objects that this file has created so far. Node evaluates this file once in each thread, so each object exists at
-// most once in a thread.
+// The objects that this file has created so far. Node evaluates this file once in each thread, so each thread has its
+// own objects.
 const created: { deferral?: Deferrals.Deferral; lifecycle?: ProgramLifecycles.ProgramLifecycle } = {};
 
 function onListening(message: unknown): void {
@@ -57,8 +57,8 @@ function onListening(message: unknown): void {
   });
 }
 
-// Returns the deferral, or undefined in a worker thread. The steps are in the order of `pieces` in
-// scripts/build/entries.ts.
+// Returns the Deferral of the main thread, or undefined in a worker thread. The order of the files to load is the order
+// of `pieces` in scripts/build/entries.ts.
 function defer(): Deferrals.Deferral | undefined {
   if (!isMainThread() || created.deferral !== undefined) return created.deferral;
   const { Deferral } = require('./register/deferral.ts') as typeof Deferrals;
@@ -68,7 +68,7 @@ function defer(): Deferrals.Deferral | undefined {
     () => require('./http/in-flight/requests.ts') as unknown,
     () => require('./http/traffic.ts') as unknown,
     () => require('./http/drain/drain.ts') as unknown,
-    () => require('./observers/metrics/metrics.ts') as unknown,
+    () => require('./observers/metrics/lifecycle-metrics.ts') as unknown,
     () => require('./probe-worker/probe-port.ts') as unknown,
     () => require('./process/this-process.ts') as unknown,
     () => require('./parts.ts') as unknown,
@@ -87,7 +87,7 @@ function hasWorkers(): boolean {
   return Object.keys(workers ?? {}).length > 0;
 }
 
-// Load the lifecycle at once: the shared listener of a primary answers no request that loading could delay.
+// Load the lifecycle at once. A primary answers no requests itself, so loading cannot delay a response.
 function addPrimary(listener: Net.Server): void {
   if (isMainThread()) lifecycle().addPrimary(listener);
 }
@@ -105,7 +105,10 @@ function lifecycle(): ProgramLifecycles.ProgramLifecycle {
 function onRequest(message: unknown): void {
   diagnostics().unsubscribe(requests, onRequest);
   const { server } = message as Message;
-  if (!server.listening) say('a server gets requests but does not listen: it has no lifecycle until it listens');
+  if (!server.listening)
+    say(
+      'a server gets requests but does not listen: lameduck neither drains it nor counts its requests until it listens',
+    );
 }
 
 // Tells whether a server is an HTTP server. A server of node:net has no `setTimeout`, so no module has to be loaded.

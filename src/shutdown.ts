@@ -1,7 +1,8 @@
-// The shutdown. Only this file decides the order of its steps. It waits for signals, hooks and the drain, but each wait
+// The steps of the shutdown, whose order only this file decides. Each wait for a lifecycle signal, a hook or the drain
 // has a limit.
 import { wait, type Clock } from './clock.ts';
 import { Deadline } from './deadline.ts';
+import type { DrainedTransport } from './drained-transport.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { Hooks } from './hooks/hooks.ts';
 import type { Drain } from './http/drain/drain.ts';
@@ -13,16 +14,16 @@ import type { Lifecycle } from './lifecycle/signals.ts';
 import { allowHalfOpen } from './node-internals.ts';
 import type { AuditLog, ShutdownRecord } from './observer.ts';
 import type { Recorder } from './recorder.ts';
-import type { Budget } from './settings/budget.ts';
+import { shortestDrain, type Budget } from './settings/budget.ts';
 import type { Settings } from './settings/table.ts';
 import { runStep } from './step.ts';
 
-// The longest drain after an uncaught error, in milliseconds. It is short because the program's state is unreliable
-// (K-211).
+// The longest drain after an uncaught error, in milliseconds. It is short, because the state of the program is no
+// longer reliable (K-211).
 const drainAfterUncaughtError = 2_000;
 
-// The share of the shutdown delay in which most clients get `Connection: close`. The rest of the delay is for clients
-// that send rarely.
+// The random close time of each connection is in the first part of the shutdown delay. This share of the delay is that
+// part. The rest is for clients that rarely send a request.
 const closeWindowShare = 0.75;
 
 /** ShutdownParts are the parts that the shutdown starts and waits for. */
@@ -44,22 +45,14 @@ export interface ShutdownParts {
 }
 
 export interface BeginOptions {
-  /** budget is the maximum duration of the shutdown from now on, in milliseconds. */
+  /** `budget` is the maximum duration of the shutdown from now on, in milliseconds. */
   readonly budget?: number | undefined;
+  /** isOfWorker says that `budget` is the time that the owner of a group leaves to its worker. */
+  readonly isOfWorker?: boolean;
   readonly isUncaughtError?: boolean;
   readonly isLeadershipLost?: boolean;
   /** skipsDelay makes the shutdown skip the shutdown delay. If the shutdown has already begun, it has no effect. */
   readonly skipsDelay?: boolean;
-}
-
-/** Draining is a server of another protocol, such as gRPC, that drains together with the HTTP servers. */
-export interface Draining {
-  /** protocol is the name of the server's protocol in the log. */
-  readonly protocol: string;
-  /** drain rejects new requests from now on. It resolves when all requests in flight have been answered. */
-  drain(): Promise<void>;
-  /** cut ends all remaining requests immediately. */
-  cut(): void;
 }
 
 interface Deadlines {
@@ -78,10 +71,10 @@ interface Beginning {
 
 /** Shutdown runs one shutdown, even if several callers begin it. */
 export class Shutdown {
-  /** ended resolves with the record of the shutdown when the shutdown has ended. */
+  /** `ended` resolves with the record of the shutdown when the shutdown has ended. */
   readonly ended: Promise<ShutdownRecord>;
   readonly #parts: ShutdownParts;
-  readonly #others: Draining[] = [];
+  readonly #others: DrainedTransport[] = [];
   #deadlines: Deadlines | undefined;
   #endsAt: number | undefined;
   #reservesTime = false;
@@ -95,7 +88,7 @@ export class Shutdown {
   }
 
   /**
-   * deadlines returns the times at which the drain and the shutdown must end. It is undefined unless a shutdown is in
+   * `deadlines` returns the times at which the drain and the shutdown must end. It is undefined unless a shutdown is in
    * progress.
    */
   get deadlines(): { readonly drainBy: number; readonly endBy: number } | undefined {
@@ -114,38 +107,47 @@ export class Shutdown {
     return this.#endsAt ?? this.#deadlines?.endBy.at;
   }
 
-  /** drainWith adds a server of another protocol that drains with the HTTP servers, within the same time. */
-  drainWith(other: Draining): void {
+  /** drainWith adds a transport that drains with the HTTP servers, within the same time. */
+  drainWith(other: DrainedTransport): void {
     this.#others.push(other);
   }
 
   /**
-   * reserveTimeForListeners makes the shutdown end `destroyHookTimeout` earlier. The program's own signal listeners
-   * then have that time.
+   * reserveTimeForListeners makes the shutdown end earlier, by `destroyHookTimeout`. The program's own signal listeners
+   * get that time.
    */
   reserveTimeForListeners(): void {
     this.#reservesTime = true;
   }
 
   /**
-   * begin starts the shutdown, or joins a shutdown in progress. A later call can only shorten the budget (K-166,
+   * `begin()` starts the shutdown, or joins a shutdown in progress. A later call can only shorten the budget (K-166,
    * P-056). It never rejects. The record has the reason of the first call.
    */
   begin(reason: string, options: BeginOptions = {}): Promise<ShutdownRecord> {
-    const { budget, isUncaughtError = false, isLeadershipLost = false, skipsDelay = false } = options;
+    const {
+      budget,
+      isOfWorker = false,
+      isUncaughtError = false,
+      isLeadershipLost = false,
+      skipsDelay = false,
+    } = options;
     const deadlines = this.#deadlines ?? this.#start(reason, skipsDelay);
-    if (budget !== undefined) this.#shorten(deadlines, budget);
+    if (budget !== undefined) this.#shorten(deadlines, budget, isOfWorker);
     if (isUncaughtError) this.#boundDrain(deadlines);
     if (isLeadershipLost) this.#parts.recorder.noteCause(exitCodes.leadershipLost);
     return this.ended;
   }
 
   #start(reason: string, skipsDelay: boolean): Deadlines {
-    const { clock, settings, budget, recorder } = this.#parts;
+    const { clock, settings, budget, recorder, servers, hooks } = this.#parts;
     const startedAt = clock.now();
     const endAt = startedAt + budget().total;
+    // A lifecycle without servers and destroy hooks has nothing to do after the drain. Its workers then get the time
+    // that is otherwise reserved for destroy hooks.
+    const needsTime = servers.length > 0 || hooks.hasDestroy;
     const deadlines = {
-      drainBy: new Deadline(clock, endAt - settings.destroyHookTimeout),
+      drainBy: new Deadline(clock, endAt - (needsTime ? settings.destroyHookTimeout : 0)),
       endBy: new Deadline(clock, endAt),
     };
     // Set the deadlines before an observer is called. If an observer calls `shutdown()`, it then joins this shutdown.
@@ -164,7 +166,7 @@ export class Shutdown {
   async #sequence({ reason, startedAt, delay, deadlines }: Beginning): Promise<ShutdownRecord> {
     const { lifecycle, servers, traffic, drain, takeCloses, hooks, settings, recorder, audit } = this.#parts;
     const { drainBy, endBy } = deadlines;
-    // Recognize long-running requests first, because the log line of ShutdownInitiated counts them.
+    // Recognize long-running requests before ShutdownInitiated fires, because its log line has their number.
     const recognized = this.#step('announce the close to clients', drainBy, () =>
       traffic.beginShutdown({ since: startedAt, window: delay * closeWindowShare }),
     );
@@ -174,7 +176,7 @@ export class Shutdown {
         allowHalfOpen(server);
         withholdContinue(server);
       });
-      void this.#step('leave the closing of the servers to the program', drainBy, () => {
+      void this.#step('take over close() of the servers', drainBy, () => {
         takeCloses(server);
       });
     }
@@ -185,7 +187,7 @@ export class Shutdown {
     });
 
     await lifecycle.signals.notAcceptingNewRequest.signaled;
-    traffic.stopAccepting(settings.shutdownSendRetryAfter);
+    traffic.stopAccepting();
     await recognized;
     if (settings.shutdownSendRetryAfter) {
       await this.#drainRequests(deadlines);
@@ -196,8 +198,8 @@ export class Shutdown {
     }
     await this.#step('destroy hooks', endBy, () => hooks.runDestroy(reason, settings.destroyHookTimeout, endBy.signal));
     await this.#closeConnections(endBy);
-    // If audit events are still not written at the end of the budget, the record counts them, and the shutdown has not
-    // failed.
+    // If some audit events are not written at the end of the budget, the record has their number. This does not count
+    // as a failed shutdown.
     await Promise.race([audit?.flush(), endBy.reached]);
     const record = recorder.end();
     this.#endsAt = endBy.at;
@@ -230,7 +232,7 @@ export class Shutdown {
     const { servers, clock, traffic, lifecycle, group } = this.#parts;
     traffic.hold.begin();
     await this.#step('wait for the primary', endBy, () => group?.listenerClosed?.());
-    const activity = (): number => traffic.connectionsAccepted + traffic.requests.inFlight.answered;
+    const activity = (): number => traffic.connectionsAccepted + traffic.requests.inFlight.totals.answered;
     await Promise.all(
       servers.map((server) =>
         this.#step('stop listening', endBy, () => stopListening(server, clock, activity, endBy.signal)),
@@ -248,25 +250,21 @@ export class Shutdown {
       drain.begin({ grace, drainBy, retry });
     });
     const others = [...left].map((other) =>
-      this.#step(`drain ${other.protocol}`, drainBy, () =>
+      this.#step(`drain ${other.transport}`, drainBy, () =>
         Promise.race([other.drain().then(() => left.delete(other)), drainBy.reached]),
       ),
     );
     await Promise.all([Promise.race([drain.drained, drainBy.reached]), ...others]);
     if (drainBy.signal.aborted) {
-      void this.#step('name unfinished requests', endBy, () => {
-        recorder.noteUnfinished([...left].map(({ protocol }) => protocol));
+      void this.#step('list unfinished requests', endBy, () => {
+        recorder.noteUnfinished([...left].map(({ transport }) => transport));
       });
       void this.#step('abort requests', endBy, () => {
         traffic.requests.cut(traffic.connections);
       });
       await this.#step('cut off connections', endBy, () => drain.cut());
     }
-    for (const other of left) {
-      void this.#step(`cut off ${other.protocol}`, endBy, () => {
-        other.cut();
-      });
-    }
+    await Promise.all([...left].map((other) => this.#step(`cut off ${other.transport}`, endBy, other.cut.bind(other))));
     lifecycle.report('InFlightRequestsDrained');
   }
 
@@ -279,7 +277,7 @@ export class Shutdown {
     const isOverdue = closeBy.signal.aborted || endBy.signal.aborted;
     if (closeBy !== endBy) closeBy.clear();
     if (isOverdue) {
-      void this.#step('name unfinished requests', endBy, () => {
+      void this.#step('list unfinished requests', endBy, () => {
         recorder.noteUnfinished();
         recorder.noteUnacknowledged(drain.unacknowledged);
       });
@@ -293,11 +291,15 @@ export class Shutdown {
     }
   }
 
-  #shorten({ drainBy, endBy }: Deadlines, budget: number): void {
-    const { clock, settings } = this.#parts;
+  #shorten({ drainBy, endBy }: Deadlines, budget: number, isOfWorker: boolean): void {
+    const { clock, settings, hooks } = this.#parts;
     const now = clock.now();
     endBy.shorten(now + budget);
-    drainBy.shorten(now + Math.max(0, budget - settings.destroyHookTimeout));
+    // A worker gets less time than its own settings allow, because the owner of the group must end after it. The worker
+    // first gets the shortest valid drain. Its destroy hooks get the rest.
+    const shortest = Math.max(settings.shutdownDelayDuration, hooks.longestPreShutdown) + shortestDrain;
+    const atLeast = isOfWorker ? Math.min(budget, shortest) : 0;
+    drainBy.shorten(now + Math.max(atLeast, budget - settings.destroyHookTimeout));
   }
 
   #boundDrain({ drainBy, endBy }: Deadlines): void {
@@ -306,7 +308,8 @@ export class Shutdown {
     void lifecycle.signals.notAcceptingNewRequest.signaled.then(() => {
       const at = clock.now() + drainAfterUncaughtError;
       drainBy.shorten(at);
-      // After an uncaught error, a slow client gets no more time than the drain and the destroy hooks together.
+      // After an uncaught error, the shutdown ends `destroyHookTimeout` after the drain at the latest, even if a client
+      // is slow.
       endBy.shorten(at + settings.destroyHookTimeout);
     });
   }

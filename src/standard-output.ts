@@ -12,24 +12,24 @@ export const standardError = 2;
  * the buffer of a stream (P-060). If the stream is closed, it does nothing.
  */
 export function writeOut(descriptor: number, text: string): void {
-  // The reader may have received only a part of the program's last line. Write a line feed first, so that the next line
-  // is complete.
+  // Node may have written only a part of the program's last line. Write a line feed first, so that lameduck's line
+  // begins on a new line.
   const isInTheMiddle = descriptor === standardOutput && process.stdout.writableLength > 0;
   let rest = Buffer.from(isInTheMiddle ? `\n${text}` : text);
   while (rest.length > 0) rest = rest.subarray(writeSome(descriptor, rest));
 }
 
 /**
- * isUnread tells whether the reader of a full pipe has not read for five seconds. Lines are dropped until the reader
- * reads again.
+ * isUnread tells whether standard output has been a full pipe for five seconds, because its reader does not read. Lines
+ * are dropped until the reader reads again.
  */
 export function isUnread(): boolean {
   return waitsLeft === 0;
 }
 
-// Writes some bytes and returns their number. If a non-blocking pipe is full, writeSync fails with EAGAIN, and this
-// function waits a moment. If the pipe has been full for five seconds, it drops the bytes. It also drops them after any
-// other error, because the stream is then closed.
+// Writes some bytes and returns their number. If a non-blocking pipe is full, writeSync fails with EAGAIN, and
+// writeSome waits 10 ms. If the pipe has been full for five seconds, writeSome drops the bytes. It also drops the bytes
+// after any other error, because the stream is then closed.
 function writeSome(descriptor: number, bytes: Buffer): number {
   try {
     const written = writeSync(descriptor, bytes);
@@ -44,7 +44,7 @@ function writeSome(descriptor: number, bytes: Buffer): number {
 }
 
 // Milliseconds between two attempts to write into a full pipe, and the maximum number of attempts: five seconds in
-// total. `waitsLeft` is module-level, because the process has one standard output.
+// total. `waitsLeft` is shared by all calls, because the process has one standard output.
 const wait = 10;
 const mostWaits = 500;
 let waitsLeft = mostWaits;

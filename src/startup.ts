@@ -18,13 +18,16 @@ export interface StartupParts {
   readonly health: Health;
   readonly hooks: Hooks;
   /**
-   * onStart is called once, when all servers listen, with the addresses of the servers. It is called before anything
-   * else at the start.
+   * onStart is called once, when all servers listen, with the addresses of the servers. It is called before the other
+   * steps of the start.
    */
   readonly onStart: (addresses: readonly string[]) => void;
 }
 
-/** Startup begins the lifecycle when the last of the servers listens. A program without a server begins at once. */
+/**
+ * Startup begins the lifecycle when the last of the servers listens. The lifecycle of a program without a server begins
+ * at once.
+ */
 export class Startup {
   readonly #parts: StartupParts;
   readonly #waitingFor: Set<Server>;
@@ -38,8 +41,8 @@ export class Startup {
   }
 
   /**
-   * onListening is called for each server that listens. If the shutdown has begun, it closes the server (P-054). The
-   * program's own listeners run first, because they may read the address of the server.
+   * onListening is called for each server that listens. If the shutdown has begun, onListening closes the server
+   * (P-054). The program's own listeners run first, because they may read the address of the server.
    */
   onListening(server: Server): void {
     if (this.#parts.lifecycle.signals.shutdownInitiated.hasSignaled) startImmediate(retire, server);
@@ -47,8 +50,8 @@ export class Startup {
   }
 
   /**
-   * begin starts a lifecycle for which no server emits `listening`: a lifecycle without a server, or with servers that
-   * already listen. It runs in the next turn of the event loop, so that no turn is long.
+   * `begin()` starts a lifecycle for which no server emits `listening`: a lifecycle without a server, or with servers
+   * that already listen. The start is in the next turn of the event loop, so that no turn is long.
    */
   begin(): void {
     startImmediate(() => {
@@ -73,7 +76,8 @@ export class Startup {
     void hooks.runPostStart(this.#stopped.signal, (name, failure) => {
       if (failure !== undefined) return;
       this.#finishedHooks.add(name);
-      // Check readiness now. HasBeenReady then fires before a SIGTERM that follows the first successful probe.
+      // Check readiness at once, so that HasBeenReady fires before a SIGTERM that comes right after the first
+      // successful probe.
       void this.#lookWhetherReady();
     });
     void this.#awaitReadiness();

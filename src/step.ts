@@ -2,13 +2,13 @@
 import { wait, type Clock } from './clock.ts';
 import type { Deadline } from './deadline.ts';
 
-// A step may run this many milliseconds longer than its deadline. A step that is aborted at its deadline needs this
-// time to stop.
+// A step fails if it still runs this many milliseconds after its deadline. A step that is aborted at its deadline needs
+// this time to stop.
 const leniency = 50;
 
 export interface StepOptions {
   readonly clock: Clock;
-  /** by is the deadline of the step. A step that has not ended at its deadline has failed. */
+  /** `by` is the deadline of the step. A step that has not ended at its deadline has failed. */
   readonly by: Deadline;
   readonly onFailure: (error: unknown) => void;
 }

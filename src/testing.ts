@@ -15,16 +15,18 @@ import { listenPlainly, originOf, start, type Listen } from './testing/start.ts'
 
 export type { ShutdownRecord } from './observer.ts';
 
-/** RunShutdownOptions selects the request during which the shutdown begins, and limits each wait. */
+/**
+ * RunShutdownOptions are the options of `runShutdown`: the request during which the shutdown begins, and a time limit.
+ */
 export interface RunShutdownOptions {
   /**
-   * during is the path, without a query, of the request that must be in flight when the shutdown begins.
+   * `during` is the path, without a query, of the request that must be in flight when the shutdown begins.
    *
    * @default the path of the first request of `work`
    */
   readonly during?: string | undefined;
   /**
-   * timeout is the limit of each wait, as a duration such as `3s`. runShutdown waits until the server is ready, until
+   * `timeout` is the limit of each wait, as a duration such as `3s`. runShutdown waits until the server is ready, until
    * the request arrives, and until `work` settles after the shutdown.
    *
    * @default `3s`
@@ -34,9 +36,9 @@ export interface RunShutdownOptions {
 
 /** ShutdownRun contains the record of the shutdown and the result of the test's work. */
 export interface ShutdownRun<Result> {
-  /** record is the record of the shutdown, which the final line of the log also shows. */
+  /** `record` is the record of the shutdown, which the final line of the log also shows. */
   readonly record: ShutdownRecord;
-  /** result is what `work` returned or resolved with. */
+  /** `result` is what `work` returned or resolved with. */
   readonly result: Result;
 }
 
@@ -73,7 +75,7 @@ export async function runShutdown<Result>(
   await app?.ready();
   const own = app === undefined ? (server as Server) : app.server;
   const { parts, servers, detach } = lifecycleFor(own, app);
-  // From here on, a process signal no longer begins this shutdown, and lameduck never ends this process.
+  // After this call, a process signal does not begin this shutdown, and lameduck does not end this process.
   detach();
   const begin = (): Promise<ShutdownRecord> => parts.shutdown.begin('runShutdown()', { skipsDelay: true });
   const request = new AwaitedRequest(servers, { traffic: parts.traffic, path: during, callback: () => void begin() });

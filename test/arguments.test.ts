@@ -4,7 +4,7 @@ import { checkFunction, checkName, readLimit } from '../src/arguments.ts';
 import type { Duration } from '../src/settings/duration.ts';
 
 for (const name of ['a', 'warm-up', 'cache/warm-up', 'db_1.replica', 'A0']) {
-  test(`"${name}" is a valid name of a hook or check`, () => {
+  test(`"${name}" is a valid name for a hook or a check`, () => {
     checkName('a hook', name);
   });
 }
@@ -30,7 +30,7 @@ const refused = [
 ];
 
 for (const name of refused) {
-  test(`A-040, A-055 the name ${JSON.stringify(name)} of a hook or check is rejected with the rule for names`, () => {
+  test(`A-040, A-055 the name ${JSON.stringify(name)} of a hook or check is rejected, and the error states the rule for names`, () => {
     assert.throws(
       () => {
         checkName('a destroy hook', name);
@@ -54,7 +54,7 @@ test('a name that cannot be written as JSON is rejected like any other invalid n
   );
 });
 
-test('only a callable value is accepted as the function of a hook or check', () => {
+test('only a function is accepted as a hook or a check', () => {
   checkFunction('hook', () => undefined);
   checkFunction('hook', async () => undefined);
   for (const given of [undefined, null, 'run', {}, Promise.resolve()]) {
@@ -67,13 +67,13 @@ test('only a callable value is accepted as the function of a hook or check', () 
   }
 });
 
-test('the limit of a hook is a Go duration or a number of milliseconds', () => {
+test('the time limit of a hook is a Go duration or a number of milliseconds', () => {
   assert.equal(readLimit('timeout', '1m30s'), 90_000);
   assert.equal(readLimit('timeout', 250), 250);
 });
 
 for (const given of [0, 0.5, '0s', -1, '-1s', '10', 'soon', '600h', NaN, Infinity, '', null, true, {}]) {
-  test(`the limit ${JSON.stringify(given)} of a hook is rejected, and the error has the value`, () => {
+  test(`the time limit ${JSON.stringify(given)} of a hook is rejected, and the error quotes the value`, () => {
     assert.throws(() => readLimit('timeout of hook "x"', given as Duration), {
       code: 'LAMEDUCK_ERR_TIMEOUT_INVALID',
       message: /^timeout of hook "x": .+: expected a duration /,

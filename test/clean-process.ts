@@ -1,5 +1,5 @@
-// Loaded with --import into every test file. The run fails on a process warning, such as a leaked listener or a
-// deprecated call. It also fails if something keeps the process alive after the last test of the file.
+// Loaded with --import into every test file. The run fails if Node emits a process warning, for example about a leaked
+// listener or a deprecated call. It also fails if something keeps the process alive after the last test of the file.
 import { after } from 'node:test';
 
 const leftoverLimit = 5_000;
@@ -18,16 +18,17 @@ function isTypeStripping(warning: Error): boolean {
 
 process.on('warning', onWarning);
 
-// A warning after the last test is thrown at the exit, because no test could report it.
+// A warning after the last test is thrown when the process exits, because no test is left to report it.
 process.on('exit', () => {
   if (hasWarned) process.exitCode = 1;
 });
 
-// The process that only collects the results of the files has no tests, and `after` would add one.
+// Skip the process that only collects the results of the test files. This process has no tests, and `after()` would add
+// one.
 if (process.env['NODE_TEST_CONTEXT'] !== undefined) {
   after(() => {
-    // The timer is unreferenced, so it fires only if something else keeps the process alive. The runner itself would
-    // wait forever.
+    // The timer is unreferenced: it fires only if something else keeps the process alive. The test runner would wait
+    // forever for such a process.
     setTimeout(() => {
       console.error(`still open after the last test: ${process.getActiveResourcesInfo().join(', ')}`);
       process.exit(1);

@@ -34,7 +34,7 @@ test('P-073 a timer with holdsProcess false does not keep the process alive', ()
 test('timers run in the order of their times, and a cancelled timer does not run', async () => {
   const calls: string[] = [];
   await new Promise<void>((resolve) => {
-    // On a busy machine, tens of milliseconds may pass between these lines.
+    // On a busy machine, tens of milliseconds may pass between these two lines of code.
     systemClock.after(500, () => {
       calls.push('later');
       resolve();
@@ -59,6 +59,18 @@ test('a timer never runs before its duration has passed', async () => {
     });
   for (let round = 0; round < 30; round++) await Promise.all([1, 1.4, 2.9, 5, 7.7].map(run));
   assert.deepEqual(early, []);
+});
+
+test('a timer with a longer duration than Node supports does not run at once', async () => {
+  let hasRun = false;
+  const run = (): void => {
+    hasRun = true;
+  };
+  const cancels = [systemClock.after(2 ** 31, run), systemClock.afterUnref(2 ** 31, run)];
+  // Node runs a timer with a too long duration after 1 ms.
+  await wait(systemClock, 20);
+  for (const cancel of cancels) cancel();
+  assert.equal(hasRun, false);
 });
 
 test('a wait on a clock ends when its duration has passed', async () => {

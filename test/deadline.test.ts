@@ -11,7 +11,7 @@ function createDeadline(milliseconds: number): { clock: FakeClock; deadline: Dea
   return { clock, deadline, isReached: () => reached };
 }
 
-test('a deadline resolves its promise and aborts its AbortSignal at its time, not before', async () => {
+test('a deadline resolves its promise and aborts its AbortSignal when its time comes, and not before', async () => {
   const { clock, deadline, isReached } = createDeadline(1_000);
   await clock.advance(999);
   assert.deepEqual([deadline.signal.aborted, isReached()], [false, false]);
@@ -38,13 +38,13 @@ test('K-166 a deadline is never moved to a later time', async () => {
   assert.equal(isReached(), true);
 });
 
-test('a deadline in the past is reached at once', async () => {
+test('a deadline in the past takes effect at once', async () => {
   const { clock, isReached } = createDeadline(-5_000);
   await clock.advance(0);
   assert.equal(isReached(), true);
 });
 
-test('P-073 a cleared deadline is never reached and leaves no timer, even if it is shortened later', async () => {
+test('P-073 a cleared deadline never takes effect and leaves no timer, even if it is shortened later', async () => {
   const { clock, deadline, isReached } = createDeadline(1_000);
   deadline.clear();
   assert.equal(clock.pending.all, 0);

@@ -27,12 +27,12 @@ test('isLameduckError recognizes an error from another copy of the package', asy
   assert.equal(isLameduckError(error), true);
 });
 
-test('isLameduckError rejects every other value', () => {
+test('isLameduckError returns false for every other value', () => {
   const others = [new Error('x'), { code: 'LAMEDUCK_ERR_HOOK_FAILED' }, null, undefined, 'LameduckError', 0];
   for (const other of others) assert.equal(isLameduckError(other), false);
 });
 
-test('every error code in the table is used in src, and no other code is', () => {
+test('src uses every error code in the table, and no other', () => {
   const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' });
   const used = files
     .filter((file) => file.endsWith('.ts') && file !== 'errors.ts')
@@ -51,7 +51,7 @@ test('docs/errors.md has a section for each error code, and no other', () => {
   }
 });
 
-test('an error message can quote any value', () => {
+test('an error message of lameduck can quote a value of any type', () => {
   const cyclic: { self?: unknown } = {};
   cyclic.self = cyclic;
   assert.equal(quoted('a "b"'), '"a \\"b\\""');

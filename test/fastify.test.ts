@@ -11,7 +11,9 @@ import { createApp, Fastify, listen, silentLogger, type PluginOptions } from './
 
 const logger = silentLogger;
 
-/** refused asserts that a registration fails with this code, and that neither the process nor the server is changed. */
+/**
+ * `refused()` asserts that a registration fails with this code, and that neither the process nor the server is changed.
+ */
 async function refused(
   code: string,
   register: (app: FastifyInstance) => PromiseLike<unknown>,
@@ -36,7 +38,7 @@ async function refused(
   return refusal as Error;
 }
 
-test('the plugin decorates the application with the handle that lameduck() returns', async (t) => {
+test('the Fastify plugin decorates the application with the handle that lameduck() returns', async (t) => {
   const app = await createApp(t);
   t.diagnostic(`on Fastify ${app.version}`);
   const duck = lameduck([], { logger });
@@ -47,7 +49,7 @@ test('the plugin decorates the application with the handle that lameduck() retur
   });
 });
 
-test('the plugin is a default export, a named export, and the result of require()', async (t) => {
+test('the Fastify plugin is a default export, a named export, and the result of require()', async (t) => {
   const app = Fastify();
   t.after(() => app.close());
   const required = createRequire(import.meta.url)('../src/fastify.ts') as typeof fastifyLameduck;
@@ -57,7 +59,7 @@ test('the plugin is a default export, a named export, and the result of require(
   assert.equal(app.lameduck.signals.shutdownInitiated.hasSignaled, false);
 });
 
-test('a registration without await takes effect before the application listens', async (t) => {
+test('a registration of the Fastify plugin without await takes effect before the application listens', async (t) => {
   const app = Fastify();
   t.after(() => app.close());
   void app.register(fastifyLameduck, { logger });
@@ -74,7 +76,7 @@ test('app.listen() starts the lifecycle, and app.ready() does not', async (t) =>
   assert.equal(muxAndDiscoveryComplete.hasSignaled, true);
 });
 
-test('a registration inside an encapsulated plugin is rejected, and the error names that plugin', async () => {
+test('a registration of the Fastify plugin inside an encapsulated plugin is rejected, and the error names that plugin', async () => {
   const { message } = await refused('LAMEDUCK_ERR_PLUGIN_ENCAPSULATED', (app) =>
     app.register(async function orders(inner) {
       await inner.register(fastifyLameduck, { logger });
@@ -83,7 +85,7 @@ test('a registration inside an encapsulated plugin is rejected, and the error na
   assert.match(message, /^fastifyLameduck: registered inside "orders", .*: expected the root instance/);
 });
 
-test('a registration inside a plugin made with fastify-plugin takes effect on the root', async (t) => {
+test('a registration of the Fastify plugin inside a plugin made with fastify-plugin takes effect on the root instance', async (t) => {
   const app = Fastify();
   t.after(() => app.close());
   const outer = async (inner: FastifyInstance): Promise<void> => {
@@ -93,7 +95,7 @@ test('a registration inside a plugin made with fastify-plugin takes effect on th
   assert.ok(app.lameduck.signals.shutdownInitiated);
 });
 
-test('a second registration of the plugin is rejected, and the first stays in effect', async (t) => {
+test('a second registration of the Fastify plugin is rejected, and the first stays in effect', async (t) => {
   const app = await createApp(t);
   const duck = app.lameduck;
   const { message } = await refused('LAMEDUCK_ERR_PLUGIN_DUPLICATE', (it) => it.register(fastifyLameduck, {}), app);
@@ -111,7 +113,7 @@ test('an application that already has a decorator named lameduck is rejected', a
   await refused('LAMEDUCK_ERR_PLUGIN_DUPLICATE', (it) => it.register(fastifyLameduck, { logger }), app);
 });
 
-test('the plugin rejects a server that already has a lifecycle', async (t) => {
+test('the Fastify plugin rejects a server that already has a lifecycle', async (t) => {
   const app = Fastify();
   const duck = lameduck(app.server, { logger });
   t.after(() => duck.shutdown());
@@ -125,18 +127,18 @@ for (const options of [
   { route: 7 },
   { longRunning: 7 },
 ]) {
-  test(`the plugin rejects the options ${JSON.stringify(options)} as lameduck() does`, async () => {
+  test(`the Fastify plugin rejects the options ${JSON.stringify(options)} as lameduck() does`, async () => {
     await refused('LAMEDUCK_ERR_SETTINGS_INVALID', (app) =>
       app.register(fastifyLameduck, { logger, ...options } as PluginOptions),
     );
   });
 }
 
-test('the plugin rejects options that are not an object', async () => {
+test('the Fastify plugin rejects options that are not an object', async () => {
   await refused('LAMEDUCK_ERR_OPTIONS_INVALID', (app) => app.register(fastifyLameduck, 7 as PluginOptions));
 });
 
-test('the plugin ignores the options that Fastify itself reads, and does not change the options object', async (t) => {
+test('the Fastify plugin ignores the options that Fastify itself reads, and does not change the options object', async (t) => {
   const app = Fastify();
   t.after(() => app.close());
   const options = Object.freeze({ prefix: '/api', logLevel: 'warn' as const, logSerializers: {}, logger });
@@ -146,7 +148,7 @@ test('the plugin ignores the options that Fastify itself reads, and does not cha
   });
 });
 
-test('the options of the plugin may be a function, as for any plugin', async (t) => {
+test('the options of the Fastify plugin may be a function, as for any plugin', async (t) => {
   const app = Fastify();
   t.after(() => app.close());
   await app.register(fastifyLameduck, () => ({ logger, shutdownDelayDuration: '1s' }));
@@ -161,7 +163,7 @@ test('a Fastify version that is too old is rejected, and the error has the oldes
   assert.match(message, /needs fastify 5\.8 or newer, got 5\.7\.4/);
 });
 
-test('the plugin logs to the logger of the application if there is one', async (t) => {
+test('the Fastify plugin logs to the logger of the application if there is one', async (t) => {
   const lines: string[] = [];
   const stream = new Writable({
     write(chunk, _encoding, done) {

@@ -1,8 +1,9 @@
-// Tests a primary of node:cluster with its workers. They share the process signal, the probe port and the final line.
-// ROUNDS is the number of shutdowns under load.
+// Tests a primary of node:cluster and its workers. They share the process signal, the probe port and the final log
+// line. ROUNDS sets how many shutdowns under load run.
 import assert from 'node:assert/strict';
 import { describe, it, test, type TestContext } from 'node:test';
 import { get, newAccount, post, runClient } from './support/closed-loop-client.ts';
+import { socketPath } from './support/debug-socket.ts';
 import { disposed } from './support/disposed.ts';
 import { registered } from './support/under-register.ts';
 import { HeldRequest } from './support/held-request.ts';
@@ -22,7 +23,7 @@ interface WorkerEnd {
   readonly record?: { readonly reason: string; readonly exitCode: number; readonly requests: { readonly cut: number } };
 }
 
-/** Starts the fixture with a primary, and resolves when its workers have been ready. */
+/** Starts the fixture, a primary with workers, and resolves when its workers are ready. */
 async function start(t: TestContext, env: Readonly<Record<string, string>> = {}): Promise<ProcessUnderTest> {
   const program = disposed(t, new ProcessUnderTest('runs-a-group.ts', { WORKERS: '2', ...env }));
   await program.port();
@@ -32,7 +33,7 @@ async function start(t: TestContext, env: Readonly<Record<string, string>> = {})
   return program;
 }
 
-/** The final line of the primary, after its exit. */
+/** Waits for the exit of the primary, and returns its final log line. */
 async function finalLine(program: ProcessUnderTest): Promise<Line & { readonly workers: readonly WorkerEnd[] }> {
   await program.exit;
   const line = program.lines.find(({ schema, pid }) => schema === 'lameduck/shutdown/v1' && pid === program.pid);
@@ -43,13 +44,16 @@ async function finalLine(program: ProcessUnderTest): Promise<Line & { readonly w
 const workerPids = (program: ProcessUnderTest): number[] =>
   program.lines.filter(({ msg }) => msg === 'worker listens').map(({ pid }) => Number(pid));
 
-for (const [who, env] of [
+const lifecycles = [
   ['lameduck([]) in the primary', {}],
+  ['lameduck([]) in the primary and no lameduck() in its workers', { ONLY_PRIMARY: '1' }],
   ['lameduck/register', registered({ UNDER_REGISTER: '1' })],
-] as const) {
+] as const;
+
+for (const [who, env] of lifecycles) {
   describe(`a primary of node:cluster, ${who}`, () => {
     for (let round = 1; round <= rounds; round++) {
-      it('P-071 thirty closed-loop clients lose no request at SIGTERM to a primary with four workers', async (t) => {
+      it('P-071 thirty closed-loop clients lose no request if a primary with four workers receives SIGTERM', async (t) => {
         const program = await start(t, { ...env, WORKERS: '4', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' });
         const port = await program.port();
         const account = newAccount();
@@ -70,7 +74,7 @@ for (const [who, env] of [
       });
     }
 
-    it('P-071 the primary waits for the request in flight of a worker, and replaces no worker', async (t) => {
+    it('P-071 the primary waits for the request in flight of a worker, and does not replace the workers that end', async (t) => {
       const program = await start(t, env);
       const request = await HeldRequest.open(t, await program.port());
       program.kill('SIGTERM');
@@ -82,7 +86,19 @@ for (const [who, env] of [
       assert.deepEqual(new Set((await finalLine(program)).workers.map(({ pid }) => pid)), new Set(workerPids(program)));
     });
 
-    it('P-071 the primary serves the probe port for its workers, and is ready when one of them is', async (t) => {
+    it('P-071 the primary opens one debug socket for all its workers, and no worker opens one, not even during the shutdown', async (t) => {
+      const program = await start(t, { ...env, LAMEDUCK_DEBUG_SOCKET_PATH: socketPath(t) });
+      await program.line('the debug socket', ({ msg }) => msg === 'debug socket listens');
+      program.kill('SIGTERM');
+      assert.deepEqual(await program.exit, endedWell);
+      const lines = program.lines.filter(({ msg }) => msg?.startsWith('debug socket') === true);
+      assert.deepEqual(
+        lines.map(({ msg, pid }) => [msg, pid]),
+        [['debug socket listens', program.pid]],
+      );
+    });
+
+    it('P-071 the primary serves the probe port for its workers, and is ready if at least one of them is', async (t) => {
       const port = await reservePort();
       const program = await start(t, { ...env, LAMEDUCK_PROBE_PORT: String(port) });
       await until(() => program.lines.some(({ msg }) => msg === 'probe port listens'));
@@ -98,7 +114,57 @@ for (const [who, env] of [
   });
 }
 
-test('P-057, P-071 a signal that a terminal sends to the primary and its workers counts once', async (t) => {
+for (const [who, env] of lifecycles) {
+  test(`P-071 with the shortest grace period that contains the delay, a worker serves requests until the drain, ${who}`, async (t) => {
+    const times = { LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '7', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' };
+    const program = await start(t, { ...env, ...times });
+    const request = await HeldRequest.open(t, await program.port());
+    program.kill('SIGTERM');
+    await until(() => program.lines.filter(({ name }) => name === 'HTTPServerStoppedListening').length === 3);
+    assert.equal(await request.release(), 'served');
+    assert.deepEqual(await program.exit, endedWell);
+    const records = program.lines.filter(({ schema }) => schema === 'lameduck/shutdown/v1');
+    const delays = records.map(({ phases }) => (phases as Record<string, number>)['AfterShutdownDelayDuration'] ?? 0);
+    assert.equal(delays.length, 3);
+    assert.ok(Math.min(...delays) > 900, delays.join());
+  });
+}
+
+test('P-071 if a process group gets SIGTERM, closed-loop clients of workers that do not call lameduck() lose no request', async (t) => {
+  const program = await start(t, { ONLY_PRIMARY: '1', WORKERS: '4', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' });
+  const port = await program.port();
+  const account = newAccount();
+  const stop = new AbortController();
+  const clients = Array.from({ length: clientCount }, async () => runClient({ port, account, stop: stop.signal }));
+  await until(() => account.answered >= 10 * clientCount);
+  process.kill(-program.pid, 'SIGTERM');
+  assert.deepEqual(await program.exit, endedWell, program.output);
+  await Promise.all(clients);
+  assert.deepEqual(account.lost, []);
+});
+
+test('P-071 if the primary has no probe port, a worker that does not call lameduck() opens none', async (t) => {
+  // The delay is longer than a probe port takes to open.
+  const program = await start(t, { ONLY_PRIMARY: '1', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '3s' });
+  program.kill('SIGTERM');
+  assert.deepEqual(await program.exit, endedWell);
+  assert.deepEqual(
+    program.lines.filter(({ msg }) => msg?.startsWith('probe port') === true),
+    [],
+  );
+});
+
+test('P-071 a process that a worker forks does not load lameduck/register, although it inherits the options of the worker', async (t) => {
+  const program = await start(t, { ONLY_PRIMARY: '1', WORKERS: '1', FORKING: '1' });
+  const isOfForked = ({ msg }: Line): boolean => msg === 'forked process';
+  const { execArgv, ownsEmit } = await program.line('the forked process', isOfForked);
+  assert.match(String(execArgv), /cluster-worker\.cjs/);
+  assert.equal(ownsEmit, false);
+  program.kill('SIGTERM');
+  assert.deepEqual(await program.exit, endedWell);
+});
+
+test('P-057, P-071 if a terminal sends a signal to both the primary and its workers, the signal counts once', async (t) => {
   const program = await start(t);
   const request = await HeldRequest.open(t, await program.port());
   process.kill(-program.pid, 'SIGINT');
@@ -123,7 +189,7 @@ test('P-071, P-118 the primary fails /livez while the event loop of a worker is 
   assert.equal((await probe(port, '/readyz')).status, 200);
 });
 
-test('P-071 a worker whose handler never ends is ended within the budget of the primary', async (t) => {
+test("P-071 a worker whose handler never ends is ended before the primary's own time is up", async (t) => {
   const program = await start(t, {
     LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '7',
     LAMEDUCK_DESTROY_HOOK_TIMEOUT: '500ms',
@@ -139,8 +205,24 @@ test('P-071 a worker whose handler never ends is ended within the budget of the 
   assert.ok(Number(durationMs) < 5_000, String(durationMs));
 });
 
+test('P-071 a worker whose event loop is blocked is killed at the end of the drain, and the final log line names it', async (t) => {
+  const program = await start(t, {
+    LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '7',
+    LAMEDUCK_DESTROY_HOOK_TIMEOUT: '500ms',
+    WORKERS: '1',
+  });
+  await assert.rejects(probe(await program.port(), '/block', { patience: 100 }));
+  program.kill('SIGTERM');
+  assert.deepEqual(await program.exit, { code: 80, signal: null });
+  const { workers } = await finalLine(program);
+  assert.deepEqual(
+    workers.map(({ exitCode, signal }) => [exitCode, signal]),
+    [[null, 'SIGKILL']],
+  );
+});
+
 test('P-071 a worker without a lifecycle gets the signal, and the primary waits for its end', async (t) => {
-  const program = await start(t, { BARE: '1' });
+  const program = await start(t, { BARE: '1', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' });
   program.kill('SIGTERM');
   assert.deepEqual(await program.exit, endedWell);
   const { workers } = await finalLine(program);
@@ -150,7 +232,62 @@ test('P-071 a worker without a lifecycle gets the signal, and the primary waits 
   );
 });
 
-test('P-071 a worker that is still alive after its own shutdown is sent the process signal that the primary receives', async (t) => {
+test('P-071 workers without a lifecycle serve during the shutdown delay, and a client loses one request at most', async (t) => {
+  const program = await start(t, { BARE: '1', WORKERS: '4', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '3s' });
+  const port = await program.port();
+  await program.signaled('HasBeenReady');
+  const account = newAccount();
+  const stop = new AbortController();
+  const clients = Array.from({ length: clientCount }, async () => runClient({ port, account, stop: stop.signal }));
+  await until(() => account.answered >= 10 * clientCount);
+  program.kill('SIGTERM');
+  await program.signaled('ShutdownInitiated');
+  assert.deepEqual(account.lost, []);
+  assert.equal((await probe(port, '/')).status, 200);
+  assert.deepEqual(await program.exit, endedWell);
+  await Promise.all(clients);
+  assert.ok(account.lost.length <= clientCount, String(account.lost.length));
+});
+
+test('P-071 the primary warns once about workers that listen without a lifecycle, and the warning names the remedy', async (t) => {
+  const program = await start(t, { BARE: '1', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' });
+  const isWarning = ({ msg }: Line): boolean => msg === 'worker listens without a lifecycle';
+  const { level, pid, workerPid, hint } = await program.line('the warning', isWarning);
+  assert.deepEqual([level, pid], [40, program.pid]);
+  assert.ok(workerPids(program).includes(Number(workerPid)));
+  assert.match(String(hint), /^call lameduck\(server\) in the workers, or start .* --import lameduck\/register: /);
+  program.kill('SIGTERM');
+  assert.deepEqual(await program.exit, endedWell);
+  assert.equal(program.lines.filter(isWarning).length, 1);
+});
+
+test('P-071 a worker whose primary has no lifecycle warns that requests are lost, even if the primary forwards the signal', async (t) => {
+  const program = disposed(t, new ProcessUnderTest('runs-a-cluster.ts', { OWN_PORTS: 'off off' }));
+  const { level, pid, hint } = await program.line('the warning', ({ msg }) => msg === 'primary has no lifecycle');
+  assert.equal(level, 40);
+  assert.notEqual(pid, program.pid);
+  assert.match(String(hint), /^call lameduck\(\[\]\) in the primary, or .*: .*, and requests are lost even if /);
+});
+
+test('P-071 with SCHED_NONE, the primary has no lifecycle from lameduck/register, and the warning names the policy to set', async (t) => {
+  const env = { ...registered({ UNDER_REGISTER: '1' }), NODE_CLUSTER_SCHED_POLICY: 'none', WORKERS: '1' };
+  const program = disposed(t, new ProcessUnderTest('runs-a-group.ts', env));
+  const { pid, hint } = await program.line('the warning', ({ msg }) => msg === 'primary has no lifecycle');
+  assert.notEqual(pid, program.pid);
+  assert.match(String(hint), /, or with lameduck\/register set cluster\.schedulingPolicy to SCHED_RR: /);
+});
+
+test('P-071 a worker that a saved copy of cluster.fork() starts during the shutdown is killed, and the primary does not wait for it', async (t) => {
+  const program = await start(t, { COPIED_FORK: '1' });
+  const workers = workerPids(program);
+  program.kill('SIGTERM');
+  assert.deepEqual(await program.exit, endedWell, program.output);
+  assert.ok(program.lines.some(({ msg, isDead }) => msg === 'forked again' && isDead === false));
+  assert.deepEqual(workerPids(program), workers);
+  assert.deepEqual(new Set((await finalLine(program)).workers.map(({ pid }) => pid)), new Set(workers));
+});
+
+test('P-071 a worker that is alive after its own shutdown gets the process signal that the primary receives', async (t) => {
   const program = await start(t, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '0s' });
   const port = await program.port();
   await probe(port, '/shutdown');
@@ -162,4 +299,19 @@ test('P-071 a worker that is still alive after its own shutdown is sent the proc
     workers.filter(({ record }) => record?.reason === reason).map(({ exitCode, signal }) => [exitCode, signal]);
   assert.deepEqual(endOf('SIGTERM'), [[0, null]]);
   assert.deepEqual(endOf('by hand'), [[null, 'SIGTERM']]);
+});
+
+test('P-071 a worker that is already shutting down when the primary receives the signal exits after its shutdown', async (t) => {
+  const program = await start(t, { WORKERS: '1', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '0s' });
+  const port = await program.port();
+  const request = await HeldRequest.open(t, port);
+  await probe(port, '/shutdown');
+  const begun = (): Line[] => program.lines.filter(({ name }) => name === 'ShutdownInitiated');
+  await until(() => begun().length === 1);
+  program.kill('SIGTERM');
+  await until(() => begun().length === 2);
+  assert.equal(await request.release(), 'served');
+  assert.deepEqual(await program.exit, endedWell);
+  const [worker] = (await finalLine(program)).workers;
+  assert.deepEqual([worker?.record?.reason, worker?.exitCode, worker?.signal], ['by hand', null, 'SIGTERM']);
 });

@@ -14,7 +14,7 @@ interface Subject {
   readonly duck: Lameduck;
   readonly health: GrpcHealth;
   readonly warnings: string[];
-  /** Makes the server listen. */
+  /** Lets the server listen. */
   readonly start: () => Promise<void>;
 }
 
@@ -53,7 +53,10 @@ function clientOf(t: TestContext, port: number): GrpcHealthClient {
   return client;
 }
 
-/** Starts a gRPC server with a service of its own. The test decides when each call of this service gets its response. */
+/**
+ * Starts a gRPC server that also has a service of the program. The test decides when each call of that service gets its
+ * response.
+ */
 async function ownServer(t: TestContext, { health, start }: Subject): Promise<OwnServer> {
   const server = new Server();
   const waiting: sendUnaryData<string>[] = [];
@@ -115,8 +118,8 @@ void describe('the gRPC health service', { concurrency: 4 }, () => {
     );
   });
 
-  test('P-046 at ShutdownInitiated every gRPC service except livez becomes NOT_SERVING, until the lifecycle has ended', async (t) => {
-    // The destroy hook timeout allows enough time for the five calls of the client, which runs in the same process.
+  test('P-046 from ShutdownInitiated to the end of the lifecycle, every gRPC service except livez and healthz is NOT_SERVING', async (t) => {
+    // The destroy hook timeout is long enough for the client's five calls, because the client runs in this process too.
     const it = subject(t, { destroyHookTimeout: '20s' }, { services: { 'shop.Orders': 'orders' } });
     let asked: unknown[] = [];
     it.duck.addDestroyHook('ask', async () => {
@@ -126,7 +129,9 @@ void describe('the gRPC health service', { concurrency: 4 }, () => {
     assert.equal(await client.check('shop.Orders'), 'SERVING');
     await it.duck.shutdown();
     assert.deepEqual(asked, ['NOT_SERVING', 'NOT_SERVING', 'SERVING', 'SERVING', 'NOT_SERVING']);
-    assert.equal(await client.check('livez'), codes.UNAVAILABLE);
+    // The call may arrive while the server ends. Its error is then CANCELLED and not UNAVAILABLE.
+    const code = await client.check('livez');
+    assert.ok(code === codes.UNAVAILABLE || code === codes.CANCELLED, String(code));
   });
 
   test('P-046 a Watch gets NOT_SERVING at ShutdownInitiated, except for livez, and its stream then ends without an error', async (t) => {
@@ -159,7 +164,7 @@ void describe('the gRPC health service', { concurrency: 4 }, () => {
     }
   });
 
-  test('each of a thousand Watch streams gets the change, and the next stream is rejected until one has ended', async (t) => {
+  test('each of a thousand Watch streams gets a change of status, and a further stream is rejected until one has ended', async (t) => {
     const client = await ownPort(t, subject(t));
     const watches = Array.from({ length: 1_000 }, () => client.watch());
     await Promise.all(watches.map(({ first }) => first));
@@ -170,7 +175,7 @@ void describe('the gRPC health service', { concurrency: 4 }, () => {
     while ((await Promise.race([more.first.then(() => 'told'), more.end])) !== 'told') more = client.watch();
   });
 
-  test('a Watch is notified when a check changes', async (t) => {
+  test('a Watch stream is notified when a check changes', async (t) => {
     const it = subject(t);
     let isReady = true;
     it.duck.addReadyzCheck('flag', () => isReady);
@@ -184,7 +189,7 @@ void describe('the gRPC health service', { concurrency: 4 }, () => {
 });
 
 void describe("a gRPC server of the program's own", { concurrency: 4 }, () => {
-  test("P-046 the program's own gRPC server drains with the other servers: its calls get responses, its watches end, and it rejects new calls", async (t) => {
+  test("P-046 the program's own gRPC server drains with the other servers: it completes its calls, ends its watches and rejects new calls", async (t) => {
     const it = subject(t);
     const own = await ownServer(t, it);
     const client = clientOf(t, own.port);
@@ -193,7 +198,7 @@ void describe("a gRPC server of the program's own", { concurrency: 4 }, () => {
     const calling = await own.call();
     const ended = it.duck.shutdown();
     assert.deepEqual(await watch.end, ['SERVING', 'NOT_SERVING', `code ${String(codes.OK)}`]);
-    // A call that began before the listener closed is in flight.
+    // A call that began before the listener closed is served.
     await it.duck.signals.httpServerStoppedListening.signaled;
     await new Promise((resolve) => setImmediate(resolve));
     assert.equal(it.duck.signals.inFlightRequestsDrained.hasSignaled, false);
@@ -237,8 +242,8 @@ void describe("a gRPC server of the program's own", { concurrency: 4 }, () => {
   });
 });
 
-void describe('invalid use of the gRPC health service', () => {
-  test('an address on which the gRPC health service cannot listen is one clear error', async (t) => {
+void describe('incorrect use of the gRPC health service', () => {
+  test('the gRPC health service reports an address on which it cannot listen with one error', async (t) => {
     const taken = createNetServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     t.after(() => taken.close());

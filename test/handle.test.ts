@@ -9,7 +9,7 @@ function hangs(): Promise<never> {
   return new Promise(() => undefined);
 }
 
-test('a lifecycle does nothing until the startup begins', async () => {
+test('a lifecycle does nothing until its startup begins', async () => {
   const { handle, clock, starts } = createUnderTest();
   await clock.advance(60_000);
   assert.deepEqual(starts, []);
@@ -23,7 +23,7 @@ test('A-002 the handle has the eight lifecycle signals', () => {
   assert.deepEqual([...names].sort(), [...signalNames].sort());
 });
 
-test('a readyz check is added to /readyz only, and a livez check to /livez and /healthz', async (context) => {
+test('a readyz check belongs only to /readyz, and a livez check to /livez and /healthz', async (context) => {
   const serving = disposed(context, new ServerUnderTest());
   const { handle } = createUnderTest({}, [serving.server]);
   handle.addReadyzCheck('database', () => true);
@@ -40,7 +40,7 @@ test('a readyz check is added to /readyz only, and a livez check to /livez and /
   );
 });
 
-test('A-040, A-074 a check or post-start hook that is added after the start is rejected', async () => {
+test('A-040, A-074 a check or post-start hook is rejected if it is added after the start', async () => {
   const { handle } = await readyUnderTest();
   const late = { code: 'LAMEDUCK_ERR_REGISTERED_TOO_LATE' };
   assert.throws(() => {
@@ -67,7 +67,7 @@ test('A-055, P-097 a pre-shutdown hook that is added during the shutdown is reje
   }, late);
 });
 
-test('A-040 a post-start hook whose check has a name in use is rejected and not called', async () => {
+test('A-040 a post-start hook whose name a check already has is rejected and not called', async () => {
   const parts = createUnderTest();
   const { handle } = parts;
   let hasRun = false;
@@ -83,7 +83,7 @@ test('A-040 a post-start hook whose check has a name in use is rejected and not 
   assert.equal(hasRun, false);
 });
 
-test('P-075 a pre-shutdown hook whose limit leaves less than 1 s for the drain is rejected with the sum, and not called', async () => {
+test('P-075 a pre-shutdown hook whose limit leaves less than 1 s for the drain is not called and is rejected, and the error shows the sum of the budget', async () => {
   const { handle, clock } = await readyUnderTest();
   let hasRun = false;
   const add = (timeout: number): void => {

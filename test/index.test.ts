@@ -14,7 +14,7 @@ function processListeners(): number[] {
   return events.map((event) => process.listenerCount(event));
 }
 
-/** variable sets an environment variable until the test ends. */
+/** `variable()` sets an environment variable until the test ends. */
 function variable(context: TestContext, name: string, value: string): void {
   process.env[name] = value;
   context.after(() => {
@@ -27,7 +27,9 @@ function hasOwnEmit(server: unknown): boolean {
   return typeof server === 'object' && server !== null && Object.hasOwn(server, 'emit');
 }
 
-/** refused asserts that `lameduck()` throws this code, and that neither the process nor the server has been changed. */
+/**
+ * `refused()` asserts that `lameduck()` throws an error with this code, and changes neither the process nor the server.
+ */
 async function refused(code: LameduckErrorCode, server: unknown, options?: object, message = /./): Promise<void> {
   const before = processListeners();
   const hadEmit = hasOwnEmit(server);
@@ -61,7 +63,7 @@ const noServers: Readonly<Record<string, unknown>> = {
 };
 
 for (const [what, server] of Object.entries(noServers)) {
-  test(`lameduck() rejects ${what}, and the error says what it is`, async () => {
+  test(`lameduck() rejects ${what} as a server, and the error says what was given`, async () => {
     await refused(
       'LAMEDUCK_ERR_SERVER_INVALID',
       server,
@@ -91,7 +93,7 @@ for (const [kind, create] of kinds) {
   });
 }
 
-test('a second lameduck() for one server is rejected, and the first stays in effect', async () => {
+test('a second call of lameduck() for a server is rejected, and the first call stays in effect', async () => {
   const server = createServer();
   const duck = lameduck(server, { logger: quiet });
   await refused('LAMEDUCK_ERR_SERVER_TAKEN', server);
@@ -116,7 +118,7 @@ test('lameduck() rejects an unknown option', async () => {
   await refused('LAMEDUCK_ERR_SETTINGS_INVALID', createServer(), { port: 8080 }, /port from code: unknown option/);
 });
 
-test('invalid functions, an invalid logger and a setting out of range are rejected in one error', async () => {
+test('invalid functions, an invalid logger and a setting that is out of range are rejected in one error', async () => {
   const given = { longRunning: true, route: '/orders', logger: { info: () => undefined }, preStopSeconds: -1 };
   const all = new RegExp(
     [
@@ -146,7 +148,7 @@ test('lameduck() rejects an invalid logger before anything is served', async () 
   }
 });
 
-test('P-075 a budget that leaves less than 1 s for the drain is rejected with its sum', async () => {
+test('P-075 a shutdown budget that leaves less than 1 s for the drain is rejected, and the error has the sum of the budget', async () => {
   const options = { terminationGracePeriodSeconds: 15, shutdownDelayDuration: '10s' };
   await refused(
     'LAMEDUCK_ERR_BUDGET_TOO_SHORT',

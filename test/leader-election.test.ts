@@ -13,7 +13,7 @@ afterEach(() => {
   process.env[alone] = '';
 });
 
-test('with LAMEDUCK_LEADER_ELECTION_ALONE an elector leads without a cluster, and each run gets a greater decimal fencing token', async () => {
+test('with LAMEDUCK_LEADER_ELECTION_ALONE an elector leads without a cluster, and each call of run() gets a greater decimal fencing token', async () => {
   process.env[alone] = '1';
   const elector = createElector({ leaseName: 'alone', identity: 'a', logger });
   const tokens: string[] = [];
@@ -44,9 +44,11 @@ test('a second elector for a Lease is rejected until the first one has stopped',
 });
 
 test('L-120 an elector is rejected outside of a cluster', () => {
-  assert.throws(() => createElector({ leaseName: 'app', leaseNamespace: 'ns', logger }), {
-    code: 'LAMEDUCK_ERR_NOT_IN_CLUSTER',
-  });
+  for (const namespace of [{ leaseNamespace: 'ns' }, {}]) {
+    assert.throws(() => createElector({ leaseName: 'app', ...namespace, logger }), {
+      code: 'LAMEDUCK_ERR_NOT_IN_CLUSTER',
+    });
+  }
 });
 
 test('an elector does not replace the dispatcher that a program has set for the global fetch', async (t) => {
@@ -59,7 +61,7 @@ test('an elector does not replace the dispatcher that a program has set for the 
   const key = Symbol.for('undici.globalDispatcher.1');
   const dispatcher = { dispatch: () => true };
   global[key] = dispatcher;
-  // An undici version that was loaded earlier may know only the first version of the dispatcher interface.
+  // An older version of undici in this process may know only the first version of the dispatcher interface.
   global[Symbol.for('undici.globalDispatcher.2')] = undefined;
   const elector = createElector({ leaseName: 'app', leaseNamespace: 'ns', apiServer: { url }, logger });
   await elector.run(() => undefined);

@@ -1,5 +1,6 @@
 // Tests that the undocumented parts of Node that lameduck uses exist in this version of Node.
 import assert from 'node:assert/strict';
+import cluster from 'node:cluster';
 import { EventEmitter, once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import {
@@ -12,6 +13,7 @@ import { connect, type AddressInfo, type Server, type Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { createServer as createSecureServer, connect as connectSecure } from 'node:tls';
 import * as internals from '../src/node-internals.ts';
+import { isClusterDisconnect } from '../src/process/cluster-disconnect.ts';
 import { certificate } from './fixtures/certificate.ts';
 import { until } from './support/until.ts';
 
@@ -31,7 +33,7 @@ async function dial(t: TestContext, port: number): Promise<Socket> {
   return socket;
 }
 
-test('Node shows the connections of an HTTP/1.1 server, with their requests and responses', async (t) => {
+test('an undocumented part of Node shows the connections of an HTTP/1.1 server, with their requests and responses', async (t) => {
   const server = createServer();
   const port = await listen(t, server);
   const client = await dial(t, port);
@@ -86,7 +88,7 @@ test('an HTTP/1.1 server of Node can respond to a peer that has sent its FIN', a
   assert.match(text, /answered$/);
 });
 
-test('Node shows the handle of a TCP socket, with its queue and its connect', async (t) => {
+test('an undocumented part of Node shows the handle of a TCP socket, with its queue and its connect', async (t) => {
   const server = createServer();
   const port = await listen(t, server);
   const client = await dial(t, port);
@@ -96,7 +98,7 @@ test('Node shows the handle of a TCP socket, with its queue and its connect', as
   assert.equal(internals.tcpSocketOf(client), client);
 });
 
-test('Node shows the TCP socket below a TLS socket', async (t) => {
+test('an undocumented part of Node shows the TCP socket below a TLS socket', async (t) => {
   const server = createSecureServer(certificate);
   const tcp = once(server, 'connection') as Promise<[Socket]>;
   const secured = once(server, 'secureConnection') as Promise<[Socket]>;
@@ -105,7 +107,7 @@ test('Node shows the TCP socket below a TLS socket', async (t) => {
   assert.equal(internals.tcpSocketOf((await secured)[0]), (await tcp)[0]);
 });
 
-test('Node shows the socket of an HTTP/2 session, and the state and the file of a stream', async (t) => {
+test('an undocumented part of Node shows the socket of an HTTP/2 session, and the state and the file of a stream', async (t) => {
   const server = createHttp2Server();
   const accepted = once(server, 'connection') as Promise<[Socket]>;
   const opened = once(server, 'session') as Promise<[ServerHttp2Session]>;
@@ -139,9 +141,49 @@ test('Node shows the socket of an HTTP/2 session, and the state and the file of 
   await once(upload, 'close');
 });
 
-test('Node shows where an error event without a listener was emitted', () => {
+test('an undocumented part of Node shows where an error event without a listener was emitted', () => {
   const error = new Error('thrown');
   assert.equal(internals.enhancedStackOf(error), undefined);
   assert.throws(() => new EventEmitter().emit('error', error), error);
   assert.match(String(internals.enhancedStackOf(error)), /Emitted 'error' event at:/);
+});
+
+test('a primary of node:cluster receives a message for each accepted connection, and sends its worker one to disconnect', async (t) => {
+  const exec = new URL('fixtures/answers-as-a-cluster-worker.ts', import.meta.url).pathname;
+  cluster.setupPrimary({ exec, execArgv: [], args: [] });
+  const worker = cluster.fork();
+  t.after(() => worker.process.kill('SIGKILL'));
+  let accepted = 0;
+  internals.onAcceptedBy(worker, () => accepted++);
+  const [{ port }] = (await once(worker, 'listening')) as [{ port: number }];
+  const client = await dial(t, port);
+  await until(() => accepted === 1);
+  client.destroy();
+  const received = once(worker, 'message') as Promise<[{ received: unknown }]>;
+  worker.disconnect();
+  const [message] = await received;
+  assert.equal(isClusterDisconnect(process, 'internalMessage', [message.received]), true);
+  await once(worker, 'exit');
+});
+
+test('Node hides messages of lameduck between a primary of node:cluster and its worker from the program', async (t) => {
+  const exec = new URL('fixtures/answers-as-a-cluster-worker.ts', import.meta.url).pathname;
+  cluster.setupPrimary({ exec, execArgv: [], args: [] });
+  const worker = cluster.fork();
+  t.after(() => worker.process.kill('SIGKILL'));
+  const received: object[] = [];
+  const seen: unknown[] = [];
+  internals.onInternal(worker.process, (message) => received.push(message));
+  worker.on('message', (message) => seen.push(message));
+  await once(worker, 'listening');
+  internals.sendInternal(worker.process, { kind: 'hello' });
+  await until(() => received.length === 1);
+  assert.deepEqual(received, [{ cmd: 'NODE_LAMEDUCK', kind: 'hello' }]);
+  assert.deepEqual(seen, []);
+});
+
+test('Node shows the function that ends a process, even if the program has replaced process.exit()', () => {
+  const { exit, reallyExit } = process as unknown as Record<string, unknown>;
+  assert.equal(internals.reallyExitOf(process), reallyExit);
+  assert.notEqual(reallyExit, exit);
 });

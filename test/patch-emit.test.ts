@@ -44,7 +44,7 @@ test("P-112 a patched emit calls the emitter's own emit, and restores it afterwa
   assert.equal(emitter.emit('a'), false);
 });
 
-test('an emit with which another library has replaced the patch must stay', () => {
+test("an emit with which another library has replaced lameduck's patched emit stays in place", () => {
   const emitter = new EventEmitter();
   const restore = patchEmit(
     emitter,

@@ -9,7 +9,7 @@ import {
   withRequestInFlight,
 } from './support/lifecycle-under-test.ts';
 
-test('the shutdown record has every field, in milliseconds from ShutdownInitiated', async () => {
+test('the shutdown record has every field, and its times are in milliseconds since ShutdownInitiated', async () => {
   const parts = await readyUnderTest({ shutdownDelayDuration: '1s' });
   parts.handle.addPreShutdownHook('slow', () => parts.handle.signals.afterShutdownDelayDuration.signaled);
   await parts.clock.advance(5_000);
@@ -37,7 +37,7 @@ test('the shutdown record has every field, in milliseconds from ShutdownInitiate
   });
 });
 
-test('P-101 each lifecycle signal is observed once, with the time since the previous one and the counts', async () => {
+test('P-101 the observer gets each lifecycle signal once, with the time since the previous signal and the counts', async () => {
   const parts = await readyUnderTest({ shutdownDelayDuration: '1s' });
   await parts.clock.advance(5_000);
   void parts.handle.shutdown('test');
@@ -59,7 +59,7 @@ test('P-101 each lifecycle signal is observed once, with the time since the prev
   }
 });
 
-test('the record of an abandoned shutdown has its last phase, and is reported once', async (context) => {
+test('the record of a shutdown that was cut short has the last phase, and is reported once', async (context) => {
   const serving = disposed(context, new ServerUnderTest(neverAnswers));
   const parts = await withRequestInFlight(serving);
   void parts.handle.shutdown('SIGTERM');
@@ -74,7 +74,7 @@ test('the record of an abandoned shutdown has its last phase, and is reported on
   assert.equal((await recordOf(parts)).exitCode, 1);
 });
 
-test('there is no record before a shutdown has begun, and after its end there is the final one', async () => {
+test('the shutdown record does not exist before a shutdown, and does not change after its end', async () => {
   const parts = await readyUnderTest();
   parts.recorder.report([], 1);
   assert.deepEqual(parts.observer.records, []);
@@ -84,7 +84,7 @@ test('there is no record before a shutdown has begun, and after its end there is
   assert.deepEqual(parts.observer.records, [record]);
 });
 
-test('the record has failed hooks by kind, name and message', async () => {
+test('the shutdown record has failed hooks by kind, name and message', async () => {
   const parts = await readyUnderTest();
   parts.handle.addDestroyHook('pool', () => Promise.reject(new Error('no connection')));
   void parts.handle.shutdown('test');
@@ -95,7 +95,7 @@ test('the record has failed hooks by kind, name and message', async () => {
   ]);
 });
 
-test('the record has the first of several uncaught errors', async () => {
+test('the shutdown record has the first of several uncaught errors', async () => {
   const { recorder } = await readyUnderTest();
   assert.equal(recorder.uncaughtError, undefined);
   for (const text of ['first', 'second']) recorder.noteUncaughtError(text);

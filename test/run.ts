@@ -1,8 +1,8 @@
 // The program that `npm test` and the Node matrix run. It runs every test file except those that need a cluster, Helm,
-// a container runtime, or clients from outside the project.
+// a container runtime, or clients from other projects.
 //
-// Files named `.long.test.ts`, which take a minute, run only when chosen. Arguments choose files by the start of their
-// path. Flags are passed to node.
+// Files named `.long.test.ts` take a minute each and run only if an argument names them. An argument selects the files
+// whose paths begin with it. Flags are passed to node.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -10,7 +10,7 @@ import { dirname, join, relative } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
 const elsewhere = ['chart', 'cluster', 'docker', 'foreign'].map((name) => join('test', 'suites', name));
-// The folders whose files take longest begin first, so that no such file runs alone at the end.
+// The folders with the slowest files begin first. Otherwise one slow file would run alone at the end.
 const first = ['cli/rehearsal', 'probe-worker', 'scenarios'].map((name) => join('test', name));
 const flags = process.argv.slice(2).filter((argument) => argument.startsWith('-'));
 const prefixes = process.argv.slice(2).filter((argument) => !argument.startsWith('-'));
@@ -24,10 +24,11 @@ const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf
   .sort()
   .sort((one, other) => Number(first.includes(dirname(other))) - Number(first.includes(dirname(one))));
 
-// Without file names, `node --test` would search for files itself and could report success without a test.
+// Without a file name, `node --test` would search for files itself, and could report success without a test.
 if (files.length === 0) throw new Error(`no test file begins with ${prefixes.join(' or ') || 'test/'}`);
 
-// For the table of docs/conformance.md: which rules have passed on which kind of server, by the major version of Node.
+// If KINDS is set, its folder receives data for docs/conformance.md: the rules that have passed, by kind of server and
+// version of Node.
 const { KINDS: folder } = process.env;
 const kinds =
   folder === undefined
@@ -37,7 +38,7 @@ const kinds =
         `--test-reporter-destination=${join(folder, `${process.versions.node.split('.', 1).join()}.json`)}`,
       ];
 
-// Hundreds of processes load the same sources, so they share a compile cache.
+// Hundreds of processes load the same source files, so they share a compile cache.
 const { status } = spawnSync(
   process.execPath,
   [
@@ -47,7 +48,7 @@ const { status } = spawnSync(
     '--test-reporter-destination=stdout',
     ...kinds,
     '--test-timeout=300000',
-    // Most tests wait for sockets and processes, so one more test than there are cores can run.
+    // Most tests wait for sockets and processes. Therefore one more file than the machine has cores can run at once.
     `--test-concurrency=${String(availableParallelism() + 1)}`,
     ...flags,
     '--test',
@@ -56,7 +57,7 @@ const { status } = spawnSync(
   {
     cwd: root,
     stdio: 'inherit',
-    // A test that runs tests itself must not overwrite the results of this run in KINDS.
+    // A test that itself runs tests must not overwrite the data in the folder KINDS.
     env: { ...process.env, KINDS: undefined, NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node') },
   },
 );

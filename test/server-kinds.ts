@@ -1,5 +1,5 @@
-// A reporter of node:test. It records which rules in docs/conformance.md have passed on which kind of server. The suite
-// or the folder of a test names the kind.
+// A reporter of node:test for docs/conformance.md. It records on which kinds of server the tests of each rule have
+// passed. The suite or the folder of a test names the kind of server.
 import { join, relative } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
 import { serverKinds, type ServerKind } from './support/adapters.ts';
@@ -18,7 +18,7 @@ interface Result {
   readonly details?: { readonly type?: string };
 }
 
-/** Reports one JSON object: the kinds of server by rule number. */
+/** Reports one JSON object: for each rule number, the kinds of server. */
 export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const path: string[] = [];
   const kinds = new Map<string, Set<ServerKind>>();

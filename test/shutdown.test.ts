@@ -33,7 +33,7 @@ for (const shutdownSendRetryAfter of [false, true]) {
     ? ['InFlightRequestsDrained', 'HTTPServerStoppedListening']
     : ['HTTPServerStoppedListening', 'InFlightRequestsDrained'];
 
-  test(`A-004, A-005, A-010, A-011, A-018 the eight signals fire in order ${number}, and the destroy hooks run after them`, async () => {
+  test(`A-004, A-005, A-010, A-011, A-018 the eight lifecycle signals fire in order ${number}, and the destroy hooks run after them`, async () => {
     const parts = await readyUnderTest({ shutdownDelayDuration: '1s', shutdownSendRetryAfter });
     let atDestroy: readonly SignalName[] = [];
     parts.handle.addDestroyHook('pool', () => (atDestroy = parts.observer.order));
@@ -51,7 +51,7 @@ test('A-003 ShutdownInitiated has fired when shutdown() returns', async () => {
   assert.equal(handle.signals.shutdownInitiated.hasSignaled, true);
 });
 
-test('A-004 a process that has been ready waits for the whole delay', async () => {
+test('A-004 a process that has been ready waits for the whole delay before it stops accepting requests', async () => {
   const { handle, clock } = await readyUnderTest({ shutdownDelayDuration: '1s' });
   void handle.shutdown('test');
   await clock.advance(999);
@@ -61,7 +61,7 @@ test('A-004 a process that has been ready waits for the whole delay', async () =
   assert.equal(handle.signals.notAcceptingNewRequest.hasSignaled, true);
 });
 
-test('P-067 a process that has started but never been ready skips the delay', async () => {
+test('P-067 a process that has started but was never ready skips the delay', async () => {
   const parts = createUnderTest({ shutdownDelayDuration: '10s' });
   parts.handle.addReadyzCheck('database', () => false);
   parts.startup.begin();
@@ -94,7 +94,7 @@ test('A-006, P-094 a pre-shutdown hook that takes longer than the delay postpone
   assert.equal((await recordOf(parts)).exitCode, 0);
 });
 
-test('A-005, A-059, A-061, P-095 a pre-shutdown hook that hangs is abandoned at its limit, the shutdown continues, and the exit code is 81', async () => {
+test('A-005, A-059, A-061, P-095 a pre-shutdown hook that hangs is abandoned at its time limit, the shutdown continues, and the exit code is 81', async () => {
   const parts = await readyUnderTest({ preShutdownHookTimeout: '2s' });
   const { handle, clock, observer } = parts;
   let isDestroyed = false;
@@ -154,7 +154,7 @@ test('K-166 a later shutdown() call with a shorter budget shortens the delay and
   assert.ok(record.durationMs <= 3_000, `ended after ${String(record.durationMs)} ms`);
 });
 
-test('K-166 a later shutdown() call with a longer budget changes nothing', async () => {
+test('K-166 a later shutdown() call with a longer budget has no effect', async () => {
   const parts = await readyUnderTest({ shutdownDelayDuration: '1s' });
   void parts.handle.shutdown('test', { budget: '5s' });
   void parts.handle.shutdown('test', { budget: '60s' });
@@ -173,7 +173,7 @@ test('K-166 a later shutdown() call with a shorter budget also shortens running 
   assert.ok(record.durationMs <= 1_500, `ended after ${String(record.durationMs)} ms`);
 });
 
-test('P-073 when the shutdown has ended, another shutdown() with a budget leaves no timer', async () => {
+test('P-073 after the shutdown has ended, another shutdown() call with a budget leaves no timer', async () => {
   const parts = await readyUnderTest();
   void parts.handle.shutdown('test');
   await recordOf(parts);
@@ -181,7 +181,7 @@ test('P-073 when the shutdown has ended, another shutdown() with a budget leaves
   assert.equal(parts.clock.pending.all, 0);
 });
 
-test('P-023, P-027 when the budget runs out with a request in flight the request is named, cut and counted, and the exit code is 80', async (context) => {
+test('P-023, P-027 if a request is in flight at the end of the budget, it is reported, cut and counted, and the exit code is 80', async (context) => {
   const serving = disposed(context, new ServerUnderTest(neverAnswers));
   const parts = await withRequestInFlight(serving);
   const closed = once(parts.client, 'close');
@@ -200,7 +200,7 @@ test('P-023, P-027 when the budget runs out with a request in flight the request
   assert.equal(parts.clock.pending.all, 0);
 });
 
-test('K-211, P-063 after an uncaught error requests in flight have 2 s, and the exit code is 82', async (context) => {
+test('K-211, P-063 after an uncaught error, requests in flight have 2 s to end, and the exit code is 82', async (context) => {
   const serving = disposed(context, new ServerUnderTest(neverAnswers));
   const parts = await withRequestInFlight(serving);
   void parts.shutdown.begin('uncaught error', { isUncaughtError: true });
@@ -211,7 +211,7 @@ test('K-211, P-063 after an uncaught error requests in flight have 2 s, and the 
   assert.equal(record.requests.cut, 1);
 });
 
-test('K-211, P-063 an uncaught error during a drain limits the drain, and the exit code is 82', async (context) => {
+test('K-211, P-063 an uncaught error during a drain shortens the drain, and the exit code is 82', async (context) => {
   const serving = disposed(context, new ServerUnderTest(neverAnswers));
   const parts = await withRequestInFlight(serving);
   void parts.handle.shutdown('SIGTERM');
@@ -243,7 +243,7 @@ test('A-057 a pre-shutdown hook can send requests to its own server after the de
   assert.equal((await recordOf(parts)).exitCode, 0);
 });
 
-test('P-067 the shutdown of a server that never listened does not wait for anything', async () => {
+test('P-067 the shutdown of a server that never listened waits for nothing', async () => {
   const parts = createUnderTest({ shutdownDelayDuration: '10s' }, [createServer()]);
   parts.startup.begin();
   void parts.handle.shutdown('test');

@@ -12,8 +12,8 @@ interface Ended {
 }
 
 /**
- * run runs a program that calls `writeOut`. Its output is read only after it has reported on standard error that it is
- * blocked.
+ * `run()` runs a program that calls `writeOut`. It reads the output only after the program has reported, on standard
+ * error, that the pipe is full.
  */
 async function run(program: string): Promise<Ended> {
   const child = spawn(process.execPath, [
@@ -32,7 +32,7 @@ async function run(program: string): Promise<Ended> {
   return { stdout, stderr, code };
 }
 
-test('P-060 text that is written before process.exit() arrives whole, however late the reader begins', async () => {
+test('P-060 text that is written before process.exit() arrives completely, however late the reader begins', async () => {
   const { stdout, code } = await run(`
     process.stdout.write('');
     writeOut(standardError, 'about to write more than a pipe holds');
@@ -54,7 +54,7 @@ test('writing to a closed standard output causes no error', async () => {
   assert.equal(code, 0);
 });
 
-test('non-ASCII text is written whole', async () => {
+test('non-ASCII text that lameduck writes to standard output arrives completely', async () => {
   const { stderr } = await run(`writeOut(standardError, 'Grüße, 世界');`);
   assert.equal(stderr, 'Grüße, 世界');
 });

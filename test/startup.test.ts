@@ -13,7 +13,7 @@ function isSignaled({ handle }: LifecycleUnderTest): { complete: boolean; ready:
   return { complete: muxAndDiscoveryComplete.hasSignaled, ready: hasBeenReady.hasSignaled };
 }
 
-test('A-016 the observer is notified of the start, then MuxAndDiscoveryComplete fires, then the post-start hooks begin', async () => {
+test('A-016 the observer learns of the start first, then MuxAndDiscoveryComplete fires, and then the post-start hooks begin', async () => {
   const order: string[] = [];
   const parts = createUnderTest();
   const note = (what: string): void => {
@@ -87,7 +87,7 @@ test('P-073 waiting for readiness does not keep the process alive', async () => 
   assert.equal(parts.clock.pending.holding, 0);
 });
 
-test('A-042, A-043 each post-start hook is a check of /readyz and /healthz until it has ended, and not of /livez', async (context) => {
+test('A-042, A-043 each post-start hook is a failing check of /readyz and /healthz until it has ended, and never a check of /livez', async (context) => {
   const serving = disposed(context, new ServerUnderTest());
   const parts = createUnderTest({}, [serving.server]);
   const warmUp = Promise.withResolvers<undefined>();
@@ -108,7 +108,7 @@ test('A-042, A-043 each post-start hook is a check of /readyz and /healthz until
   assert.equal((await serving.ask('/healthz')).body, 'ok');
 });
 
-test('A-013 a passing probe makes the process ready, and a probe that excludes checks does not', async (context) => {
+test('A-013 a probe that passes makes the process ready, unless the probe excludes checks', async (context) => {
   const serving = disposed(context, new ServerUnderTest());
   const parts = createUnderTest({}, [serving.server]);
   let isReady = false;
@@ -130,7 +130,7 @@ test('A-013 the process is ready as soon as its last post-start hook has ended',
   assert.equal(isSignaled(parts).ready, true);
 });
 
-test('A-044 after a failed post-start hook /readyz keeps failing, the observer is notified, and the other hooks continue', async () => {
+test('A-044 after a post-start hook has failed, /readyz keeps failing, the observer is notified, and the other hooks continue', async () => {
   const parts = createUnderTest();
   const calls: string[] = [];
   parts.handle.addPostStartHook('bad', () => Promise.reject(new Error('no cache')));
@@ -162,7 +162,7 @@ test('A-045 the AbortSignal of a post-start hook is aborted at NotAcceptingNewRe
   assert.equal(signal.aborted, true);
 });
 
-test('P-054 a server that listens after the shutdown has begun is closed and starts no lifecycle', async (context) => {
+test('P-054 a server that listens after the beginning of the shutdown is closed, and starts no lifecycle', async (context) => {
   const serving = disposed(context, new ServerUnderTest());
   const parts = createUnderTest({}, [serving.server]);
   let hasRun = false;
@@ -180,7 +180,7 @@ test('P-054 a server that listens after the shutdown has begun is closed and sta
   assert.equal(isSignaled(parts).complete, false);
 });
 
-test('P-053 a server that listens before a shutdown in the first turn is closed only by the drain', async (context) => {
+test('P-053 if a shutdown begins in the same turn in which a server listens, only the drain closes the server', async (context) => {
   const serving = disposed(context, new ServerUnderTest());
   await serving.listen();
   const parts = createUnderTest({}, [serving.server]);
@@ -194,7 +194,7 @@ test('P-053 a server that listens before a shutdown in the first turn is closed 
   assert.equal(serving.server.listening, false);
 });
 
-test('P-054, P-067 a shutdown before the start ends at once and nothing starts afterwards', async () => {
+test('P-054, P-067 a shutdown before the startup ends at once, and nothing starts after it', async () => {
   const parts = createUnderTest({ shutdownDelayDuration: '10s' });
   const startedAt = parts.clock.now();
   parts.startup.begin();
@@ -206,7 +206,7 @@ test('P-054, P-067 a shutdown before the start ends at once and nothing starts a
   assert.equal(parts.observer.order[0], 'ShutdownInitiated');
 });
 
-test('/readyz of several servers fails until the last of them listens', async (context) => {
+test('/readyz of a program with several servers fails until the last of them listens', async (context) => {
   const [first, second] = [new ServerUnderTest(), new ServerUnderTest()].map((one) => disposed(context, one));
   const parts = createUnderTest({}, [first?.server, second?.server] as Server[]);
   await first?.listen();
@@ -219,7 +219,7 @@ test('/readyz of several servers fails until the last of them listens', async (c
   assert.equal(await status(), 500);
 });
 
-test('A-003 /readyz fails from the shutdown on, even if not every server listened', async (context) => {
+test('A-003 /readyz fails from the beginning of the shutdown on, even if some servers never listened', async (context) => {
   const serving = disposed(context, new ServerUnderTest());
   const parts = createUnderTest({}, [serving.server, createServer()]);
   await serving.listen();

@@ -32,7 +32,7 @@ test('a step of the shutdown begins at once and ends with its result', async () 
   assert.deepEqual([under.hasEnded, under.failures], [true, []]);
 });
 
-test('P-023 a step of the shutdown that throws or rejects has ended, and its failure is reported', async () => {
+test('P-023 a step of the shutdown that throws or rejects counts as ended, and its failure is reported', async () => {
   const error = new Error('broken');
   for (const step of [
     () => {
@@ -58,7 +58,7 @@ test('P-023 a step of the shutdown that hangs is abandoned shortly after its dea
   assert.equal(under.clock.pending.all, 0);
 });
 
-test('P-023 a step of the shutdown that its deadline cuts short has not failed', async () => {
+test('P-023 a step of the shutdown that is cut short by its deadline does not count as failed', async () => {
   const under = new StepUnderTest();
   under.run(() => under.by.reached.then(() => undefined));
   await under.clock.advance(1_000);

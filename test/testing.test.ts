@@ -1,4 +1,4 @@
-// Tests the testing helper on servers of every kind, as a program's own test would use it.
+// Tests runShutdown on servers of every kind, as the test of a program would call it.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import {
@@ -69,7 +69,7 @@ describe('a run of runShutdown', { concurrency: 4 }, () => {
     assert.equal(await duck.ended, record);
   });
 
-  test('runShutdown adds a lifecycle to a server that has none', async () => {
+  test('runShutdown creates a lifecycle for a server that has none', async () => {
     const { record, result } = await runShutdown(createServer(slow), (origin) => ask(origin));
     assert.equal(result.body, 'served');
     assert.equal(record.requests.answered, 1);
@@ -105,7 +105,7 @@ describe('a run of runShutdown', { concurrency: 4 }, () => {
     assert.equal(record.requests.answered, 1, 'since the shutdown began');
   });
 
-  test('a probe does not begin the shutdown of runShutdown', async () => {
+  test('a probe that the callback of runShutdown sends does not begin the shutdown', async () => {
     const { server, duck } = withLifecycle();
     await runShutdown(server, async (origin) => {
       assert.equal((await ask(`${origin}/readyz`)).status, 200);
@@ -151,7 +151,7 @@ describe('a run of runShutdown', { concurrency: 4 }, () => {
     assert.deepEqual([result, record.requests.answered], [200, 1]);
   });
 
-  test('runShutdown counts an upgrade and a request with Expect: 100-continue as in flight', async () => {
+  test('runShutdown counts an upgrade, and a request with Expect: 100-continue, as requests in flight', async () => {
     const server = createServer(slow);
     server.on('upgrade', (_request, socket) => {
       socket.on('error', () => undefined);
@@ -225,7 +225,7 @@ describe('a run of runShutdown', { concurrency: 4 }, () => {
     ]);
   });
 
-  test('with shutdownSendRetryAfter runShutdown shows that a request after the first gets a 429', async () => {
+  test('with shutdownSendRetryAfter, a second request during runShutdown gets a 429', async () => {
     const answer = Promise.withResolvers<undefined>();
     const { server, duck } = withLifecycle({ shutdownSendRetryAfter: true }, (_request, response) => {
       void answer.promise.then(() => response.end('served'));

@@ -9,7 +9,8 @@ type Callback = (...args: unknown[]) => unknown;
 
 /**
  * replaceClose makes `app.close()` begin or join the shutdown. `app.close()` resolves when Fastify's own close has
- * ended. The destroy hook `fastify` calls Fastify's own close. This hook is registered first, so it runs last (P-102).
+ * ended. The destroy hook `fastify` calls Fastify's own close. It is the last destroy hook to run, because it is
+ * registered first (P-102).
  */
 export function replaceClose(app: FastifyInstance, handle: Lameduck): void {
   // The function is called with `app` as its `this`.
@@ -30,7 +31,7 @@ export function replaceClose(app: FastifyInstance, handle: Lameduck): void {
     // here too.
     const whenClosed = handle.shutdown('app.close()').then(closeFastify);
     if (!isCallback) return whenClosed;
-    // Fastify chooses the arguments of a callback by the number of its parameters.
+    // Like Fastify, choose the arguments of the callback by the number of its parameters.
     const args = callback.length < 3 ? [done] : [this, done];
     void whenClosed.then(
       () => (callback as Callback)(undefined, ...args),
@@ -41,5 +42,5 @@ export function replaceClose(app: FastifyInstance, handle: Lameduck): void {
   app.close = replacement as FastifyInstance['close'];
 }
 
-// An empty `done` for Fastify. The caller passed a callback, so nothing waits for `done`.
+// The argument `done` for the caller's callback. It does nothing, because the shutdown does not wait for `done`.
 function done(): void {}

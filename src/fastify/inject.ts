@@ -7,15 +7,15 @@ type Inject = (this: FastifyInstance, options?: unknown, callback?: unknown) => 
 type Dispatch = (this: unknown, request: IncomingMessage, response: ServerResponse) => void;
 type Callback = (error: unknown, response?: unknown) => void;
 
-// Injection is the object that `inject` returns. The request is sent later, and `dispatch` handles it.
+// Injection is the object that `inject` returns. The request is sent later, by a call of `dispatch`.
 interface Injection {
   dispatch: Dispatch;
   end(callback: Callback): void;
 }
 
 /**
- * answerInjectedProbes makes `app.inject('/readyz')` respond as on a socket, before every hook and route. A Fastify
- * hook could do the same, but would cost time in every request.
+ * answerInjectedProbes makes `app.inject('/readyz')` return the same answer as a probe over a socket, without calling
+ * hooks or routes. A Fastify hook could do this too, but would cost time in every request.
  */
 export function answerInjectedProbes(app: FastifyInstance, traffic: Pick<Traffic, 'onRequest'>): void {
   // The function is called below with its `this`, so the method can be stored in a variable.
@@ -32,7 +32,7 @@ export function answerInjectedProbes(app: FastifyInstance, traffic: Pick<Traffic
           const isOurs = !(error instanceof Error) && traffic.onRequest(request, response, 'request', () => false);
           if (!isOurs) dispatch.call(this, request, response);
         };
-        // As Fastify does, answer injected requests only when the application is ready.
+        // Like Fastify, answer an injected request only after the application is ready.
         if (isLoaded) goOn();
         else app.ready(goOn);
       };

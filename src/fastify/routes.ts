@@ -19,8 +19,8 @@ type OnRequest = (request: FastifyRequest, reply: unknown, done: () => void) => 
 const label = Symbol('lameduck.route');
 
 /**
- * routeOf returns the route pattern of a request, such as `/orders/:id`. It returns undefined for a 404 and if routes
- * are not recorded.
+ * routeOf returns the route pattern of a request, such as `/orders/:id`. It returns undefined if no route matched
+ * (404), or if `readRoutes` does not record routes.
  */
 export function routeOf(request: IncomingMessage): string | undefined {
   return (keyOf(request) as { [label]?: string })[label];
@@ -28,7 +28,7 @@ export function routeOf(request: IncomingMessage): string | undefined {
 
 /**
  * readRoutes reads `config.lameduck` of each route and marks the requests of long-running routes (P-033). If `isNoted`
- * is true, it also records the route of each request. Adding a route with an invalid config throws
+ * is true, it also records the route of each request for `routeOf`. Adding a route with an invalid config throws
  * LAMEDUCK_ERR_ROUTE_INVALID.
  */
 export function readRoutes(app: FastifyInstance, traffic: Traffic, isNoted: boolean): void {

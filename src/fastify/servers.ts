@@ -30,7 +30,7 @@ export function joinServers(app: FastifyInstance, parts: Parts): void {
 
 /**
  * listenNoMore ends an `app.listen()` that is in progress when a shutdown begins, or that is called later. Otherwise
- * Fastify would wait forever for a server that it does not start while it closes.
+ * Fastify would wait forever, because it starts no server while the application closes.
  */
 export function listenNoMore(app: FastifyInstance, { signals }: Lameduck): void {
   const stop = async (): Promise<void> => {

@@ -32,7 +32,7 @@ export class HealthService {
     this.#statuses = statuses;
   }
 
-  /** implementation is the argument of `addService` of @grpc/grpc-js. */
+  /** `implementation` is the argument of `addService` of @grpc/grpc-js. */
   get implementation(): UntypedServiceImplementation {
     return {
       check: (call: ServerUnaryCall<HealthCheckRequest, Reply>, callback: sendUnaryData<Reply>) => {
@@ -48,7 +48,8 @@ export class HealthService {
   }
 
   /**
-   * endWatches ends every watch and rejects new watches, because a draining gRPC server waits for every open stream.
+   * endWatches ends every watch and rejects new watches. Otherwise the shutdown of the gRPC server would wait for these
+   * streams.
    */
   endWatches(): void {
     this.#takesWatches = false;

@@ -6,12 +6,15 @@ import type { LifecycleSignals } from '../lifecycle/signals.ts';
 /** ServingStatus is a status of the gRPC health checking protocol. */
 export type ServingStatus = 'SERVING' | 'NOT_SERVING' | 'SERVICE_UNKNOWN';
 
-/** StatusesParts are the parts from which `Statuses` computes each status. */
+/** StatusesParts are the parts of a lifecycle from which `Statuses` computes each status. */
 export interface StatusesParts {
   readonly health: Health;
   readonly signals: LifecycleSignals;
   readonly clock: Clock;
-  /** services maps each further gRPC service name to the group of readyz checks that decides its status. */
+  /**
+   * `services` maps each gRPC service name that the program has added to a group of readyz checks. This group decides
+   * the status of the service.
+   */
   readonly services: ReadonlyMap<string, string>;
 }
 
@@ -47,8 +50,8 @@ export class Statuses {
   }
 
   /**
-   * of runs the checks of a service and resolves with the service's status. It resolves with undefined for an unknown
-   * service.
+   * `of()` runs the checks of a service and resolves with the status of the service. It resolves with undefined for an
+   * unknown service.
    */
   async of(service: string): Promise<ServingStatus | undefined> {
     const { health, services, signals } = this.#parts;
@@ -59,7 +62,9 @@ export class Statuses {
     return passes && !signals.shutdownInitiated.hasSignaled ? 'SERVING' : 'NOT_SERVING';
   }
 
-  /** watch calls `tell` with the status of a service, now and at each change. The returned function ends the watch. */
+  /**
+   * `watch()` calls `tell` with the status of a service, now and at each change. The returned function ends the watch.
+   */
   watch(service: string, tell: Tell): () => void {
     const watcher: Watcher = { service, tell, last: undefined };
     this.#watchers.add(watcher);

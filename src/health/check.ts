@@ -7,8 +7,8 @@ import { isThenable } from '../thenable.ts';
 /** CheckContext is the argument of a check's function. */
 export interface CheckContext {
   /**
-   * signal is aborted when the limit of the check has passed. Pass it to `fetch` or to a query, so that this call ends
-   * too.
+   * `signal` is aborted when the limit of the check has passed. Pass it to `fetch` or to a database query, so that the
+   * request or query ends too.
    */
   readonly signal: AbortSignal;
 }
@@ -22,7 +22,7 @@ export type CheckFunction = (context: CheckContext) => unknown;
 /** CheckOptions puts a health check into a group, which a probe can exclude. */
 export interface CheckOptions {
   /**
-   * group is the name of the check's group. `?exclude=<group>` excludes all checks of the group from a probe. By
+   * `group` is the name of the check's group. `?exclude=<group>` excludes all checks of the group from a probe. By
    * default, a check has no group.
    */
   readonly group?: string;
@@ -31,7 +31,10 @@ export interface CheckOptions {
 /** CheckResult is the result of one run: undefined if the check passed, otherwise the error. */
 export type CheckResult = Error | undefined;
 
-/** CheckLimits contains the clock and the limit of a check. `checkTimeout` is the longest run, in milliseconds. */
+/**
+ * CheckLimits contains the clock and the limit of a check. `checkTimeout` is how long one run may take, in
+ * milliseconds.
+ */
 export interface CheckLimits {
   readonly clock: Clock;
   readonly checkTimeout: number;
@@ -53,15 +56,15 @@ export class Check {
   }
 
   /**
-   * run runs the check. If the check is synchronous, run returns the result. If it is asynchronous, run returns a
-   * promise that resolves within the limit (P-081). Calls during a run get the result of that run (P-082). The promise
-   * never rejects.
+   * `run()` runs the check. It returns the result of a synchronous check. For an asynchronous check, it returns a
+   * promise that resolves within `checkTimeout` (P-081) and never rejects. Calls during a run get the result of that
+   * run (P-082).
    */
   run(): CheckResult | Promise<CheckResult> {
     if (this.#running !== undefined) return this.#running;
     const result = this.#begin();
     if (!(result instanceof Promise)) return result;
-    // Mark the run as ended before its result is used. A probe that arrives after that starts a new run.
+    // Mark the run as ended before its result is used, so that a probe that arrives later starts a new run.
     this.#running = result.then((settled) => {
       this.#running = undefined;
       return settled;
@@ -94,7 +97,7 @@ export class Check {
   }
 
   #resultOf(value: unknown): CheckResult {
-    return value === false ? this.#failed('it returned false') : undefined;
+    return value === false ? this.#failed('the check returned false') : undefined;
   }
 
   #failed(cause: unknown): Error {

@@ -1,9 +1,8 @@
-// Warns about a livez check whose name looks like a dependency. The kubelet would restart the container, which does not
-// repair a database (P-089).
+// Warns about a livez check whose name looks like a dependency, such as a database. If it fails, the kubelet restarts
+// the container, which does not repair the dependency (P-089).
 import type { CheckFunction } from './check.ts';
 
-// Words that are names of dependencies. Each word of a check's name, without a number at its end, is compared with
-// these words.
+// Words that name dependencies. Each word in the name of a check is compared with them, without digits at its end.
 const dependencies: ReadonlySet<string> = new Set([
   'db',
   'database',

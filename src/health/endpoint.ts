@@ -1,5 +1,4 @@
-// One health endpoint: it runs its checks and makes the answer to a probe in the apiserver's format. Its caller sends the
-// answer.
+// One health endpoint: it runs its checks and returns the answer to a probe, in the format of the apiserver.
 import type { Clock } from '../clock.ts';
 import { LameduckError } from '../errors.ts';
 import type { Answer } from '../message.ts';
@@ -19,8 +18,8 @@ export interface EndpointParts {
 }
 
 /**
- * LastCheck is a check of lameduck itself that runs after all other checks have ended. Changes of its result are not
- * reported.
+ * LastCheck is lameduck's own check `shutdown`, which runs after all other checks have ended. Changes of its result are
+ * not logged.
  */
 export interface LastCheck {
   readonly name: string;
@@ -29,16 +28,20 @@ export interface LastCheck {
 
 interface Entry {
   readonly check: Check;
-  /** graceUntil is the time, in milliseconds of the clock, until which the check passes without a run. */
+  /** graceUntil is the time, in milliseconds of the clock, until which the check passes without being run. */
   readonly graceUntil: number;
+  /** isPresent returns false while the endpoint must behave as if the check did not exist. */
+  readonly isPresent: () => boolean;
 }
 
-/** Part is what one check adds to the response to a probe. */
+const always = (): boolean => true;
+
+/** Part is the part of a probe's response that one check provides. */
 interface Part<Result> {
   readonly name: string;
   /**
-   * exclusion is the text of the report that says how the check was excluded. It is undefined if the check was not
-   * excluded.
+   * `exclusion` is the text that says how the probe excluded the check, for the report. It is undefined if the check
+   * was not excluded.
    */
   readonly exclusion: string | undefined;
   readonly isRun: boolean;
@@ -52,6 +55,7 @@ export class Endpoint {
   readonly #entries = new Map<string, Entry>();
   readonly #last: LastCheck | undefined;
   readonly #failing = new Set<string>();
+  // The endpoint closes before the start line is written, and MuxAndDiscoveryComplete fires after that.
   #isClosed = false;
 
   constructor(name: EndpointName, parts: EndpointParts, last?: LastCheck) {
@@ -77,12 +81,16 @@ export class Endpoint {
   }
 
   /**
-   * add registers a check, which passes without a run until `graceUntil`. It throws if the name is in use or the
-   * endpoint is closed.
+   * `add()` registers a check, which passes without being run until `graceUntil`. While `isPresent` returns false, the
+   * endpoint behaves as if the check did not exist. It throws if the name is in use or the endpoint is closed.
    */
-  add(check: Check, graceUntil = -Infinity): void {
+  add(check: Check, graceUntil = -Infinity, isPresent = always): void {
     this.checkFree(check.name);
-    this.#entries.set(check.name, { check, graceUntil });
+    this.#entries.set(check.name, { check, graceUntil, isPresent });
+  }
+
+  get #present(): Entry[] {
+    return [...this.#entries.values()].filter(({ isPresent }) => isPresent());
   }
 
   /** hasGroup tells whether at least one check of the endpoint is in a group. */
@@ -90,27 +98,27 @@ export class Endpoint {
     return [...this.#entries.values()].some(({ check }) => check.group === group);
   }
 
-  /** close makes the endpoint reject further checks. */
+  /** `close()` makes the endpoint reject further checks. */
   close(): void {
     this.#isClosed = true;
   }
 
   /**
-   * answer runs checks and returns the response to a probe. The path of the endpoint runs all checks, and a path below
-   * it runs one check. The result is a promise only if a check is asynchronous.
+   * `answer()` runs checks and returns the response to a probe. The path of the endpoint runs all checks, and a path
+   * below it runs one check. The result is a promise only if a check is asynchronous.
    */
   answer(path: string, query: URLSearchParams): Answer | Promise<Answer> {
     if (isRoot(path)) return this.#answerAll(query);
     const name = path.slice(1);
     const entry = this.#entries.get(name);
-    if (entry === undefined) return name === this.#last?.name ? answerOne(this.#last.run()) : notFound;
+    if (entry?.isPresent() !== true) return name === this.#last?.name ? answerOne(this.#last.run()) : notFound;
     const result = this.#isInGrace(entry) ? undefined : this.#run(entry);
     return result instanceof Promise ? result.then(answerOne) : answerOne(result);
   }
 
-  /** passes tells whether every check of the endpoint, or of one group, passes now (P-088). */
+  /** `passes()` tells whether every check of the endpoint, or of one group, passes now (P-088). */
   async passes(group?: string): Promise<boolean> {
-    const entries = [...this.#entries.values()].filter(({ check }) => group === undefined || check.group === group);
+    const entries = this.#present.filter(({ check }) => group === undefined || check.group === group);
     const results = await Promise.all(
       entries.map(async (entry) => (this.#isInGrace(entry) ? undefined : this.#run(entry))),
     );
@@ -120,7 +128,7 @@ export class Endpoint {
   #answerAll(query: URLSearchParams): Answer | Promise<Answer> {
     const exclusions = new Exclusions(query);
     const isVerbose = query.has('verbose');
-    const parts = [...this.#entries.values()].map((entry) => this.#begin(entry, exclusions));
+    const parts = this.#present.map((entry) => this.#begin(entry, exclusions));
     const report = (settled: readonly Part<CheckResult>[]): Answer => this.#report(settled, exclusions, isVerbose);
     return parts.every(isSettled) ? report(parts) : Promise.all(parts.map(settle)).then(report);
   }
@@ -131,8 +139,8 @@ export class Endpoint {
     return { name: entry.check.name, exclusion, isRun, result: isRun ? this.#run(entry) : undefined };
   }
 
-  // Runs lameduck's own check after all others. If the shutdown begins while the other checks run, the probe still
-  // fails.
+  // Runs the check `shutdown` after all others, so that the probe also fails if the shutdown has begun while the other
+  // checks were running.
   #conclude(last: LastCheck, exclusions: Exclusions): Part<CheckResult> {
     const exclusion = exclusions.of(last);
     const isRun = exclusion === undefined;
@@ -186,7 +194,7 @@ async function settle(part: Part<CheckResult | Promise<CheckResult>>): Promise<P
   return { ...part, result: await part.result };
 }
 
-/** plain contains the headers of each response to a probe. */
+/** `plain` contains the headers of each response to a probe. */
 export const plain = {
   'Content-Type': 'text/plain; charset=utf-8',
   // The apiserver's value of `Cache-Control`, with `no-store` added, so that no cache answers a probe (P-086).
@@ -195,15 +203,13 @@ export const plain = {
 
 const rootHeaders = { ...plain, 'X-Content-Type-Options': 'nosniff' };
 
-/** passed is the response of an endpoint whose checks all pass. */
+/** `passed` is the response of an endpoint whose checks all pass. */
 export const passed: Answer = { status: 200, headers: rootHeaders, body: 'ok' };
 
 /** notFound is the response to a probe of a check that does not exist. */
 export const notFound: Answer = { status: 404, headers: rootHeaders, body: '404 page not found\n' };
 
-/**
- * failing returns the response of an endpoint with one failing check. The results of the other checks are not known.
- */
+/** `failing()` returns the response of an endpoint if one check is known to fail and the other checks were not run. */
 export function failing(endpoint: EndpointName, path: string, check: string): Answer {
   if (!isRoot(path)) return failedOne;
   const line = lineOf({ name: check, exclusion: undefined, result: new Error(check) });
@@ -211,8 +217,8 @@ export function failing(endpoint: EndpointName, path: string, check: string): An
 }
 
 /**
- * isRoot tells whether a path below an endpoint is empty, so that it means the whole endpoint and not one of its
- * checks.
+ * isRoot tells whether a probe is for the whole endpoint and not for one check: the path below the endpoint is then
+ * empty.
  */
 export function isRoot(path: string): boolean {
   return path === '' || path === '/';

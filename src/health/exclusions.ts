@@ -1,5 +1,5 @@
-// The checks that one probe excludes with `?exclude=`. The client may send any names, so the response repeats at most
-// 20 unknown names of at most 100 characters each.
+// The checks that one probe excludes with `?exclude=`. The response lists unknown names. Because the client may send
+// any names, it lists at most 20, with at most 100 characters each.
 const mostNames = 20;
 const longestName = 100;
 
@@ -27,7 +27,7 @@ export class Exclusions {
   }
 
   /**
-   * of returns the text of the report that says how a check is excluded: by its name or by its group. It returns
+   * `of()` returns the text that says how a check is excluded, by its name or by its group, for the report. It returns
    * undefined if the check is not excluded.
    */
   of({ name, group }: Excludable): string | undefined {
@@ -41,8 +41,8 @@ export class Exclusions {
   }
 
   /**
-   * warning is a line that lists the unknown names, or the empty string if there are none. Call `of` for every check
-   * first, because it records which names are known.
+   * `warning` is a line that lists the unknown names, or the empty string if there are none. Call `of()` for every
+   * check first, because `of()` records which names are known.
    */
   get warning(): string {
     if (this.#unmatched.size === 0) return '';
@@ -53,7 +53,8 @@ export class Exclusions {
   }
 }
 
-// Quotes a name as Go does, so that it cannot start a new line, move a terminal's cursor or reverse text.
+// Quotes a name as Go does. Control characters are escaped: in a terminal, the name can then neither start a new line
+// nor move the cursor.
 function quoted(name: string): string {
   // Cut the text before splitting it into characters. A character has at most two UTF-16 code units.
   const characters = Array.from(name.slice(0, 2 * longestName));

@@ -9,9 +9,9 @@ import { DependencyWarnings } from './dependency-warnings.ts';
 import { Endpoint, type EndpointName } from './endpoint.ts';
 import { LogCheck, type FlushFunction } from './log-check.ts';
 import { parseProbeUrl } from './probe-url.ts';
-import { reasons, shutdownCheck } from './readyz.ts';
+import { reasons, type OwnCheck } from './readyz.ts';
 
-/** Durations are in milliseconds. */
+/** HealthOptions are the options of `Health`. Durations are in milliseconds. */
 export interface HealthOptions {
   readonly clock: Clock;
   /** checkTimeout is the limit of each health check. */
@@ -35,11 +35,11 @@ export interface HealthOptions {
 
 /** Health answers probes. It does not depend on HTTP servers or ports. */
 export class Health {
-  /** readyz is the endpoint /readyz. The check `shutdown` runs last (A-072). */
+  /** `readyz` is the endpoint /readyz. The check `shutdown` runs last (A-072). */
   readonly readyz: Endpoint;
   readonly livez: Endpoint;
   readonly healthz: Endpoint;
-  /** isHeldUnready is true if a request on the debug socket has made /readyz fail. */
+  /** isHeldUnready is true after a request on the debug socket has made /readyz fail. */
   isHeldUnready = false;
   readonly #options: HealthOptions;
   readonly #logCheck: LogCheck;
@@ -47,7 +47,7 @@ export class Health {
 
   constructor(signals: LifecycleSignals, options: HealthOptions) {
     this.#options = options;
-    this.readyz = new Endpoint('readyz', { ...options, onPass: options.onReady }, shutdownCheck(signals));
+    this.readyz = new Endpoint('readyz', { ...options, onPass: options.onReady }, reasons.shutdown(signals));
     this.livez = new Endpoint('livez', options);
     this.healthz = new Endpoint('healthz', options);
     this.#logCheck = new LogCheck(options.clock, options.flushLog);
@@ -55,14 +55,8 @@ export class Health {
       options.observer.onWarning(message);
     });
     const ping = new Check('ping', () => true, options);
-    const log = new Check(
-      reasons.log,
-      () => {
-        this.#logCheck.run();
-      },
-      options,
-    );
-    const loop = options.isLoopWatched === true ? [new Check(reasons.stall, () => true, options)] : [];
+    const log = this.#createOwn(reasons.log(this.#logCheck));
+    const loop = options.isLoopWatched === true ? [this.#createOwn(reasons.stall())] : [];
     for (const endpoint of this.#all) for (const check of [ping, log, ...loop]) endpoint.add(check);
   }
 
@@ -78,6 +72,11 @@ export class Health {
     this.#warnings.noteReadyz({ name, run });
   }
 
+  /** addOwnReadyz adds one of lameduck's own checks, which are listed in readyz.ts, to /readyz. */
+  addOwnReadyz(check: OwnCheck): void {
+    this.readyz.add(this.#createOwn(check), -Infinity, check.isPresent);
+  }
+
   /**
    * addLivez adds a check to /livez and /healthz. It throws if an argument is invalid, if the name is in use, or after
    * `close`.
@@ -89,38 +88,40 @@ export class Health {
   }
 
   /**
-   * addPostStartHook adds the check `poststarthook/<name>`, which fails until the hook has succeeded. It affects
-   * /readyz and /healthz at once. It affects /livez only after the livez grace period, if one is set (A-042, A-075).
+   * addPostStartHook adds the check `poststarthook/<name>`, which fails until the hook has succeeded. /readyz and
+   * /healthz have this check from the start. /livez has it only after `livezGracePeriod`, and never if
+   * `livezGracePeriod` is 0 (A-042, A-075).
    */
   addPostStartHook(name: string, isFinished: () => boolean): void {
     const { clock, livezGracePeriod } = this.#options;
-    const run = (): void => {
-      if (!isFinished()) throw new Error('not finished');
-    };
-    const check = new Check(reasons.postStartHook(name), run, this.#options);
+    const check = this.#createOwn(reasons.postStartHook(name, isFinished));
     // Every check of /livez is also on /healthz. So a name that is free on /healthz is free on /livez too.
     this.#addTo([this.readyz, this.healthz], check);
     if (livezGracePeriod > 0) this.livez.add(check, clock.now() + livezGracePeriod);
   }
 
-  /** close makes all endpoints reject further checks. */
+  /** `close()` makes all endpoints reject further checks. */
   close(): void {
     for (const endpoint of this.#all) endpoint.close();
   }
 
-  /** stop cancels the timers of the checks. */
+  /** `stop()` cancels the timers of the checks. */
   stop(): void {
     this.#logCheck.stop();
   }
 
-  /** answer returns the response to a probe. It returns undefined if the URL is not a probe URL (P-080). */
+  /** `answer()` returns the response to a probe. It returns undefined if the URL is not a probe URL (P-080). */
   answer(url: string): Answer | Promise<Answer> | undefined {
-    // Compare one letter before parsing the URL, because most requests are not probes.
+    // Most requests are not probes. So compare the first letter of the path before parsing the URL.
     const letter = url.charCodeAt(1) | 0x20;
     if (letter !== r && letter !== l && letter !== h) return undefined;
     const asked = parseProbeUrl(url);
     if (asked === undefined) return undefined;
     return this[asked.endpoint].answer(asked.path, new URLSearchParams(asked.query));
+  }
+
+  #createOwn({ name, run }: OwnCheck): Check {
+    return new Check(name, run, this.#options);
   }
 
   #create(kind: EndpointName, name: string, run: CheckFunction, options: CheckOptions | undefined): Check {

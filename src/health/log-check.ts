@@ -7,8 +7,8 @@ const flushInterval = 60_000;
 const blockedAfter = 120_000;
 
 /**
- * FlushFunction writes the buffered log lines. The flush is complete when the function returns or its promise
- * resolves. While the log is blocked, the function throws, rejects or hangs.
+ * FlushFunction writes the buffered log lines. The flush is complete when the function returns or its promise resolves.
+ * While log lines cannot be written, the function throws, rejects or does not end.
  */
 export type FlushFunction = () => unknown;
 
@@ -29,18 +29,18 @@ export class LogCheck {
     this.#flush = flush;
   }
 
-  /** run throws if the log is blocked. */
+  /** `run()` throws if no flush has been completed for two minutes. */
   run(): void {
     if (this.#flush === undefined || this.#isStopped) return;
     const isFirstUse = this.#completedAt === undefined;
     const completedAt = (this.#completedAt ??= this.#clock.now());
-    // After a suspension of the machine, a probe can arrive before the overdue flush. Flush now, so that the next probe
-    // passes if the log can be written.
+    // After a suspension of the machine, a probe may arrive before the timer has flushed the log. Flush now, so that
+    // the next probe passes if the log can be written.
     if (isFirstUse || this.#isOverdue(completedAt)) this.#begin(this.#flush);
     if (this.#isOverdue(this.#completedAt)) throw new Error('logging blocked');
   }
 
-  /** stop ends the flushes. After that, the check always passes. */
+  /** `stop()` ends the flushes. After that, the check always passes. */
   stop(): void {
     this.#isStopped = true;
     this.#cancel();

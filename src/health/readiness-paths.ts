@@ -1,5 +1,5 @@
-// The program's own health paths. From ShutdownInitiated on, they answer 503, because probes or load balancers may use
-// them.
+// The program's own health paths, which probes or load balancers may use. After ShutdownInitiated, lameduck answers
+// these paths with 503.
 import type { LifecycleSignal } from '../lifecycle/signal.ts';
 import type { Answer } from '../message.ts';
 import { plain } from './endpoint.ts';

@@ -4,7 +4,7 @@ import type { CheckResult } from './check.ts';
 export interface ReportedCheck {
   readonly name: string;
   /**
-   * exclusion is the text of the report that says how the check was excluded. It is undefined if the check was not
+   * `exclusion` is the text of the report that says how the check was excluded. It is undefined if the check was not
    * excluded.
    */
   readonly exclusion: string | undefined;

@@ -6,12 +6,12 @@ import { formatDuration, type Duration } from '../settings/duration.ts';
 
 /** HookContext is the argument of a hook's function. */
 export interface HookContext {
-  /** reason is the reason of the shutdown, such as `SIGTERM`. It is undefined for a post-start hook. */
+  /** `reason` is the reason of the shutdown, such as `SIGTERM`. It is undefined for a post-start hook. */
   readonly reason: string | undefined;
-  /** limit is how long the hook may take, in milliseconds. Infinity means no limit. */
+  /** `limit` is how long the hook may take, in milliseconds. Infinity means no limit. */
   readonly limit: number;
   /**
-   * signal is aborted when the hook's limit has passed. The signal's `reason` is then the error with which the hook
+   * `signal` is aborted when the hook's limit has passed. The signal's `reason` is then the error with which the hook
    * fails. The signal of a post-start hook is also aborted when the listener closes during a shutdown, even if the hook
    * has ended. Background work that the hook has started can use the signal to stop.
    */
@@ -27,8 +27,8 @@ export type HookFunction = (context: HookContext) => unknown;
 /** HookOptions sets how long one hook may take. */
 export interface HookOptions {
   /**
-   * timeout is how long the hook may take. The minimum is 1 ms. The default is the setting `preShutdownHookTimeout` for
-   * a pre-shutdown hook, and `destroyHookTimeout` for a destroy hook. A post-start hook has no limit by default.
+   * `timeout` is how long the hook may take. The minimum is 1 ms. The default is the setting `preShutdownHookTimeout`
+   * for a pre-shutdown hook, and `destroyHookTimeout` for a destroy hook. A post-start hook has no limit by default.
    */
   readonly timeout?: Duration;
 }
@@ -38,18 +38,18 @@ export interface Hook {
   readonly kind: HookKind;
   readonly name: string;
   readonly run: HookFunction;
-  /** timeout is how long the hook may take, in milliseconds. Infinity means no limit. */
+  /** `timeout` is how long the hook may take, in milliseconds. Infinity means no limit. */
   readonly timeout: number;
 }
 
-/** HookLimits says how long a hook may take, and what can end this time early. */
+/** HookLimits says how long a hook may take. Its signals can end this time early. */
 export interface HookLimits {
   readonly clock: Clock;
-  /** limit is how long the hook may take, in milliseconds. Infinity means no limit. */
+  /** `limit` is how long the hook may take, in milliseconds. Infinity means no limit. */
   readonly limit: number;
-  /** stop aborts the hook. A hook that throws or rejects after the abort has not failed. */
+  /** The signal `stop` aborts the hook. A hook that throws or rejects after the abort has not failed. */
   readonly stop?: AbortSignal;
-  /** cut ends the hook's time before its limit. A hook that is still running then counts as timed out. */
+  /** The signal `cut` ends the hook's time before its limit. A hook that is still running then counts as timed out. */
   readonly cut?: AbortSignal;
 }
 
@@ -70,8 +70,9 @@ export async function runHook(hook: Hook, limits: HookLimits, reason?: string): 
     timesUp.abort(timedOut.error);
     return timedOut;
   };
-  // A blocked event loop delays the timer, so the clock decides whether the hook exceeded its limit. If no time is
-  // left, the hook is still called, and only its own timeout decides whether it has timed out.
+  // A blocked event loop delays the timer, so the clock decides whether the hook exceeded its limit. If no time is left
+  // (`limit` is 0), the hook is called nevertheless. Such a hook counts as timed out only if it exceeds its own
+  // timeout.
   const longest = limit === 0 ? hook.timeout : limit;
   const work = durationOf(clock, () => run({ reason, limit, signal })).then(
     (took) => (took < longest || stop.aborted ? undefined : timeOut(longest)),
@@ -92,8 +93,8 @@ export async function runHook(hook: Hook, limits: HookLimits, reason?: string): 
 
 const never: AbortSignal = new AbortController().signal;
 
-// Measures the duration of one hook. A synchronous hook has ended when it returns, so the time of later hooks does not
-// count.
+// Measures the duration of one hook. A synchronous hook has ended when it returns. So its duration does not include
+// hooks that are called after it in the same turn.
 async function durationOf(clock: Clock, run: () => unknown): Promise<number> {
   await Promise.resolve();
   const since = clock.now();

@@ -16,7 +16,7 @@ export class Hooks {
   readonly #observer: Pick<Observer, 'onHookEnd' | 'onHookFailure' | 'onWarning'>;
   readonly #hooks: Readonly<Record<HookKind, Hook[]>> = { 'post-start': [], 'pre-shutdown': [], destroy: [] };
   readonly #closed = new Set<HookKind>();
-  /** #running contains each running hook, with the time at which it was called. */
+  /** `#running` contains each running hook, with the time at which it was called. */
   readonly #running = new Map<Hook, number>();
 
   constructor(clock: Clock, observer: Pick<Observer, 'onHookEnd' | 'onHookFailure' | 'onWarning'>) {
@@ -26,21 +26,26 @@ export class Hooks {
 
   /**
    * longestPreShutdown is the longest limit of the pre-shutdown hooks, in milliseconds. These hooks run in parallel
-   * with the shutdown delay, so the budget counts the longer of both.
+   * with the shutdown delay, so the shutdown budget reserves the longer of the two times.
    */
   get longestPreShutdown(): number {
     return Math.max(0, ...this.#hooks['pre-shutdown'].map((hook) => hook.timeout));
   }
 
-  /** running lists the hooks that are running. */
+  /** hasDestroy tells whether a destroy hook is registered. */
+  get hasDestroy(): boolean {
+    return this.#hooks.destroy.length > 0;
+  }
+
+  /** `running` lists the hooks that are running. */
   get running(): { readonly kind: HookKind; readonly name: string; readonly ageMs: number }[] {
     const now = this.#clock.now();
     return [...this.#running].map(([{ kind, name }, since]) => ({ kind, name, ageMs: Math.round(now - since) }));
   }
 
   /**
-   * add registers a hook (A-040, A-055). It throws if the name is invalid or in use, or if `run` is not a function. It
-   * also throws if the hooks of this kind have already been called.
+   * `add()` registers a hook (A-040, A-055). It throws if the name is invalid or in use, or if `run` is not a function.
+   * It also throws if the hooks of this kind have already been called.
    */
   add(kind: HookKind, name: string, run: HookFunction, timeout: number): Hook {
     checkName(`a ${kind} hook`, name);
@@ -60,21 +65,25 @@ export class Hooks {
   }
 
   /**
-   * remove removes a hook that `add` has registered. It is called if the limit of the hook exceeds the shutdown budget.
+   * `remove()` removes a hook that `add()` has registered. It is called if the limit of the hook exceeds the shutdown
+   * budget.
    */
   remove(hook: Hook): void {
     this.#hooks[hook.kind].splice(this.#hooks[hook.kind].indexOf(hook), 1);
   }
 
-  /** close makes later calls of `add` throw for hooks of this kind. */
+  /**
+   * `close()` makes later calls of `add()` for this kind of hook throw. It is called when the hooks of this kind are
+   * called.
+   */
   close(kind: HookKind): void {
     this.#closed.add(kind);
   }
 
   /**
    * runPostStart starts all post-start hooks in parallel (A-043). It resolves when each hook has ended or failed.
-   * `stop` aborts the hooks' signals during a shutdown (A-045). If a hook throws after that, it has not failed (unlike
-   * A-046).
+   * `stop` aborts the signals of the hooks during a shutdown (A-045). A hook that throws after that abort has not
+   * failed (unlike A-046).
    */
   async runPostStart(
     stop: AbortSignal,
@@ -122,9 +131,9 @@ export class Hooks {
   }
 
   /**
-   * runDestroy calls the destroy hooks one after another, the last registered first (P-097). `limit` is the time for
-   * all of them together. If `cut` is aborted, this time is over. A hook for which no time is left is still called, so
-   * that its synchronous part runs.
+   * runDestroy calls the destroy hooks one after another, the last registered first (P-097). All hooks together may
+   * take `limit` milliseconds, or until `cut` is aborted. After that time, each remaining hook is still called, so that
+   * its synchronous part runs.
    */
   async runDestroy(reason: string, limit: number, cut: AbortSignal): Promise<void> {
     this.close('destroy');

@@ -38,7 +38,7 @@ export const http: Spoken = { is: 'http' };
 export const closeAnnounced: ConnectionEvent = { is: 'close announced' };
 
 /**
- * next is the table of all transitions. An event that is not in the row of a state does not change that state.
+ * `next()` is the table of all transitions. An event that is not in the row of a state does not change that state.
  *
  *     handshake    secured ▶ http                             close announced ▶ closing    closed ▶ closed
  *     http         session ▶ session    upgraded ▶ upgraded   close announced ▶ closing    closed ▶ closed

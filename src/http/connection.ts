@@ -32,8 +32,8 @@ export function connectionOf(socket: object | null | undefined): Connection | un
 
 /**
  * Connection is the record of one connection, from its accept until its socket has closed. It lists each counted
- * request. Before a shutdown, most requests are only noted and not counted. The record stores nothing for a noted
- * request, because Node's socket refers to its response.
+ * request. Before a shutdown, lameduck only notes most requests and does not count them. The record stores nothing
+ * about a noted request, because Node's socket has a reference to the response.
  */
 export class Connection {
   #socket!: Socket;
@@ -42,7 +42,7 @@ export class Connection {
   readonly #exchanges: HttpExchange[] = [];
   #closeAt = Infinity;
   #closeBy = Infinity;
-  /** #notedAt is the arrival time of the last request that was noted without being counted. */
+  /** #notedAt is when the last request arrived that was noted and not counted. */
   #notedAt = 0;
   #quietSince!: number;
   #bytesRead!: number;
@@ -66,13 +66,13 @@ export class Connection {
     return spokenIn(this.#state);
   }
 
-  /** session is the HTTP/2 session of the connection, or undefined. */
+  /** `session` is the HTTP/2 session of the connection, or undefined. */
   get session(): Session | undefined {
     const { spoken } = this;
     return spoken.is === 'session' ? spoken.session : undefined;
   }
 
-  /** upgraded is the upgraded socket, or undefined if the connection still uses HTTP. */
+  /** `upgraded` is the upgraded socket, or undefined if the connection still uses HTTP. */
   get upgraded(): Upgraded | undefined {
     const { spoken } = this;
     return spoken.is === 'upgraded' ? spoken.upgraded : undefined;
@@ -89,8 +89,8 @@ export class Connection {
   }
 
   /**
-   * closeAt is the random time from which responses on this connection tell the client to close. Before the shutdown,
-   * it is Infinity.
+   * closeAt is a random time. Responses after this time tell the client to close this connection. Before the shutdown,
+   * closeAt is Infinity.
    */
   get closeAt(): number {
     return this.#closeAt;
@@ -101,14 +101,16 @@ export class Connection {
     return this.#closeBy;
   }
 
-  /** quietSince is the time since which the connection counts as silent: no byte of a request has arrived after it. */
+  /**
+   * quietSince is the start of the current silence: no byte of a request has arrived on the connection after this time.
+   */
   get quietSince(): number {
     return this.#quietSince;
   }
 
   /**
-   * exchanges are the counted requests whose response has not ended, in order of arrival. A request that was only noted
-   * is not in the list until `enrolNoted` is called.
+   * `exchanges` are the counted requests whose response has not ended, in order of arrival. A request that was only
+   * noted is not in the list until `enrolNoted` is called.
    */
   get exchanges(): readonly HttpExchange[] {
     return this.#exchanges;
@@ -140,7 +142,7 @@ export class Connection {
     return this.#state.is === 'http' || this.#state.is === 'handshake';
   }
 
-  /** enter applies an event to the state, and returns true if the state has changed. */
+  /** `enter()` applies an event to the state, and returns true if the state has changed. */
   enter(event: ConnectionEvent): boolean {
     const before = this.#state;
     this.#state = next(before, event);
@@ -148,8 +150,8 @@ export class Connection {
   }
 
   /**
-   * secure attaches the record to the TLS socket in place of its TCP socket. The record then counts as a new connection
-   * (P-049).
+   * `secure()` replaces the TCP socket of this record with its TLS socket. The connection then counts as accepted at
+   * `now` (P-049).
    */
   secure(socket: Socket, now: number, isLate: boolean): void {
     if (this.enter({ is: 'secured' })) this.#take(socket, now, isLate);
@@ -163,9 +165,10 @@ export class Connection {
   }
 
   /**
-   * note records the arrival time of a request and returns true if the request need not be counted now. Node refers to
-   * the response from the socket, unless the request was pipelined. So lameduck can find the request later and count it
-   * then. Counting each request at once, with a listener for its end, would be lameduck's largest cost.
+   * `note()` records the arrival time of a request and returns true if the request need not be counted now. Unless the
+   * request was pipelined, Node's socket has a reference to the response. With this reference, lameduck can find the
+   * request later and count it then. Counting each request at once, with a listener for its end, would be lameduck's
+   * largest cost.
    */
   note(response: HttpResponse, now: number): boolean {
     if (responseOn(this.#socket) !== response) return false;
@@ -174,8 +177,8 @@ export class Connection {
   }
 
   /**
-   * enrolNoted counts a request that was only noted, and returns its exchange. It returns undefined if there is no such
-   * request.
+   * enrolNoted counts the request that `note` has recorded, and returns its exchange. It returns undefined if there is
+   * no such request.
    */
   enrolNoted(): HttpExchange | undefined {
     const response = responseOn(this.#socket);
@@ -186,16 +189,16 @@ export class Connection {
     return exchange;
   }
 
-  /** add adds a request that has arrived to `exchanges`. */
+  /** `add()` puts a newly arrived request into `exchanges`. */
   add(exchange: HttpExchange): void {
     this.#exchanges.push(exchange);
     this.session?.noteOpened(exchange.arrivedAt);
   }
 
-  /** remove removes a request from `exchanges` after its response has ended. */
+  /** `remove()` removes a request from `exchanges` after its response has ended. */
   remove(exchange: HttpExchange): void {
-    // Without pipelining there is one request, and `pop` costs a tenth of `shift` or `splice`, because it frees no
-    // memory.
+    // Without pipelining there is only one request. `pop` takes a tenth of the time of `shift` or `splice`, because
+    // `pop` frees no memory.
     if (this.#exchanges.length === 1) this.#exchanges.pop();
     else this.#exchanges.splice(this.#exchanges.indexOf(exchange), 1);
     this.session?.noteReleased(exchange);
@@ -222,7 +225,9 @@ export class Connection {
     return this.#exchanges[this.#exchanges.length - 1] === exchange;
   }
 
-  /** unfinished lists the requests that the program has not answered, or whose response the client has not received. */
+  /**
+   * `unfinished()` lists the requests that the program has not answered, or whose response the client has not received.
+   */
   unfinished(): Exchange[] {
     const unfinished: Exchange[] = this.#exchanges.filter(({ state, isOut }) => state.is !== 'ours' && !isOut);
     const { session, upgraded } = this;
@@ -244,8 +249,8 @@ export class Connection {
   }
 
   /**
-   * hear updates `quietSince` if bytes have arrived. The shutdown calls it repeatedly. In HTTP/1.1, bytes that begin no
-   * request count as silence: a server ignores line ends before a request line (RFC 9112 section 2.2).
+   * `hear()` updates `quietSince` if bytes of a request have arrived. The shutdown calls `hear()` repeatedly. Line ends
+   * before an HTTP/1.1 request line do not update `quietSince`, because a server ignores them (RFC 9112 section 2.2).
    */
   hear(now: number): void {
     const { bytesRead } = this.#socket;
@@ -255,8 +260,8 @@ export class Connection {
   }
 
   /**
-   * announceClose is called when a response has sent `Connection: close`. Later requests on the connection are not
-   * executed.
+   * announceClose is called when a response with `Connection: close` has been sent. Later requests on the connection
+   * are not executed.
    */
   announceClose(): void {
     this.enter(closeAnnounced);
@@ -268,15 +273,17 @@ export class Connection {
   }
 
   /**
-   * look continues to end an HTTP/2 session or an upgraded socket. The shutdown calls it repeatedly. `isDraining` is
-   * false during the shutdown delay.
+   * `look()` continues to end an HTTP/2 session or an upgraded socket. The shutdown calls it repeatedly. `isDraining`
+   * is false during the shutdown delay.
    */
   look(now: number, isDraining: boolean): void {
     this.session?.look(now, isDraining);
     this.upgraded?.look();
   }
 
-  /** end tells the client that the connection ends, after all pending bytes: with a FIN, a GOAWAY, or a close frame. */
+  /**
+   * `end()` tells the client that the connection ends, after all pending bytes: with a FIN, a GOAWAY, or a close frame.
+   */
   end(): void {
     const { spoken } = this;
     const isFirst = this.enter(closeAnnounced);
@@ -299,13 +306,16 @@ export class Connection {
     }
   }
 
-  /** destroy closes the connection at once, even if requests are unanswered. */
+  /** `destroy()` closes the connection at once, even if requests are unanswered. */
   destroy(): void {
     const [first] = this.#exchanges;
     if (this.session !== undefined) this.session.destroy();
     else {
-      if (first?.response.headersSent === true) first.breakOff();
-      this.#socket.destroy();
+      try {
+        if (first?.response.headersSent === true) first.breakOff();
+      } finally {
+        this.#socket.destroy();
+      }
     }
   }
 
@@ -322,7 +332,7 @@ export class Connection {
   }
 
   /**
-   * restartPeerWait restarts the time for which the drain waits for a peer that has not acknowledged all bytes. It is
+   * restartPeerWait restarts the `patience` of `isStale`, because the peer has not acknowledged all bytes yet. It is
    * called when no request is in flight.
    */
   restartPeerWait(): void {

@@ -1,20 +1,26 @@
-// An exchange: one counted request with its response, from the arrival of the request until the response has ended. No
-// other object stores the state of the request.
+// An exchange: one counted request with its response, from the arrival of the request until the response has ended. The
+// exchange is the only object with the state of the request.
 import type { EventEmitter } from 'node:events';
 import type { Writable } from 'node:stream';
 import type { HttpRequest, HttpResponse } from '../message.ts';
 import type { Connection } from './connection.ts';
 
+/**
+ * longestBodyAfterResponse is how long the server still reads the body of a request after its complete response, in
+ * milliseconds (P-026).
+ */
+export const longestBodyAfterResponse = 1_000;
+
 /** Ending is how the drain ends one long-running request. */
 export interface Ending {
   /**
-   * begin begins to end the request. `retry` is the time after which an event stream's client reconnects, in
+   * `begin()` begins to end the request. `retry` is the time after which an event stream's client reconnects, in
    * milliseconds. If `retry` is undefined, the stream sends no reconnection time.
    */
   begin(retry: number | undefined): void;
-  /** end closes a request that is still open. The drain calls it repeatedly until the request has ended. */
+  /** `end()` closes a request that is still open. The drain calls it repeatedly until the request has ended. */
   end(): void;
-  /** watch begins to read the chunks that the handler writes, to know where an event ends. */
+  /** `watch()` begins to read the chunks that the handler of an event stream writes, to know where an event ends. */
   watch?(): void;
 }
 
@@ -31,7 +37,7 @@ export type State =
    * (P-078).
    */
   | { readonly is: 'ours' }
-  /** `long-running`: the request waits until the drain ends it. */
+  /** `long-running`: the request stays open until the drain ends it. */
   | { readonly is: 'long-running'; readonly ending: Ending }
   /** `ending`: the drain has begun to end the long-running request. */
   | { readonly is: 'ending'; readonly ending: Ending }
@@ -45,12 +51,14 @@ export const released: State = { is: 'released' };
 
 /** Exchange is a request together with its response, or with its upgraded connection. */
 export interface Exchange {
-  /** state is the state of the request. Only InFlight changes it. */
+  /** `state` is the state of the request. Only InFlight changes it. */
   state: State;
   readonly request: HttpRequest;
   readonly arrivedAt: number;
   /** isWhole tells whether the whole response has been passed to the kernel. */
   readonly isWhole: boolean;
+  /** `head` contains the response headers that have been sent, one per line. It is empty before they are sent. */
+  readonly head: string;
   /** onEnd calls `callback` when the response or the upgraded connection has ended, complete or not. */
   onEnd(callback: () => void): void;
 }
@@ -66,31 +74,29 @@ export interface HttpExchange extends Exchange {
   readonly connection: Connection;
   /** cancelTimeout cancels the timer of `requestTimeout`. */
   cancelTimeout: (() => void) | undefined;
-  /** head contains the response headers that have been sent, one per line. It is empty before they are sent. */
-  readonly head: string;
   /** hasEnded tells whether the response has ended, even if the program has removed the listeners that report it. */
   readonly hasEnded: boolean;
   /** isOut tells whether the complete response has been sent, or the client has disconnected. */
   readonly isOut: boolean;
   /** isAborted tells whether this process, not the client, ended the response before it was complete. */
   readonly isAborted: boolean;
-  /** writable is the stream to which the handler writes the body. */
+  /** `writable` is the stream to which the handler writes the body. */
   readonly writable: Writable;
   /** onEnd calls `callback` when the response has ended, complete or not. `this` is then the response. */
   onEnd(callback: (this: HttpResponse) => void): void;
   /** onHead calls `callback` when the headers have been sent. Only the first call has an effect. */
   onHead(callback: (exchange: HttpExchange) => void): void;
   /**
-   * beginShutdown is called when the shutdown has begun. From then on, the response may tell the client to close the
-   * connection.
+   * beginShutdown is called when the shutdown has begun. Later, the response may tell the client to close the
+   * connection. `now` returns the current time.
    */
   beginShutdown(now: () => number): void;
   /**
-   * hold prepares a request that lameduck delays. The caller calls the returned function before the request continues.
+   * `hold()` prepares a request for a delay. The caller must call the returned function before the request continues.
    * That function returns true if the client still waits for the response.
    */
   hold(): () => boolean;
-  /** refuse answers the request with lameduck's 429. The connection ends after it. */
+  /** `refuse()` answers the request with lameduck's 429. The connection ends after it. */
   refuse(): void;
   /**
    * breakOff truncates the response, so that the client sees an error and does not mistake the received part for the
@@ -98,13 +104,13 @@ export interface HttpExchange extends Exchange {
    */
   breakOff(): void;
   /**
-   * takeOver lets lameduck write the response in place of the handler. It returns the objects to which the handler may
-   * still write.
+   * takeOver prepares the response, so that lameduck can write it in place of the handler. It returns the objects to
+   * which the handler may still write.
    */
   takeOver(): readonly EventEmitter[];
   /**
-   * stopReading stops reading a request body that continues after the complete response. It returns true if nothing is
-   * left to stop, and false if it must be called again.
+   * stopReading stops reading a request body that continues after the complete response. It returns false if it must be
+   * called again later.
    */
   stopReading(): boolean;
 }

@@ -9,6 +9,7 @@ import { continued } from './http1/expect.ts';
 import { connectionsOf, sessionsOf } from '../node-internals.ts';
 import { endUnlessRead } from './http1/idle-timeout.ts';
 import { isHttp2, isSecure, take, type Server } from './server.ts';
+import { visitEach } from './visit-each.ts';
 
 /**
  * ServerEvents are the methods that the replaced `emit` calls. A method that returns true has handled the event, and
@@ -18,9 +19,9 @@ export interface ServerEvents {
   onListening(server: Server): void;
   /** onClose is called when the listener is closed and no connection is open. */
   onClose(server: Server): boolean;
-  /** onConnection is called for a socket on which HTTP can begin. */
+  /** onConnection is called for a new TCP connection of a server without TLS. */
   onConnection(socket: Socket): void;
-  /** onHandshake is called for a TCP connection on which TLS must begin first. */
+  /** onHandshake is called for a new TCP connection of a TLS server, before the TLS handshake. */
   onHandshake(socket: Socket): void;
   onSecureConnection(socket: Socket): void;
   /**
@@ -40,6 +41,11 @@ export interface ServerEvents {
    * off, onThrow is undefined.
    */
   readonly onThrow?: ((subject: object) => void) | undefined;
+  /**
+   * onFailure is called if the program has changed the socket of an earlier connection, so that lameduck cannot record
+   * the connection.
+   */
+  readonly onFailure: (error: unknown) => void;
   /**
    * signOfLife is called first for each event, as a sign that the event loop is running. If nothing watches the event
    * loop, signOfLife is undefined.
@@ -141,8 +147,8 @@ function watched(send: Proceed, onThrow: (subject: object) => void): Proceed {
 
 // Creates records of the connections that were accepted before `emit` was replaced (P-053).
 function passOlder(server: Server, events: ServerEvents): void {
-  for (const socket of connectionsOf(server)) events.onConnection(socket);
-  for (const session of sessionsOf(server)) events.onSession(session);
+  visitEach(connectionsOf(server), events.onConnection.bind(events), events.onFailure);
+  visitEach(sessionsOf(server), events.onSession.bind(events), events.onFailure);
 }
 
 // Recognizes the `request` event that node:http2's compatibility API emits for a stream, after the event `stream`.

@@ -1,4 +1,4 @@
-// The types of server for which a lifecycle is possible, and the errors for all others.
+// The types of server that `lameduck()` accepts, and the errors for all other values.
 import { Server as HttpServer } from 'node:http';
 import type { Http2SecureServer, Http2Server } from 'node:http2';
 import type { Server as HttpsServer } from 'node:https';
@@ -6,7 +6,7 @@ import { Server as NetServer } from 'node:net';
 import { LameduckError, quoted, type LameduckErrorCode } from '../errors.ts';
 import { hasBeenClosed } from '../node-internals.ts';
 
-/** Server is an HTTP server whose `emit` lameduck can replace. */
+/** Server is an HTTP server that can have a lifecycle. */
 export type Server = Http1Server | Http2Server | Http2SecureServer;
 
 /** Http1Server is an HTTP server that speaks only HTTP/1.1. */
@@ -21,7 +21,7 @@ function taken(): WeakSet<object> {
   return (shared[takenKey] ??= new WeakSet());
 }
 
-/** take records that a server has a lifecycle. */
+/** `take()` records that a server has a lifecycle. */
 export function take(server: Server): void {
   taken().add(server);
 }
@@ -104,7 +104,8 @@ function classOf(given: unknown): string {
 type Application = Readonly<Record<string, unknown>>;
 
 // The frameworks whose application can be recognized by its methods. The error for such an application names the server
-// that must be passed instead. The first match counts, because a hapi server also has the methods of Fastify.
+// that must be passed instead. The first entry that matches is used. hapi is before Fastify, because a hapi server also
+// has the methods of Fastify.
 const applications: readonly { readonly methods: readonly string[]; readonly is: string; readonly pass: string }[] = [
   { methods: ['getHttpServer', 'init'], is: 'a Nest application', pass: '`app.getHttpServer()`' },
   { methods: ['inject', 'register', 'decorate', 'ext'], is: 'a hapi server', pass: '`server.listener`' },

@@ -10,7 +10,7 @@ import { Connection, connectionOf } from './connection.ts';
 import { handshake, http, type Spoken } from './connection-state.ts';
 import { socketUnder, tcpSocketOf } from '../node-internals.ts';
 import { Admission, type AdmissionOptions, type Records } from './admission/admission.ts';
-import { isLimited, type Overload } from './admission/overload-limits.ts';
+import { isLimited } from './admission/overload-limits.ts';
 import type { Hold } from './in-flight/hold.ts';
 import { OwnConnections } from './self-requests/own-connections.ts';
 import type { HttpExchange } from './exchange.ts';
@@ -20,18 +20,22 @@ import type { Server } from './server.ts';
 import { Session } from './http2/session.ts';
 import { describeUnfinished } from './in-flight/unfinished.ts';
 import { takeUpgrade } from './upgraded/upgrade.ts';
+import { visitEach } from './visit-each.ts';
 
 // If there are at least this many connections, Traffic checks from time to time for connections that have ended without
 // an event.
 const fewestToLookAt = 100;
 
 /**
- * CloseWindow is the period from which lameduck chooses a random time for each connection. After that time, a response
- * tells the client to close the connection.
+ * CloseWindow is a period during the shutdown. For each connection, lameduck chooses a random time in this period.
+ * Responses after that time tell the client to close the connection.
  */
 export interface CloseWindow {
   readonly since: number;
-  /** window is the length of the period in milliseconds. If it is 0, the time chosen for each connection is `since`. */
+  /**
+   * window is the length of the period in milliseconds, which begins at `since`. With 0, every connection gets the time
+   * `since`.
+   */
   readonly window: number;
 }
 
@@ -39,6 +43,8 @@ export interface TrafficOptions
   extends Omit<RequestsOptions, 'isLimited'>, Pick<AdmissionOptions, 'answer' | 'limits'> {
   /** signOfLife is called for each event of a server. If nothing watches the event loop, signOfLife is undefined. */
   readonly signOfLife?: ServerEvents['signOfLife'];
+  /** refusesLate tells whether to refuse every request on a connection that is accepted now (A-122). */
+  readonly refusesLate: () => boolean;
   readonly onListening: (server: Server) => void;
   /** onClose returns true if the program must not receive the event `close` of a server yet. */
   readonly onClose: (server: Server) => boolean;
@@ -55,12 +61,13 @@ export class Traffic implements ServerEvents, Records, Ended {
   readonly onListening: TrafficOptions['onListening'];
   readonly onClose: TrafficOptions['onClose'];
   readonly onThrow: ServerEvents['onThrow'];
+  readonly onFailure: TrafficOptions['onFailure'];
   readonly signOfLife: ServerEvents['signOfLife'];
   readonly #options: TrafficOptions;
   readonly #clock: Clock;
   readonly #admission: Admission;
+  /** #closeWindow is undefined before the shutdown begins. Each later connection draws its time from this period. */
   #closeWindow: CloseWindow | undefined;
-  #refusesLate = false;
   /** #lookAt is the number of connections at which Traffic next checks for ended connections. */
   #lookAt = fewestToLookAt;
 
@@ -70,14 +77,10 @@ export class Traffic implements ServerEvents, Records, Ended {
     this.signOfLife = options.signOfLife;
     this.onListening = options.onListening;
     this.onClose = options.onClose;
+    this.onFailure = options.onFailure;
     this.requests = new Requests({ ...options, isLimited: isLimited(options.limits) }, this);
     this.onThrow = options.audit && this.requests.noteThrow.bind(this.requests);
     this.#admission = new Admission(options, this.requests, this);
-  }
-
-  /** overload applies the overload limits. It also counts the requests that they reject. */
-  get overload(): Overload | undefined {
-    return this.#admission.overload;
   }
 
   /** hold delays requests while the listener closes. */
@@ -93,16 +96,17 @@ export class Traffic implements ServerEvents, Records, Ended {
   }
 
   /**
-   * beginShutdown begins the shutdown for every present and future connection. Each connection gets a random time,
-   * after which its responses tell the client to close. It resolves when the event streams among the requests in flight
-   * have been recognized.
+   * beginShutdown begins the shutdown for all open connections and for all later connections. Each connection gets a
+   * random time, after which its responses tell the client to close. It resolves when the event streams among the
+   * requests in flight have been recognized.
    */
   beginShutdown(closeWindow: CloseWindow): Promise<void> {
     this.#closeWindow = closeWindow;
-    for (const connection of this.connections) {
+    const begin = (connection: Connection): void => {
       this.#draw(connection, closeWindow);
       connection.beginSilence(closeWindow.since);
-    }
+    };
+    visitEach(this.connections, begin, this.onFailure);
     this.requests.beginShutdown(this.connections);
     return this.recognize();
   }
@@ -113,12 +117,10 @@ export class Traffic implements ServerEvents, Records, Ended {
   }
 
   /**
-   * stopAccepting makes the server refuse upgrades from now on (P-041). With `sendRetryAfter`, the server also refuses
-   * every request on a connection that is accepted from now on (A-122). Requests on older connections are served.
+   * stopAccepting makes the server refuse upgrades from now on (P-041). Other requests on older connections are served.
    */
-  stopAccepting(sendRetryAfter: boolean): void {
+  stopAccepting(): void {
     this.#admission.refuseUpgrades();
-    this.#refusesLate = sendRetryAfter;
   }
 
   onConnection(socket: Socket): void {
@@ -198,7 +200,7 @@ export class Traffic implements ServerEvents, Records, Ended {
 
   /** forgetEnded calls `forgetIfEnded` for every connection. */
   forgetEnded(): void {
-    for (const connection of this.connections) this.forgetIfEnded(connection);
+    visitEach(this.connections, this.forgetIfEnded.bind(this), this.onFailure);
   }
 
   /** unfinished lists the requests without a complete response, oldest first. */
@@ -228,16 +230,18 @@ export class Traffic implements ServerEvents, Records, Ended {
     return connection;
   }
 
-  // Draws the random time of a connection, once. Different times prevent all clients from disconnecting together.
+  // Chooses the random close time of a connection, once. With different times, the clients do not all disconnect
+  // together.
   #draw(connection: Connection, { since, window }: CloseWindow): void {
     connection.setCloseTimes(since + this.#options.random() * window, since + window);
   }
 
   #isLate(socket: Socket): boolean {
-    return this.#refusesLate && !this.own.has(socket);
+    return this.#options.refusesLate() && !this.own.has(socket);
   }
 
-  // Forgets a connection when its socket closes. A TCP socket may close before its TLS socket, which has the requests.
+  // Forgets a connection when its socket closes. The TCP socket below a TLS socket may close first, but the requests
+  // belong to the TLS socket.
   #watch(connection: Connection): void {
     const { socket } = connection;
     socket.on('close', () => {

@@ -14,7 +14,7 @@ import type { ElectionSettings, ElectionSettingsOptions } from '../settings/elec
 import { boolean, functionAllowed } from '../settings/kinds.ts';
 import { valueOf, type Environment } from '../settings/environment.ts';
 import { settingsTable, variableOf } from '../settings/table.ts';
-import { isToken, namespaceOf, type ApiServer } from './api-client/credentials.ts';
+import { isToken, namespaceOf, notInCluster, type ApiServer } from './api-client/credentials.ts';
 import type { Election } from './decision/state.ts';
 
 /** CodeOptions contains the options that no environment variable can set. */
@@ -22,24 +22,24 @@ export interface CodeOptions<Lifecycle> {
   /** leaseName is the name of the Lease. All electors that contend for one Lease must run the same work. */
   readonly leaseName: string;
   /**
-   * identity is this process's identity as holder of the Lease. Two electors with the same identity both lead, so keep
-   * the default if possible.
+   * `identity` is this process's identity as holder of the Lease. Two electors with the same identity both lead, so
+   * keep the default if possible.
    *
    * @default the host name, `_` and a random UUID
    */
   readonly identity?: string | undefined;
   /**
-   * labels are the labels that each write sets on the Lease. A write does not change other labels of the Lease. By
+   * `labels` are the labels that each write sets on the Lease. A write does not change other labels of the Lease. By
    * default, it sets no labels.
    */
   readonly labels?: Readonly<Record<string, string>> | undefined;
   /**
-   * lifecycle is the handle that `lameduck()` returned. When its shutdown begins, the elector releases the Lease while
-   * requests are still served. By default, there is no lifecycle.
+   * `lifecycle` is the handle that `lameduck()` returned. When its shutdown begins, the elector releases the Lease
+   * while requests are still served. By default, there is no lifecycle.
    */
   readonly lifecycle?: Lifecycle | undefined;
   /**
-   * logger receives the log lines of the elector. The default is the logger of `lifecycle`, or else standard output.
+   * `logger` receives the log lines of the elector. The default is the logger of `lifecycle`, or else standard output.
    */
   readonly logger?: Logger | undefined;
   /**
@@ -69,7 +69,7 @@ export interface CompletedOptions<Lifecycle> {
   readonly election: Election;
   readonly settings: ElectionSettings;
   readonly sources: Readonly<Record<string, string>>;
-  /** log contains the settings of the log. An elector reads them only from the environment. */
+  /** `log` contains the settings of the log. An elector reads them only from the environment. */
   readonly log: LogSettings;
   readonly code: CodeOptions<Lifecycle>;
   readonly isAlone: boolean;
@@ -100,7 +100,8 @@ const codeOptions: FunctionOptions<CodeOptions<unknown>> = {
 
 /**
  * readOptions reads the options and the environment. It throws LAMEDUCK_ERR_SETTINGS_INVALID with one line for each
- * problem. The default namespace is the pod's own, which the kubelet mounts in `folder`.
+ * problem. Outside a cluster, it throws LAMEDUCK_ERR_NOT_IN_CLUSTER if neither a namespace nor `apiServer` is given.
+ * The default namespace is the pod's own, which the kubelet mounts in `folder`.
  */
 export function readOptions<Lifecycle>(
   options: ElectorOptions<Lifecycle>,
@@ -114,6 +115,8 @@ export function readOptions<Lifecycle>(
   const code = functions as Partial<CodeOptions<Lifecycle>> & object;
   const isAlone = readAlone(environment);
   const namespace = settings.leaseNamespace ?? namespaceOf(folder) ?? (isAlone === true ? 'default' : undefined);
+  // Outside a cluster, do not report the missing namespace: LAMEDUCK_ERR_NOT_IN_CLUSTER is thrown instead.
+  const needsNamespace = isAlone !== false || code.apiServer !== undefined || isInCluster(environment);
   const log = readTable<LogSettings, object>(logTable, {}, environment, {});
   const problems = [
     ...reading.problems,
@@ -122,16 +125,17 @@ export function readOptions<Lifecycle>(
     ...serverProblems(code.apiServer),
     ...relationProblems(settings),
     ...aloneProblems(isAlone, environment),
-    ...(namespace === undefined && !isNamespaceGiven(reading.problems)
+    ...(namespace === undefined && needsNamespace && !isNamespaceGiven(reading.problems)
       ? [
           `leaseNamespace or ${electionVariableOf('leaseNamespace')} is required, because there is no file ${folder}/namespace`,
         ]
       : []),
     ...(code.onLoss === 'shutdown' && code.lifecycle === undefined ? ['onLoss: "shutdown" requires a lifecycle'] : []),
   ];
-  if (problems.length > 0 || namespace === undefined || code.leaseName === undefined) {
+  if (problems.length > 0 || code.leaseName === undefined) {
     throw new LameduckError('LAMEDUCK_ERR_SETTINGS_INVALID', `invalid settings:\n  ${problems.join('\n  ')}`);
   }
+  if (namespace === undefined) throw notInCluster();
   const { leaseDuration, renewDeadline, retryPeriod } = settings;
   const identity = code.identity ?? `${hostname()}_${randomUUID()}`;
   const election = {
@@ -154,8 +158,7 @@ export function readOptions<Lifecycle>(
   };
 }
 
-// Tells whether an invalid namespace was given. An error already reports that namespace, so a missing default is not
-// reported too.
+// Tells whether `problems` already reports an invalid namespace. A missing default is then not reported.
 function isNamespaceGiven(problems: readonly string[]): boolean {
   return problems.some((problem) => problem.startsWith('leaseNamespace:'));
 }
@@ -187,8 +190,13 @@ function readAlone(environment: Environment): boolean | undefined {
 function aloneProblems(isAlone: boolean | undefined, environment: Environment): string[] {
   if (isAlone === undefined)
     return [`${aloneVariable} must be 1, 0, true or false, got ${quoted(environment[aloneVariable])}`];
-  const inCluster = (environment['KUBERNETES_SERVICE_HOST'] ?? '') !== '';
-  return isAlone && inCluster ? [`${aloneVariable}=1 is invalid in a cluster: each pod would lead`] : [];
+  return isAlone && isInCluster(environment)
+    ? [`${aloneVariable}=1 is invalid in a cluster, because every pod would then lead`]
+    : [];
+}
+
+function isInCluster(environment: Environment): boolean {
+  return (environment['KUBERNETES_SERVICE_HOST'] ?? '') !== '';
 }
 
 const labelName = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?$/;

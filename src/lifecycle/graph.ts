@@ -1,4 +1,4 @@
-// The order of the eight lifecycle signals in both modes, as data. This file does no I/O and reads no clock.
+// The rules by which the eight lifecycle signals fire, with and without `shutdownSendRetryAfter`. No side effects.
 
 /**
  * signalNames are the eight lifecycle signals of the apiserver (A-002), in the order in which a shutdown with default
@@ -20,11 +20,13 @@ export type SignalName = (typeof signalNames)[number];
 
 /** Rule is the condition under which a signal fires. */
 export interface Rule {
-  /** after lists the signals that must have fired before this signal. */
+  /** `after` lists the signals that must have fired before this signal. */
   readonly after: readonly SignalName[];
-  /** unless is a signal after which this signal never fires. */
+  /** `unless` is a signal after which this signal never fires. */
   readonly unless?: SignalName;
-  /** automatic is true if the signal fires without a report, as soon as all signals in `after` have fired. */
+  /**
+   * `automatic` is true if the signal fires as soon as all signals in `after` have fired, without a call of `report`.
+   */
   readonly automatic?: true;
 }
 

@@ -2,11 +2,11 @@
 
 /** LifecycleSignal is one of the eight signals of a lifecycle. It fires once and never resets. */
 export interface LifecycleSignal<Name extends string = string> {
-  /** name is the name of the signal, as in the apiserver. */
+  /** `name` is the name of the signal, as in the apiserver. */
   readonly name: Name;
   /** hasSignaled tells whether the signal has fired. */
   readonly hasSignaled: boolean;
-  /** signaled resolves when the signal fires. It never rejects. */
+  /** `signaled` resolves when the signal fires. It never rejects. */
   readonly signaled: Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export class Latch<Name extends string> implements LifecycleSignal<Name> {
     return this.#hasSignaled;
   }
 
-  /** signal fires the lifecycle signal. A second call has no effect (A-001). */
+  /** `signal()` fires the lifecycle signal. A second call has no effect (A-001). */
   signal(): void {
     this.#hasSignaled = true;
     this.#resolve();

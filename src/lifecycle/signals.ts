@@ -1,5 +1,5 @@
-// The signals of one lifecycle. Other code reports events, and each event belongs to one signal. The graph decides
-// when that signal fires.
+// The signals of one lifecycle. Other code reports that the event of a signal has happened. The graph decides when that
+// signal fires.
 import { graphOf, signalNames, type Graph, type SignalName } from './graph.ts';
 import { Latch, type LifecycleSignal } from './signal.ts';
 
@@ -17,8 +17,8 @@ type PropertyName<Name extends SignalName> = Name extends `HTTP${infer Rest}` ? 
 export interface Lifecycle {
   readonly signals: LifecycleSignals;
   /**
-   * report says that the event of a signal has happened. The signal fires at once, or as soon as the signals before it
-   * have fired. A report of a signal that can no longer fire is ignored, and so is a repeated report.
+   * `report()` says that the event of a signal has happened. The signal fires at once, or as soon as the signals before
+   * it have fired. A report of a signal that can no longer fire is ignored, and so is a repeated report.
    */
   report(name: SignalName): void;
 }

@@ -1,4 +1,4 @@
-// Collects the facts about the main thread for the debug socket.
+// Collects the state of the main thread for the debug socket.
 import { wallTime, type Clock } from '../clock.ts';
 import type { MainThreadFacts } from '../inspection.ts';
 import type {
@@ -14,10 +14,10 @@ import { settingsTable, type SettingName, type Settings } from '../settings/tabl
 import { textOf } from '../settings/text.ts';
 import { version } from '../version.ts';
 
-// The kind of connection that the document shows, for each protocol.
+// The kind of connection in the JSON document of the debug socket, for each protocol.
 const kinds = { handshake: 'http1', http: 'http1', session: 'http2', upgraded: 'upgraded' } as const;
 
-// The maximum number of requests in the document.
+// The maximum number of requests in the JSON document of the debug socket.
 const mostRequests = 20;
 
 /** Inspected is the part of a lifecycle that an Inspector reads. */
@@ -36,7 +36,7 @@ export interface Inspected {
   readonly electors: readonly (() => ElectorCounts)[];
 }
 
-/** Inspector records when lifecycle signals fire. It reads all other facts when the debug socket requests them. */
+/** Inspector records when lifecycle signals fire. It reads everything else when the debug socket requests the state. */
 export class Inspector {
   readonly #signals: MainThreadFacts['signals'][number][] = [];
   readonly #settings: MainThreadFacts['settings'];
@@ -56,7 +56,7 @@ export class Inspector {
     this.#signals.push({ name, durationMs, at: new Date(wallTime()).toISOString() });
   }
 
-  /** inspect returns the current facts about a lifecycle. */
+  /** `inspect()` returns the current state of a lifecycle. */
   inspect(
     { recorder, shutdown, traffic, hooks, health, electors }: Inspected,
     previousRun?: PreviousRun,

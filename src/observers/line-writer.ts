@@ -8,10 +8,13 @@ import type { LineLevel, LogFormat } from '../settings/log-level.ts';
 import { isUnread, standardOutput, writeOut } from '../standard-output.ts';
 import type { Logger } from './logger.ts';
 
+// Save `JSON.stringify` when lameduck loads, because the program may replace it later.
+const { stringify } = JSON;
+
 interface Form {
-  /** first returns the first fields of a line with the given level. */
+  /** `first()` returns the first fields of a line with the given level. */
   first(level: LineLevel): object;
-  /** message is the name of the field with the message, which is the last field. */
+  /** `message` is the name of the field with the message, which is the last field. */
   readonly message: string;
 }
 
@@ -43,13 +46,13 @@ export function createLineWriter(format: LogFormat): Required<Omit<Logger, 'flus
 }
 
 /**
- * checkRead throws while the reader of standard output does not read, because lines are then lost. When the reader
- * reads again, checkRead logs that lines were lost.
+ * checkRead throws while no process reads standard output, because log lines are then lost. When lines can be written
+ * again, checkRead logs that lines were lost.
  */
 export function checkRead(writer: Pick<Logger, 'warn'>): void {
   if (!isUnread()) return;
-  writer.warn({}, 'nobody read the log: lines before this one are lost');
-  if (isUnread()) throw new Error('nobody reads standard output');
+  writer.warn({}, 'no process read standard output: log lines before this one are lost');
+  if (isUnread()) throw new Error('no process reads standard output');
 }
 
 /** lineText returns one log line as text. The probe thread calls it too. It never throws. */
@@ -58,20 +61,20 @@ export function lineText(format: LogFormat, level: LineLevel, details: object, t
   const first = { ...form.first(level), pid: process.pid, hostname: hostname() };
   const last = { [form.message]: text };
   try {
-    return `${JSON.stringify({ ...first, ...serialized(details), ...last })}\n`;
+    return `${stringify({ ...first, ...serialized(details), ...last })}\n`;
   } catch {
-    // A program can throw any value, even one for which JSON.stringify throws.
+    // A detail may be a thrown value, which can be anything. Even `stringify` may throw for it.
     const shown = Object.entries(details).map(([name, value]) => [
       name,
       hasJson(value) ? (value as unknown) : inspected(value),
     ]);
-    return `${JSON.stringify({ ...first, ...Object.fromEntries(shown), ...last })}\n`;
+    return `${stringify({ ...first, ...Object.fromEntries(shown), ...last })}\n`;
   }
 }
 
 function hasJson(value: unknown): boolean {
   try {
-    return !(value instanceof Error) && (JSON.stringify(value) as string | undefined) !== undefined;
+    return !(value instanceof Error) && (stringify(value) as string | undefined) !== undefined;
   } catch {
     return false;
   }

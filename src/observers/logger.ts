@@ -3,20 +3,20 @@ import { isLogged, type LogLevel } from '../settings/log-level.ts';
 
 /** Logger is the part of pino's interface that lameduck uses. Any object with these methods is valid. */
 export interface Logger {
-  /** debug is called only if `logLevel` is `debug`. */
+  /** `debug()` is called only if `logLevel` is `debug`. */
   debug?(details: object, message: string): void;
   info(details: object, message: string): void;
   warn(details: object, message: string): void;
   error(details: object, message: string): void;
   /**
-   * flush writes the lines that the logger has buffered. lameduck calls it after the final line. The health check `log`
-   * also calls it every minute. If the function takes a callback, lameduck waits for the callback. Otherwise it waits
-   * for the returned promise, if there is one.
+   * `flush()` writes the lines that the logger has buffered. lameduck calls it after the final line. The health check
+   * `log` also calls it every minute. If the function takes a callback, lameduck waits for the callback. Otherwise it
+   * waits for the returned promise, if there is one.
    */
   flush?(callback?: (error?: unknown) => void): unknown;
 }
 
-/** quiet is a Logger that drops every line. */
+/** `quiet` is a Logger that drops every line. */
 export const quiet: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /** fromLevel returns a Logger that drops the lines below `logLevel`. */

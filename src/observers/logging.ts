@@ -13,13 +13,13 @@ export interface Logging extends Observer, ProcessLines, ProbePortLines, Checkpo
   /** onAuditFailure is called once if events cannot be written to the audit log. The service continues. */
   onAuditFailure(auditLogPath: string, error: Error): void;
   onStart(report: StartReport): void;
-  /** onError logs an error that does not prevent the start. */
+  /** onError logs an error after which the program still starts. */
   onError(message: string): void;
-  /** log is the logger for all other events of the process. */
+  /** `log` is the logger for all other events of the process. */
   readonly log: Logger;
   /**
-   * flushed flushes the log. It returns, or its promise resolves, when every line has been written. If lines cannot be
-   * written, it throws, rejects or hangs. If the logger cannot be flushed, flushed is undefined.
+   * `flushed()` flushes the log. It returns, or its promise resolves, when every line has been written. If lines cannot
+   * be written, it throws, rejects or hangs. If the logger cannot be flushed, `flushed` is undefined.
    */
   readonly flushed: (() => unknown) | undefined;
 }
@@ -32,8 +32,8 @@ interface ProcessLines {
    */
   onListenersHeld(signal: string, count: number): void;
   /**
-   * onHeldOpen is called before lameduck exits the process because resources keep the event loop alive. `heldBy` lists
-   * the resources.
+   * onHeldOpen is called when lameduck must exit the process, because resources keep the event loop alive. `heldBy`
+   * lists these resources.
    */
   onHeldOpen(heldBy: readonly string[]): void;
 }
@@ -49,7 +49,9 @@ interface ProbePortLines {
   onDebugSocket(path: string): void;
   /** onDebugSocketFailure is called once if the configured debug socket is not available. The service continues. */
   onDebugSocketFailure(path: string, error: Error): void;
-  /** onDebugSocketRequest is called before a request on the debug socket changes something. */
+  /**
+   * onDebugSocketRequest is called for each request on the debug socket that begins a shutdown or changes readiness.
+   */
   onDebugSocketRequest(action: string): void;
   /**
    * onStallEnd is called when the event loop is no longer blocked. The probe thread has already logged the beginning of
@@ -72,8 +74,15 @@ export interface LogSettings {
   readonly logFormat: LogFormat;
 }
 
-/** createLogging creates the log. It writes to the logger `given`, or to standard output if `given` is undefined. */
-export function createLogging(given: Logger | undefined, { logLevel, logFormat }: LogSettings): Logging {
+/**
+ * createLogging creates the log. It writes to the logger `given`, or to standard output if `given` is undefined.
+ * `signalLevel` is the level of the lines about lifecycle signals.
+ */
+export function createLogging(
+  given: Logger | undefined,
+  { logLevel, logFormat }: LogSettings,
+  signalLevel: 'info' | 'debug' = 'info',
+): Logging {
   const logger = logLevel === 'silent' ? quiet : given;
   const output = createLineWriter(logFormat);
   const all: Logger = logger === undefined ? output : withFallback(logger, output);
@@ -94,12 +103,12 @@ export function createLogging(given: Logger | undefined, { logLevel, logFormat }
     },
     onSignal(event) {
       const isBeforeShutdown = event.name === 'MuxAndDiscoveryComplete' || event.name === 'HasBeenReady';
-      log.info(event, isBeforeShutdown ? 'lifecycle event' : 'shutdown event');
+      log[signalLevel]?.(event, isBeforeShutdown ? 'lifecycle event' : 'shutdown event');
     },
     ...hookLines(log),
     onCheckChange(endpoint, check, reason) {
-      // Do not log the results of checks after the final line. Checks may fail then, because destroy hooks have closed
-      // their resources.
+      // After the final line, do not log failing checks. They may fail only because destroy hooks have closed their
+      // resources.
       if (hasEnded) return;
       if (reason === undefined) log.info({ endpoint, check }, 'check passes again');
       else log.warn({ endpoint, check, reason: reason.message }, 'check fails');
@@ -150,12 +159,12 @@ function processLines(log: Logger): ProcessLines {
   };
 }
 
-// This hint is for programs with child processes or queue workers, which would otherwise begin to stop only after the
-// drain.
+// A hint for programs that stop child processes or queue workers in a signal listener. By default, this listener runs
+// only after the drain.
 const heldHint =
   'set LAMEDUCK_OWN_SIGNAL_LISTENERS=run if a listener forwards the signal to child processes or stops a queue worker';
 
-// This hint is for GraphQL over server-sent events. Its clients subscribe with POST and reconnect.
+// A hint for GraphQL over server-sent events, whose clients subscribe with POST and reconnect on their own.
 const eventStreamHint =
   'set LAMEDUCK_EVENT_STREAMS=all if the client of this event stream reconnects on its own, as with GraphQL subscriptions';
 
@@ -238,7 +247,7 @@ function withFallback(logger: Logger, output: ReturnType<typeof createLineWriter
     };
     attempt(() => {
       const outcome: unknown = logger[name]?.(details, message);
-      // An asynchronous logger rejects later. This rejection must not end the program either.
+      // An asynchronous logger may reject. An unhandled rejection would end the program.
       if (outcome instanceof Promise) outcome.catch(fallback);
     }, fallback);
   };
@@ -256,7 +265,7 @@ function withFallback(logger: Logger, output: ReturnType<typeof createLineWriter
   };
 }
 
-/** silent is an Observer that ignores all events. */
+/** `silent` is an Observer that ignores all events. */
 export const silent: Observer = {
   onWarning: () => undefined,
   onSignal: () => undefined,

@@ -4,8 +4,8 @@ import type { PreviousRun } from '../observer.ts';
 import type { Settings } from '../settings/table.ts';
 import { createAuditLog, type WrittenAuditLog } from './audit/audit-log.ts';
 import type { Logging } from './logging.ts';
-import { createMetrics, type Metrics } from './metrics/metrics.ts';
-import type { EventLoopCounts } from './metrics/readers.ts';
+import { createMetrics, type Metrics } from './metrics/lifecycle-metrics.ts';
+import type { EventLoopCounts } from './metrics/collectors.ts';
 import type { MetricsRegistry } from './metrics/registry.ts';
 
 export interface RecordsOptions {
@@ -40,8 +40,8 @@ export function createRecords({ settings, clock, registry, logging, eventLoop, p
     },
     auditDropped: auditLogPath === '' ? undefined : () => audit?.dropped ?? 0,
   });
-  // Open the audit log after the metrics are created. Creating them may throw, and nothing would then close the file of
-  // the audit log.
+  // Open the audit log after the metrics are created. Creating the metrics may throw, and the file of the audit log
+  // would then stay open.
   const audit = createAuditLog({
     path: auditLogPath,
     clock,

@@ -1,12 +1,12 @@
-// The fields of the start line. The length of the line is limited. Fields that do not fit are left out, and the line
-// says how many fields are missing.
+// The fields of the log line `lifecycle started`. The length of this line is limited. Settings that do not fit are left
+// out, and the line says how many are missing.
 import { version } from '../version.ts';
 
-/** StartReport contains the facts of the start line. */
+/** StartReport contains the facts for the log line `lifecycle started`. */
 export interface StartReport {
   readonly budgetSum: string;
   readonly addresses: readonly string[];
-  /** settings are the settings that code or the environment has set, except those that `budgetSum` already shows. */
+  /** `settings` are the settings that code or the environment has set, except those that `budgetSum` already shows. */
   readonly settings: Readonly<Record<string, string>>;
 }
 

@@ -15,22 +15,22 @@ import { beatInterval } from './heartbeat.ts';
 import type { ShutdownSoFar } from './messages.ts';
 import type { SharedState } from './shared-state.ts';
 
-// The time from the end of the budget to SIGKILL, in milliseconds. If the main thread is not blocked, it begins to
-// exit after half of this time. The kubelet's own SIGKILL would come 2 s after the end of the budget, with the same
+// The time from the end of the shutdown budget to SIGKILL, in milliseconds. A main thread that is not blocked begins to
+// exit after half of this time. The kubelet would send SIGKILL 2 s after the end of the budget, which gives the same
 // exit code.
 const patience = 500;
 
-// Milliseconds without a heartbeat after which the event loop counts as blocked. While the main thread waits for a
-// processor, it sends no heartbeat either. On two processors with a load average of 20, the longest such wait was 490
-// ms.
+// Milliseconds without a heartbeat after which the event loop counts as blocked. The main thread also sends no
+// heartbeat while it waits for a processor. The longest such wait was 490 ms, measured on two processors with a load
+// average of 20.
 const shortestBlock = 1_000;
 
-// The check for a debugger begins this many milliseconds before the end of the budget, so that its reply arrives in
+// The check for a debugger begins this many milliseconds before SIGKILL, so that the reply of the inspector arrives in
 // time.
 const lookAhead = longestReply + beatInterval;
 
-// If the pipe is full, the thread tries to write the final line for this many milliseconds. It then kills the process
-// without the line.
+// If standard output is a full pipe, the thread tries to write the final line for this many milliseconds. It then kills
+// the process without the line.
 const longestRetry = 1_000;
 
 // The main thread waits at most this many milliseconds while the probe thread writes the termination message.
@@ -40,7 +40,7 @@ export interface BlockedWatchdogOptions {
   readonly clock: Pick<Clock, 'now'>;
   readonly state: SharedState;
   readonly stalledMs: () => number;
-  /** write writes a line. It returns false if the pipe is full now. */
+  /** `write()` writes a line to standard output. It returns false if standard output is a full pipe. */
   readonly write: (line: string) => boolean;
   readonly terminationMessagePath: string;
   readonly logFormat: LogFormat;
@@ -48,7 +48,7 @@ export interface BlockedWatchdogOptions {
   readonly isAttached: () => boolean;
   /** isPaused tells whether a debugger has paused the main thread. It takes at most `longestReply` milliseconds. */
   readonly isPaused: () => Promise<boolean>;
-  /** kill ends the process with SIGKILL. */
+  /** `kill()` ends the process with SIGKILL. */
   readonly kill: () => void;
 }
 
@@ -59,7 +59,7 @@ interface Last {
 }
 
 /**
- * BlockedWatchdog stores the shutdown record that the main thread has sent last. If the event loop is blocked at the
+ * BlockedWatchdog stores the last shutdown record that the main thread has sent. If the event loop is blocked at the
  * end of the budget, it writes that record and kills the process.
  */
 export class BlockedWatchdog {
@@ -67,14 +67,14 @@ export class BlockedWatchdog {
   #last: Last | undefined;
   #isMessageWritten = false;
   #isLineWritten = false;
-  /** #pause records whether a debugger has paused the main thread. It is reset when the event loop runs again. */
+  /** `#pause` records whether a debugger has paused the main thread. It is reset when the event loop runs again. */
   #pause: 'unknown' | 'asked' | 'paused' | 'none' = 'unknown';
 
   constructor(options: BlockedWatchdogOptions) {
     this.#options = options;
   }
 
-  /** note stores the state of a shutdown in progress. The state was correct `ageMs` milliseconds ago. */
+  /** `note()` stores the state of a shutdown in progress. The state was correct `ageMs` milliseconds ago. */
   note(soFar: ShutdownSoFar, ageMs: number): void {
     const at = this.#options.clock.now() - ageMs;
     this.#last = { soFar, at, endBy: at + soFar.remainingMs };
@@ -82,7 +82,7 @@ export class BlockedWatchdog {
 
   /**
    * dueIn is the time in milliseconds after which to call `tick` if the event loop stays blocked. It is Infinity if
-   * that time has passed or is not known.
+   * that time has passed, or if no shutdown has begun.
    */
   get dueIn(): number {
     const rest = this.#rest;
@@ -90,8 +90,8 @@ export class BlockedWatchdog {
   }
 
   /**
-   * tick writes the final line and kills the process if the event loop is blocked and the time for that has come. It
-   * does nothing while a debugger is attached.
+   * `tick()` writes the final line and kills the process if the event loop is blocked at the end of the shutdown
+   * budget. It does nothing while a debugger is attached.
    */
   tick(): void {
     const rest = this.#rest;
@@ -129,8 +129,8 @@ export class BlockedWatchdog {
     const now = clock.now();
     const durationMs = soFar.record.durationMs + Math.round(now - at);
     const final: ShutdownRecord = { ...soFar.record, exitCode: killed, durationMs, heldBy: ['event loop'] };
-    // Write the termination message before the final line. The thread may have to write the final line again, but the
-    // file accepts only one message.
+    // Write the termination message before the final line. The thread may have to retry the final line, but the
+    // termination message is written only once.
     this.#writeMessage(terminationText(final, soFar.uncaughtError));
     if (state.get('isReported') === 0) this.#isLineWritten = write(finalLine(final, logFormat));
   }
@@ -150,8 +150,8 @@ export class BlockedWatchdog {
 
 /**
  * noteMainThreadReport is called when the main thread has written the final line. It prevents the probe thread from
- * writing a final line, and removes the probe thread's termination message. If the probe thread has already written
- * its line, that line stays, before the main thread's line.
+ * writing a final line, and removes the probe thread's termination message. If the probe thread has already written a
+ * final line, the log contains both lines, and the main thread's line is the last.
  */
 export function noteMainThreadReport(state: SharedState, terminationMessagePath: string): void {
   state.set('isReported', 1);

@@ -3,13 +3,13 @@ import { timedOut, withTimeout, type Clock } from '../clock.ts';
 import type { Action, Inspection, MainThreadFacts } from '../inspection.ts';
 import type { Answer } from '../message.ts';
 
-// How long to wait for the main thread before it counts as blocked, in milliseconds.
+// The main thread counts as blocked if it does not answer within this many milliseconds.
 const patience = 60;
 
 export interface DebugSocketOptions {
   readonly clock: Clock;
   /**
-   * ask sends the main thread a request for its facts. The main thread answers with a message that has the same `id`.
+   * ask sends the main thread a request for its state. The main thread answers with a message that has the same `id`.
    * If `action` is given, the main thread performs the action first.
    */
   readonly ask: (id: number, action: Action | undefined) => void;
@@ -23,7 +23,7 @@ interface Known {
   readonly at: number;
 }
 
-/** DebugSocket answers requests with the facts that the main thread has sent last. */
+/** DebugSocket answers requests with the latest state that the main thread has sent. */
 export class DebugSocket {
   readonly #options: DebugSocketOptions;
   readonly #asked = new Map<number, () => void>();
@@ -35,8 +35,8 @@ export class DebugSocket {
   }
 
   /**
-   * note stores the facts that the main thread has sent. They were correct `ageMs` milliseconds ago. `id` is the id of
-   * the request for the facts, or 0 if there was none.
+   * note stores the state that the main thread has sent. This state was correct `ageMs` milliseconds ago. `id` is the
+   * id of the request for the state, or 0 if there was no request.
    */
   note(id: number, facts: MainThreadFacts, ageMs: number): void {
     this.#known = { facts, at: this.#options.clock.now() - ageMs };
@@ -79,15 +79,16 @@ export class DebugSocket {
     }
   }
 
-  /** Sends the main thread a request for its facts. Resolves with true if the facts arrive in time. */
+  /** Sends the main thread a request for its state. Resolves with true if the state arrives in time. */
   async #ask(action: Action | undefined): Promise<boolean> {
-    const { clock, ask } = this.#options;
+    const { clock, ask, stalledMs } = this.#options;
     const id = this.#nextId++;
     const answered = new Promise<void>((resolve) => {
       this.#asked.set(id, resolve);
     });
     ask(id, action);
-    const answer = await withTimeout(clock, answered, patience);
+    // A main thread that is already blocked does not answer in time, so do not wait for it.
+    const answer = await withTimeout(clock, answered, stalledMs() < patience ? patience : 0);
     this.#asked.delete(id);
     return answer !== timedOut;
   }

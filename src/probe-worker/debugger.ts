@@ -1,11 +1,11 @@
-// Finds out in the probe thread whether a debugger is attached to the inspector, and whether the debugger has paused
-// the main thread.
+// Determines whether a debugger is attached to the inspector, and whether it has paused the main thread. The functions
+// of this file run in the probe thread.
 import { readFileSync } from 'node:fs';
 import { systemClock } from '../clock.ts';
 
 /**
- * longestReply is the longest time, in milliseconds, that `isPaused` waits. While the main thread runs native code, it
- * never replies.
+ * longestReply is the longest time, in milliseconds, that `isPaused` waits for the main thread. The main thread does
+ * not reply while it runs native code.
  */
 export const longestReply = 300;
 
@@ -22,8 +22,8 @@ export function isAttached(port: number): boolean {
 }
 
 /**
- * hasConnection tells whether a table of the kernel (proc_net_tcp.txt) contains an established connection to a local
- * port.
+ * hasConnection tells whether the text of /proc/net/tcp contains an established connection to a local port. The kernel
+ * documents the format in proc_net_tcp.txt.
  */
 export function hasConnection(table: string, port: number): boolean {
   const digits = port.toString(16).toUpperCase().padStart(4, '0');

@@ -5,6 +5,15 @@ import type { SharedState } from './shared-state.ts';
 /** beatInterval is the time between two heartbeats, and between two checks by the probe thread, in milliseconds. */
 export const beatInterval = 100;
 
+/**
+ * idleBeatInterval is the time between two heartbeats of an idle process, in milliseconds. Each heartbeat wakes the
+ * main thread, so an idle process has fewer of them.
+ */
+export const idleBeatInterval = 500;
+
+// A process is idle after this number of heartbeats without an event of a server, which takes five seconds.
+const beatsUntilIdle = 50;
+
 /** Heartbeat increments the shared count of heartbeats from the main thread, as long as its event loop runs. */
 export class Heartbeat {
   /** lateMs is the sum of the delays of all heartbeats, in milliseconds. */
@@ -13,6 +22,10 @@ export class Heartbeat {
   readonly #clock: Clock;
   readonly #onBeat: () => void;
   #inspectorPort: (() => number) | undefined;
+  /** #own is the number of heartbeats that this object has sent. The others are events of a server. */
+  #own = 0;
+  #others = 0;
+  #quietBeats = 0;
   #cancel: () => void = () => undefined;
 
   constructor(state: SharedState, clock: Clock, onBeat: () => void) {
@@ -22,24 +35,36 @@ export class Heartbeat {
   }
 
   begin(): void {
+    const isIdle = this.#quietBeats >= beatsUntilIdle && this.#state.get('isShuttingDown') === 0;
+    const interval = isIdle ? idleBeatInterval : beatInterval;
+    this.#state.set('beatInterval', interval);
     const since = this.#clock.now();
-    this.#cancel = this.#clock.afterUnref(beatInterval, () => {
-      this.lateMs += Math.max(0, this.#clock.now() - since - beatInterval);
+    this.#cancel = this.#clock.afterUnref(interval, () => {
+      this.lateMs += Math.max(0, this.#clock.now() - since - interval);
+      this.#countQuietBeats();
       this.beat();
       this.#onBeat();
       this.begin();
     });
   }
 
-  /** beat increments the number, to show that the event loop runs. */
+  /** beat increments the shared number of heartbeats, which shows that the event loop runs. */
   beat(): void {
     this.#inspectorPort ??= inspectorProbe();
     this.#state.set('inspectorPort', this.#inspectorPort());
     this.#state.add('beats', 1);
+    this.#own++;
   }
 
   stop(): void {
     this.#cancel();
+  }
+
+  #countQuietBeats(): void {
+    // The shared number overflows after 32 bits.
+    const others = (this.#state.get('beats') - this.#own) | 0;
+    this.#quietBeats = others === this.#others ? this.#quietBeats + 1 : 0;
+    this.#others = others;
   }
 }
 

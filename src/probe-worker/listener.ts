@@ -3,15 +3,15 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { Answer } from '../message.ts';
 
-// The maximum number of connections. A further connection replaces the oldest connection without a request, or else the
-// oldest connection.
+// The maximum number of connections to the probe port. To accept one more, the server destroys the oldest connection
+// without a request. If all connections have requests, it destroys the oldest.
 const mostConnections = 256;
 
 // Times in milliseconds: the longest wait for a complete request, the longest silence of a connection, and the pause
-// between Node's checks for both.
+// between Node's checks for both. Each check wakes the thread, even if there is no connection.
 const requestLimit = 5_000;
 const silenceLimit = 10_000;
-const lookingInterval = 500;
+const lookingInterval = 2_500;
 
 const longestHead = 8_192;
 
@@ -37,7 +37,8 @@ export function createListener(respond: (url: string, method: string) => Promise
     if (before > mostPipelined) socket.destroy();
     // Do not answer the second and later pipelined requests, because the first answer says `Connection: close`.
     if (before > 0) return;
-    // Each health check has a time limit, so the answer always comes in time. The socket needs no timeout until then.
+    // Each health check has a time limit, so there is always an answer in time. Until then, the socket needs no
+    // timeout.
     socket.setTimeout(0);
     void respond(request.url ?? '', request.method ?? '').then((answer) => {
       send(request, response, answer);
@@ -48,8 +49,8 @@ export function createListener(respond: (url: string, method: string) => Promise
   server.on('checkExpectation', onRequest);
   server.timeout = silenceLimit;
   server.on('connection', (socket) => {
-    // Choose the connection to replace before the new connection is added. The new connection has sent no request yet,
-    // and would be chosen.
+    // Choose the connection to destroy before the new connection is added. Otherwise the new connection could be
+    // chosen, because it has no request yet.
     if (sockets.size >= mostConnections) oldestOf(sockets, asked)?.destroy();
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));

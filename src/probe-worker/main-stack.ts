@@ -6,10 +6,11 @@ import { systemClock } from '../clock.ts';
 // pauses.
 const longestWait = 2_000;
 
-// The largest number of calls that are shown of a stack.
+// The maximum number of calls in a stack. Outer calls beyond it are omitted.
 const mostCalls = 50;
 
-// The stack that is being read. Module-level, because the process has one main thread, and one session pauses it.
+// The promise of the stack that is currently being read. It is shared by all callers, because only one debugger session
+// at a time may pause the main thread.
 let taking: Promise<readonly string[]> | undefined;
 
 /**
@@ -35,7 +36,7 @@ async function take(): Promise<readonly string[]> {
   });
   const { promise, resolve, reject } = Promise.withResolvers<readonly string[]>();
   const late = (): void => {
-    reject(new Error('the main thread is in native code'));
+    reject(new Error('the main thread is running native code'));
   };
   const cancel = systemClock.afterUnref(longestWait, late);
   session.once('Debugger.paused', ({ params }: InspectorNotification<Debugger.PausedEventDataType>) => {

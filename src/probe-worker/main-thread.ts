@@ -1,5 +1,5 @@
-// Serves the probe port on the main thread, if there is no probe thread. This server cannot answer while the event loop
-// is blocked.
+// Serves the probe port on the main thread, if there is no probe thread. The port then cannot answer while the event
+// loop is blocked.
 import type { Server } from 'node:http';
 import { addressText } from '../address.ts';
 import { notFound } from '../health/endpoint.ts';
@@ -9,7 +9,7 @@ import { createListener } from './listener.ts';
 
 export interface MainThreadOptions {
   readonly port: number;
-  /** host is the address to listen on. If it is undefined, the server listens on all IPv4 and IPv6 addresses. */
+  /** `host` is the address to listen on. If it is undefined, the server listens on all IPv4 and IPv6 addresses. */
   readonly host: string | undefined;
   readonly answer: (url: string, method: string) => Answer | Promise<Answer> | undefined;
   readonly onListening: (address: string) => void;

@@ -4,12 +4,15 @@ import type { Answer } from '../message.ts';
 import type { ShutdownRecord } from '../observer.ts';
 import type { LogFormat, LogLevel } from '../settings/log-level.ts';
 
-/** ThreadData is the `workerData` of the probe thread. Durations are in milliseconds. A limit of 0 means no limit. */
+/**
+ * ThreadData is the `workerData` of the probe thread. ResponderOptions are the options of Responder. Durations are in
+ * milliseconds. A limit of 0 means no limit.
+ */
 export interface ThreadData {
   readonly memory: SharedArrayBuffer;
-  /** port is the probe port. With 0, the thread opens no port and only watches the main thread. */
+  /** `port` is the probe port. With 0, the thread opens no port and only watches the main thread. */
   readonly port: number;
-  /** host is the address to listen on. If it is undefined, the thread listens on all IPv4 and IPv6 addresses. */
+  /** `host` is the address to listen on. If it is undefined, the thread listens on all IPv4 and IPv6 addresses. */
   readonly host: string | undefined;
   readonly readyzStallLimit: number;
   readonly livezStallLimit: number;
@@ -40,14 +43,14 @@ export type FromThread =
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'question'; readonly id: number; readonly url: string; readonly method: string }
   /**
-   * `ping` requests a heartbeat. A busy event loop reads messages before it runs its timers, so it answers. A blocked
-   * event loop does neither.
+   * `ping` requests a heartbeat. A busy event loop may run its timers late, but still reads the ping and answers. A
+   * blocked event loop does not answer.
    */
   | { readonly kind: 'ping' }
   | { readonly kind: 'socket listening' }
   | { readonly kind: 'socket failed'; readonly message: string }
   /**
-   * `inspect` requests the facts of the main thread. If `action` is given, the main thread performs the action first.
+   * `inspect` requests the state of the main thread. If `action` is given, the main thread performs the action first.
    */
   | { readonly kind: 'inspect'; readonly id: number; readonly action: Action | undefined }
   | { readonly kind: 'stall ended'; readonly stalledMs: number };
@@ -59,21 +62,22 @@ export type ToThread =
       readonly id: number;
       readonly answer: Answer | undefined;
       /**
-       * tookMs is the duration of the checks. It excludes the time for which the request waited for the main thread.
+       * tookMs is the duration of the health checks, in milliseconds. It excludes the time for which the request waited
+       * for the main thread.
        */
       readonly tookMs: number;
     }
   | (ShutdownSoFar & {
       readonly kind: 'shutdown';
       /**
-       * saidAt is when the message was sent, in threadTime. If the receiving thread is starting or busy, it reads the
-       * message later.
+       * saidAt is when the message was sent, in the time of `threadTime`. The receiving thread may read the message
+       * later, because it is starting or busy.
        */
       readonly saidAt: number;
     })
   | {
       readonly kind: 'facts';
-      /** id is the id of the request. It is 0 if the main thread sends its facts without a request. */
+      /** `id` is the id of the request. It is 0 if the main thread sends its state without a request. */
       readonly id: number;
       readonly saidAt: number;
       readonly facts: MainThreadFacts;

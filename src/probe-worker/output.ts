@@ -1,5 +1,5 @@
-// Writes to standard output from the probe thread without waiting for the reader of the pipe. The main thread may be
-// blocked because that reader does not read.
+// Writes to standard output from the probe thread without waiting, even if standard output is a full pipe. A full pipe
+// may be the reason why the main thread is blocked.
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { standardOutput } from '../standard-output.ts';
 
@@ -7,13 +7,13 @@ import { standardOutput } from '../standard-output.ts';
 const mostTries = 100;
 const pauseBetween = 10;
 
-// wasFull is true if the pipe was full at the last attempt. The main thread may then have written a part of a line, so
-// the next line begins with a line feed. Module-level, because the process has one standard output.
+// wasFull is true if standard output was a full pipe at the last attempt to write. The main thread may then have
+// written only a part of a line, so the probe thread's next line begins with a line feed.
 let wasFull = false;
 
 /**
  * writeBeside writes a line to standard output, to which the main thread may write at the same time. It returns false
- * if the pipe is full.
+ * if standard output is a full pipe.
  */
 export function writeBeside(line: string): boolean {
   const descriptor = withoutWaiting();
@@ -43,8 +43,8 @@ function writeSome(descriptor: number, bytes: Buffer): number {
 }
 
 // Opens the pipe of standard output again through /proc in non-blocking mode. O_NONBLOCK is a property of the open
-// pipe, and the main thread's own writes must still block. Returns undefined for a socket or without /proc. The line is
-// then written to standard output itself.
+// pipe, and the main thread's own writes must still block. Returns undefined if standard output is a socket or there is
+// no /proc. The caller then writes to standard output itself.
 function withoutWaiting(): number | undefined {
   try {
     if (!fstatSync(standardOutput).isFIFO()) return undefined;

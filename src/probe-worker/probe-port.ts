@@ -1,5 +1,6 @@
-// The main thread's side of the probe thread. The main thread starts the probe thread, answers its questions, and sends
-// it heartbeats and facts. If there is no probe thread, the main thread serves the probe port itself.
+// The part of the main thread in the probe port. The main thread starts the probe thread, answers the probes that this
+// thread forwards, and sends it heartbeats and its state. If there is no probe thread, the main thread itself serves
+// the probe port.
 import type { Server } from 'node:http';
 import { Worker } from 'node:worker_threads';
 import { type Clock, startImmediate, threadTime } from '../clock.ts';
@@ -8,7 +9,7 @@ import type { Action, MainThreadFacts } from '../inspection.ts';
 import type { Answer } from '../message.ts';
 import type { Observer, SignalEvent } from '../observer.ts';
 import { silent } from '../observers/logging.ts';
-import type { EventLoopCounts } from '../observers/metrics/readers.ts';
+import type { EventLoopCounts } from '../observers/metrics/collectors.ts';
 import type { Settings } from '../settings/table.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { noteMainThreadReport } from './blocked-watchdog.ts';
@@ -17,9 +18,9 @@ import type { FromThread, ShutdownSoFar, ThreadData, ToThread } from './messages
 import { SharedState } from './shared-state.ts';
 import { threadCode } from './thread-code.ts';
 
-// The main thread sends its facts to the probe thread after this number of heartbeats, which is every second. While
-// the main thread is blocked, the probe thread answers with these facts.
-const beatsBetweenFacts = 10;
+// The main thread sends its state to the probe thread with the first heartbeat after this time, in milliseconds. While
+// the main thread is blocked, the debug socket answers with the last state.
+const factsInterval = 1_000;
 
 export interface ProbePortOptions {
   readonly settings: Pick<
@@ -68,11 +69,14 @@ export interface DebugSocketFunctions {
   readonly onFailure: (error: Error) => void;
 }
 
-/** ProbePort is the probe thread, with or without its port. For each request of the program, it costs one addition. */
+/**
+ * ProbePort starts and ends the probe thread, with or without a probe port. Its cost for each request of the program is
+ * one addition.
+ */
 export class ProbePort {
   /**
    * signOfLife counts a heartbeat. It is called for each event of a server. An event loop that serves thousands of
-   * requests may run no timer for seconds, but is not blocked.
+   * requests may run no timer for seconds, although the event loop is busy and not blocked.
    */
   readonly signOfLife: () => void;
   /** observer makes /readyz fail at once when ShutdownInitiated is reported, even before the reporting call returns. */
@@ -84,7 +88,9 @@ export class ProbePort {
   #server: Server | undefined;
   #isOpen = false;
   #isStarting = false;
-  #beatsToFacts = beatsBetweenFacts;
+  /** #socketPath is the path of the debug socket. It stays empty in a worker whose primary has the debug socket. */
+  #socketPath = '';
+  #factsAt = -Infinity;
 
   constructor(options: ProbePortOptions) {
     this.#options = options;
@@ -93,13 +99,14 @@ export class ProbePort {
     };
     this.#heartbeat = new Heartbeat(this.#state, options.clock, () => {
       this.sendShutdown();
-      if (--this.#beatsToFacts === 0) this.#sendFacts();
+      if (options.clock.now() - this.#factsAt >= factsInterval) this.#sendFacts();
     });
     this.observer = {
       ...silent,
       onSignal: (event) => {
         options.debugSocket?.onSignal(event);
-        // Send the facts in a microtask, because this observer is called just before the signal counts as fired.
+        // Send the state in a microtask, because this observer is called just before the lifecycle signal counts as
+        // fired.
         queueMicrotask(() => {
           this.#sendFacts();
         });
@@ -119,6 +126,7 @@ export class ProbePort {
   open(): void {
     this.#isOpen = true;
     this.#isStarting = true;
+    this.#socketPath = this.#options.settings.debugSocketPath;
     startImmediate(() => {
       this.#isStarting = false;
       if (this.#isOpen) this.#open(this.#options.settings.probePort);
@@ -126,14 +134,17 @@ export class ProbePort {
   }
 
   /**
-   * watch starts the thread without a port, unless the thread is already running. If the event loop is blocked at the
-   * end of the shutdown budget, only this thread can end the process.
+   * watch starts the thread without a port and without a debug socket, unless the thread is already running. If the
+   * event loop is blocked at the end of the shutdown budget, only the probe thread can end the process.
    */
   watch(): void {
     if (this.#worker === undefined && !this.#isStarting) this.#open(0);
   }
 
-  /** sendShutdown sends the state of the shutdown to the thread, in case the event loop is blocked later. */
+  /**
+   * sendShutdown sends the state of the shutdown to the probe thread. The thread needs this state if the event loop is
+   * blocked later.
+   */
   sendShutdown(): void {
     const shutdown = this.#options.shutdown();
     if (shutdown === undefined) return;
@@ -141,8 +152,8 @@ export class ProbePort {
   }
 
   #sendFacts(id = 0): void {
-    const { debugSocket } = this.#options;
-    this.#beatsToFacts = beatsBetweenFacts;
+    const { debugSocket, clock } = this.#options;
+    this.#factsAt = clock.now();
     if (debugSocket === undefined || this.#worker === undefined) return;
     const facts = debugSocket.facts();
     this.#worker.postMessage({ kind: 'facts', id, saidAt: threadTime(), facts } satisfies ToThread);
@@ -161,7 +172,7 @@ export class ProbePort {
     this.#server?.close();
   }
 
-  /** release ends the thread at once. It resolves when the port is free. */
+  /** release ends the thread at once. It resolves when another process can open the port. */
   async release(): Promise<void> {
     this.#end();
     await this.#worker?.terminate();
@@ -198,7 +209,7 @@ export class ProbePort {
       terminationMessagePath: settings.terminationMessagePath,
       logLevel: settings.logLevel,
       logFormat: settings.logFormat,
-      debugSocketPath: settings.debugSocketPath,
+      debugSocketPath: this.#socketPath,
       debugSocketStack: settings.debugSocketStack,
     };
     // Start the thread without the command-line options of the program: `--import` would load the program's preloads

@@ -1,10 +1,10 @@
-// The questions of the probe thread to the main thread. Each question is a request to the probe port. Equal questions
-// share one answer. The last answer to each question is stored.
+// The requests that the probe thread forwards to the main thread, which are called questions. Equal questions share one
+// answer. The last answer to each question is stored.
 import type { Clock } from '../clock.ts';
 import type { Answer } from '../message.ts';
 
-// Limits for unusual questions, which are all except plain probe URLs. They limit the number of waiting questions, the
-// number of stored answers, and the length of a stored answer in characters.
+// Limits for questions with unusual URLs, such as a probe of a single check. They limit the number of waiting
+// questions, the number of stored answers, and the length of a stored answer in characters.
 const mostOpen = 64;
 const mostKept = 64;
 const longestKept = 1_000_000;
@@ -31,7 +31,7 @@ interface OpenQuestion extends Question {
   readonly resolve: (answer: Answer) => void;
 }
 
-/** Questions contains the questions that the main thread has not answered yet, and the last answers. */
+/** Questions contains the questions that the main thread has not answered yet, and the last answer to each question. */
 export class Questions {
   /** waitedMs is how long the last question with an answer had waited for the main thread, in milliseconds. */
   waitedMs = 0;
@@ -43,8 +43,8 @@ export class Questions {
   #nextId: number;
 
   /**
-   * `taken` returns the number of questions that the main thread has begun to answer. The main thread answers them in
-   * the order of their ids.
+   * `taken` returns how many questions the main thread has begun to answer. The main thread answers questions in the
+   * order of their ids.
    */
   constructor(
     clock: Pick<Clock, 'now'>,
@@ -59,8 +59,8 @@ export class Questions {
   }
 
   /**
-   * ask sends a question, unless an equal question is waiting. It returns a promise of the answer, and in `since` the
-   * time at which the waiting began. It returns undefined if too many questions are waiting.
+   * `ask()` sends a question, unless an equal question is waiting. It returns the promise of the answer. `since` is
+   * when the question was sent. If too many questions are waiting, the result is undefined.
    */
   ask(question: Question): { readonly answered: Promise<Answer>; readonly since: number } | undefined {
     const open = this.#open.get(question.key);
@@ -76,8 +76,8 @@ export class Questions {
   }
 
   /**
-   * answer stores an answer that the main thread has sent, and resolves the promises of its question. `tookMs` is the
-   * duration of its checks.
+   * `answer()` stores an answer that the main thread has sent, and resolves the promises of its question. `tookMs` is
+   * the duration of its checks.
    */
   answer(id: number, answer: Answer, tookMs: number): void {
     const open = [...this.#open.values()].find((one) => one.id === id);
@@ -88,14 +88,14 @@ export class Questions {
     open.resolve(answer);
   }
 
-  /** isInLine tells whether a question still waits because the main thread has not begun to answer it. */
+  /** isInLine tells whether the main thread has not yet begun to answer a question. */
   isInLine({ key }: Question): boolean {
     const open = this.#open.get(key);
-    // The count has 32 bits and starts again at 0 after the largest number.
+    // Compare by a 32-bit difference, because the count overflows after 32 bits.
     return open !== undefined && ((this.#taken() - open.id) | 0) <= 0;
   }
 
-  /** last returns the stored answer to a question, or undefined if there is none. */
+  /** `last()` returns the stored answer to a question, or undefined if there is none. */
   last({ key }: Question): LastAnswer | undefined {
     return this.#last.get(key);
   }
@@ -105,7 +105,8 @@ export class Questions {
     if (answer.status === 404 || answer.body.length > longestKept) return;
     this.#last.set(key, { answer, at: this.#clock.now(), isUsual });
     if (this.#last.size <= mostKept) return;
-    // Unusual probe URLs share one small cache, so that they cannot evict the answers to plain probe URLs.
+    // Evict only an answer to an unusual question, so that unusual questions cannot evict the answers to plain probe
+    // URLs.
     const oldest = [...this.#last].find(([, one]) => !one.isUsual);
     if (oldest !== undefined) this.#last.delete(oldest[0]);
   }

@@ -1,10 +1,10 @@
-// Answers requests to the probe port with an answer of the main thread. If none arrives in time, it repeats the main
-// thread's last answer.
+// Answers requests to the probe port with an answer of the main thread. If no answer arrives in time, it repeats the
+// main thread's last answer to the same request.
 import { timedOut, withTimeout, type Clock } from '../clock.ts';
 import { failing, isRoot, notFound, passed } from '../health/endpoint.ts';
 import { Exclusions } from '../health/exclusions.ts';
 import { parseProbeUrl, type ProbeUrl } from '../health/probe-url.ts';
-import { reasons } from '../health/readyz.ts';
+import { isStalled, shutdownName, stallName } from '../health/readyz.ts';
 import type { Answer } from '../message.ts';
 import { probePortMetricsPath } from '../settings/probe-port.ts';
 import type { LastAnswer, Question, Questions } from './questions.ts';
@@ -43,10 +43,7 @@ export interface ResponderOptions {
   readonly checkTimeout: number;
 }
 
-/**
- * Responder answers the requests to the probe port. It depends neither on the server nor on the messages between the
- * threads.
- */
+/** Responder answers the requests to the probe port. */
 export class Responder {
   readonly #options: ResponderOptions;
 
@@ -72,7 +69,7 @@ export class Responder {
     const last = this.#options.questions.last(question);
     const live = await this.#ask(question, last);
     const answer = live ?? this.#blocked(probe, query) ?? this.#lastOrDefault(probe, question);
-    return this.#isOutdated(probe, query, answer) ? failing('readyz', probe.path, 'shutdown') : answer;
+    return this.#isOutdated(probe, query, answer) ? failing('readyz', probe.path, shutdownName) : answer;
   }
 
   async #scrape(path: string, method: string): Promise<Answer> {
@@ -89,13 +86,13 @@ export class Responder {
     if (clock.now() - last.at >= youngAge) return this.#within(patience, question);
     const isBusy = questions.waitedMs > busyWait;
     const soon = await this.#within(isBusy ? 0 : turnLimit, question);
-    // If the main thread has begun to answer, only its checks take long, so wait for them. Otherwise the main thread
-    // is busy, so do not wait.
+    // If the main thread has begun to answer, wait for its health checks. Otherwise the main thread is busy, so do not
+    // wait.
     return soon !== undefined || isBusy || questions.isInLine(question) ? soon : this.#within(patience, question);
   }
 
-  // Waits for the first answer as long as the checks may take. If the event loop is blocked, no check runs, so there is
-  // nothing to wait for.
+  // Waits for the first answer for as long as the health checks may take. If the event loop is blocked, it does not
+  // wait, because no check can run.
   async #first(question: Question, limit: number): Promise<Answer | undefined> {
     for (let rest = limit; rest > 0; rest -= patience) {
       const answer = await this.#within(Math.min(patience, rest), question);
@@ -104,8 +101,8 @@ export class Responder {
     return undefined;
   }
 
-  // Returns the answer of the main thread if it arrives in time. The time counts from the first sending of the
-  // question.
+  // Returns the answer of the main thread if it arrives in time. The time begins when the question was sent to the main
+  // thread, which an earlier request may have done.
   async #within(milliseconds: number, question: Question): Promise<Answer | undefined> {
     const { clock, questions } = this.#options;
     const asked = questions.ask(question);
@@ -121,7 +118,7 @@ export class Responder {
    * passes.
    */
   #lastOrDefault(probe: ProbeUrl, question: Question): Answer {
-    const byDefault = probe.endpoint === 'readyz' ? failing('readyz', probe.path, reasons.stall) : passed;
+    const byDefault = probe.endpoint === 'readyz' ? failing('readyz', probe.path, stallName) : passed;
     return this.#aged(question) ?? byDefault;
   }
 
@@ -137,15 +134,15 @@ export class Responder {
   #blocked({ endpoint, path }: ProbeUrl, query: URLSearchParams): Answer | undefined {
     const { readyzStallLimit, livezStallLimit, stalledMs } = this.#options;
     const limit = endpoint === 'readyz' ? readyzStallLimit : livezStallLimit;
-    if (limit === 0 || stalledMs() < limit || isExcluded(query, reasons.stall)) return undefined;
-    return failing(endpoint, path, reasons.stall);
+    if (!isStalled(stalledMs(), limit) || isExcluded(query, stallName)) return undefined;
+    return failing(endpoint, path, stallName);
   }
 
-  // Tells whether a passing answer of /readyz must not be sent any more, because ShutdownInitiated has fired since
+  // Tells whether a 200 of /readyz is outdated, because ShutdownInitiated has fired after the main thread had answered
   // (P-077).
   #isOutdated({ endpoint, path }: ProbeUrl, query: URLSearchParams, answer: Answer): boolean {
     if (endpoint !== 'readyz' || answer.status !== 200 || !this.#options.isShuttingDown()) return false;
-    return isRoot(path) ? !isExcluded(query, 'shutdown') : path === '/shutdown';
+    return isRoot(path) ? !isExcluded(query, shutdownName) : path === `/${shutdownName}`;
   }
 }
 

@@ -8,18 +8,19 @@ const slots = {
   isReported: 2,
   inspectorPort: 3,
   taken: 4,
-  stalls: 5,
-  stalledMs: 6,
-  isWritingMessage: 7,
-  messageLength: 8,
+  beatInterval: 5,
+  stalls: 6,
+  stalledMs: 7,
+  isWritingMessage: 8,
+  messageLength: 9,
 } as const;
 const numbersLength = Object.keys(slots).length * Int32Array.BYTES_PER_ELEMENT;
 
 type Slot = keyof typeof slots;
 
 /**
- * SharedState is some numbers and one text in shared memory. The probe thread writes the text and the numbers from
- * `stalls` on. The main thread writes the other numbers.
+ * SharedState is a list of numbers and one text in shared memory. The probe thread writes the text, and the number
+ * `stalls` and all numbers listed after it. The main thread writes the numbers before it.
  */
 export class SharedState {
   readonly memory: SharedArrayBuffer;

@@ -2,8 +2,8 @@
 import type { Clock } from '../clock.ts';
 import type { SharedState } from './shared-state.ts';
 
-// One tick adds at most this many milliseconds to a stall. If the time since the last tick is longer, the whole machine
-// was suspended, which is not a stall of the event loop.
+// If more than this many milliseconds have passed since the last tick, the whole machine was suspended. That is not a
+// stall of the event loop, so only this maximum is added.
 const longestTick = 1_000;
 
 export interface StallWatchOptions {
@@ -34,8 +34,11 @@ export class StallWatch {
     this.#beats = options.state.get('beats');
   }
 
-  /** tick checks whether there was a heartbeat since the previous tick. */
-  tick(): void {
+  /**
+   * tick checks whether there was a heartbeat since the previous tick. If there was none, at most `most` milliseconds
+   * are added to the stall.
+   */
+  tick(most = longestTick): void {
     const { clock, state, isAttached, threshold, onStall, onStallEnd } = this.#options;
     const now = clock.now();
     const passed = now - this.#at;
@@ -50,7 +53,7 @@ export class StallWatch {
       return;
     }
     if (isAttached()) return;
-    this.#sum += Math.min(passed, longestTick);
+    this.#sum += Math.min(passed, most);
     // After a suspension of the machine, the main thread resumes no earlier than this thread. Give the main thread
     // until the next tick to send a heartbeat.
     if (passed > longestTick) return;
@@ -60,7 +63,8 @@ export class StallWatch {
       state.add('stalls', 1);
       onStall(Math.round(this.stalledMs));
     }
-    // A stall that is shorter than the threshold is not counted. A longer stall counts from its beginning.
+    // Do not count a stall that is shorter than the threshold. When a stall reaches the threshold, add its whole
+    // duration.
     state.add('stalledMs', Math.round(before < threshold ? this.stalledMs : this.stalledMs - before));
   }
 }

@@ -9,7 +9,7 @@ import { notFound } from '../health/endpoint.ts';
 import { kill } from '../process/send-signal.ts';
 import { isLogged } from '../settings/log-level.ts';
 import { isAttached, isPaused } from './debugger.ts';
-import { beatInterval } from './heartbeat.ts';
+import { beatInterval, idleBeatInterval } from './heartbeat.ts';
 import { BlockedWatchdog } from './blocked-watchdog.ts';
 import { DebugSocket } from './debug-socket.ts';
 import { createListener } from './listener.ts';
@@ -92,8 +92,11 @@ const watchdog = new BlockedWatchdog({
 });
 
 let isClosing = false;
-// The log line about a stall that has not been written yet. The pipe may be full, which may be the reason why the event
-// loop is blocked (P-060).
+// The time until the next check is longer while the process is idle, so that the thread is rarely woken.
+let isResting = false;
+let cancelLook = (): void => undefined;
+// The log line about a stall, until it has been written. Standard output may be a full pipe, which may also be the
+// reason why the event loop is blocked (P-060).
 let unwrittenLine = '';
 
 function hasDebugger(): boolean {
@@ -107,7 +110,8 @@ function writeStallLine(): void {
 function look(): void {
   if (isClosing) return;
   const before = watch.stalledMs;
-  watch.tick();
+  // In an idle process, only the last part of the time without a heartbeat is certainly a stall.
+  watch.tick(isResting ? beatInterval : undefined);
   writeStallLine();
   watchdog.tick();
   if (before === 0 && watch.stalledMs > 0) say({ kind: 'ping' });
@@ -115,14 +119,25 @@ function look(): void {
 }
 
 function lookLater(): void {
-  systemClock.afterUnref(Math.min(beatInterval, watchdog.dueIn), look);
+  const isIdle = state.get('beatInterval') === idleBeatInterval && state.get('isShuttingDown') === 0;
+  isResting = isIdle && watch.stalledMs === 0;
+  // The time exceeds the time between two heartbeats, so that each check finds a heartbeat unless one is late.
+  const interval = isResting ? idleBeatInterval + beatInterval : beatInterval;
+  cancelLook = systemClock.afterUnref(Math.min(interval, watchdog.dueIn), look);
+}
+
+function noteShutdown(message: ToThread & { readonly kind: 'shutdown' }): void {
+  watchdog.note(message, threadTime() - message.saidAt);
+  if (!isResting) return;
+  cancelLook();
+  look();
 }
 
 function say(message: FromThread): void {
   main.postMessage(message);
 }
 
-// Ends the thread. The message port to the main thread stays open until the last answer has been sent.
+// Ends the thread when it has sent its last answers. Until then, the message port to the main thread stays open.
 function close(): void {
   isClosing = true;
   removeSocket();
@@ -166,7 +181,7 @@ async function listenOnSocket(path: string): Promise<void> {
 main.on('message', (message: ToThread) => {
   if (message.kind === 'answer') questions.answer(message.id, message.answer ?? notFound, message.tookMs);
   else if (message.kind === 'facts') debugSocket.note(message.id, message.facts, threadTime() - message.saidAt);
-  else if (message.kind === 'shutdown') watchdog.note(message, threadTime() - message.saidAt);
+  else if (message.kind === 'shutdown') noteShutdown(message);
   else close();
 });
 if (server !== undefined) listen(server);

@@ -44,11 +44,11 @@ export async function listenOn(server: Server, path: string): Promise<() => void
 async function checkPath(path: string): Promise<void> {
   const found = look(path);
   if (found === undefined) return;
-  if (!found.isSocket()) throw new Error('the path exists and is not a socket');
+  if (!found.isSocket()) throw new Error('the path exists and is not a Unix socket');
   const user = process.geteuid?.();
   if (found.uid !== user)
     throw new Error(`the socket belongs to the user ${String(found.uid)}, not to ${String(user)}`);
-  if (await isHeard(path)) throw new Error('another process listens on it');
+  if (await isHeard(path)) throw new Error('another process listens on the socket');
 }
 
 function look(path: string): Stats | undefined {
@@ -62,8 +62,8 @@ function isHeard(path: string): Promise<boolean> {
     client.destroy();
     resolve(true);
   });
-  // Only ECONNREFUSED and ENOENT show that no process listens. Other errors, such as the error of a full backlog, do
-  // not.
+  // Only ECONNREFUSED and ENOENT prove that no process listens. Other errors, such as EAGAIN for a full backlog, prove
+  // nothing.
   client.on('error', ({ code }: NodeJS.ErrnoException) => {
     resolve(code !== 'ECONNREFUSED' && code !== 'ENOENT');
   });

@@ -28,13 +28,13 @@ export interface CheckpointRecord {
   readonly bootId: string | null;
   /** startedAt is the time at which the lifecycle was created, in ISO 8601. */
   readonly startedAt: string;
-  /** version is the version of lameduck. */
+  /** `version` is the version of lameduck. */
   readonly version: string;
   /** podUid is the UID of the pod. It is null outside Kubernetes. */
   readonly podUid: string | null;
   /**
-   * phase is the last lifecycle signal that has fired. It is `Started` before the first signal, and `Exited` after the
-   * process has exited on its own.
+   * `phase` is the last lifecycle signal that has fired. It is `Started` before the first signal, and `Exited` after
+   * the process has exited on its own.
    */
   readonly phase: 'Started' | SignalName | 'Exited';
   /** cleanExit is true if the process has exited on its own with exit code 0. */
@@ -101,13 +101,16 @@ export class Checkpoint {
     this.#write();
   }
 
-  /** note writes that the run has reached `phase`. */
+  /** `note()` writes that the run has reached `phase`. */
   note(phase: SignalName): void {
     this.#record = { ...this.#record, phase };
     this.#write();
   }
 
-  /** end records that the process exits on its own. The next lifecycle of this process may then use the file. */
+  /**
+   * `end()` records that the process exits on its own. Another lifecycle of this process may use the file after this
+   * call.
+   */
   end(exitCode: number): void {
     this.#record = { ...this.#record, phase: 'Exited', cleanExit: exitCode === exitCodes.clean };
     this.#write();
@@ -143,9 +146,11 @@ export class Checkpoint {
 }
 
 function checkPath(path: string): void {
-  if (thisProcess().checkpoints.has(path)) throw new Error('another lifecycle of this process writes this file');
-  if (!isMainThread) throw new Error('this thread is one of several threads of this process');
-  if (isClusterWorker()) throw new Error('this process is one of several workers of node:cluster');
+  if (thisProcess().checkpoints.has(path))
+    throw new Error('another lifecycle of this process already writes this file');
+  if (!isMainThread)
+    throw new Error('only the main thread of a process can write a checkpoint, and this is a worker thread');
+  if (isClusterWorker()) throw new Error('a worker of node:cluster cannot write a checkpoint');
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats?.isFile() === false) throw new Error('the path is not a regular file');
 }
@@ -194,8 +199,8 @@ function isRecord(given: unknown): given is CheckpointRecord {
 }
 
 /**
- * previousRunOf says how the previous run ended. It throws if the record belongs to another pod, because that pod may
- * still be running.
+ * previousRunOf returns how the previous run of the container ended. It throws if the record belongs to another pod,
+ * because that pod may still be running.
  */
 export function previousRunOf(previous: CheckpointRecord | undefined, current: CheckpointRecord): PreviousRun {
   if (previous === undefined) return { outcome: 'none', phase: '' };

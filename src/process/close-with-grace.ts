@@ -17,7 +17,10 @@ export function closeWithGraceWarning(
   return listens ? describeCloseWithGrace(ownCommand(), budget, environment) : undefined;
 }
 
-/** describeCloseWithGrace returns the warning for the command line of a process in which close-with-grace listens. */
+/**
+ * describeCloseWithGrace returns the warning for a process in which close-with-grace listens. The command line shows
+ * whether fastify-cli started it.
+ */
 export function describeCloseWithGrace(
   command: readonly string[],
   budget: number,

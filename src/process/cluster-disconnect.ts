@@ -4,14 +4,15 @@
 import type { Cluster } from 'node:cluster';
 
 /**
- * TakeDisconnect decides whether lameduck or Node disconnects the worker. If it returns true, it calls `disconnect`
- * itself later. If it returns false, Node disconnects now.
+ * TakeDisconnect decides whether lameduck or Node disconnects the worker. If the function returns true, lameduck calls
+ * `disconnect` later. If it returns false, Node disconnects the worker now.
  */
 export type TakeDisconnect = (disconnect: () => void) => boolean;
 
 /**
  * isClusterDisconnect recognizes two events: the internal message with which the primary disconnects a worker, and the
- * exit of the primary.
+ * exit of the primary. The message is undocumented, but Node 22, 24 and 26 send it. If a later version of Node changes
+ * the message, lameduck cannot delay the disconnect.
  */
 export function isClusterDisconnect(
   target: NodeJS.Process,

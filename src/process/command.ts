@@ -1,17 +1,24 @@
-// Interrupts and exit codes of the command `lameduck`.
+// Signal handling and exit codes of the command `lameduck`.
 
 /**
- * onInterrupt calls `callback` at the first SIGINT, SIGTERM or SIGHUP. A second signal ends the process. The returned
- * function removes the listeners.
+ * onInterrupt calls `first` at the first SIGINT, SIGTERM or SIGHUP. A second signal calls `second` and then ends the
+ * process. The returned function removes the listeners.
  */
-export function onInterrupt(callback: () => void): () => void {
+export function onInterrupt(first: () => void, second: () => void): () => void {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  let isInterrupted = false;
   const stop = (): void => {
     for (const signal of signals) process.off(signal, onSignal);
   };
-  const onSignal = (): void => {
+  const onSignal = (signal: NodeJS.Signals): void => {
+    if (!isInterrupted) {
+      isInterrupted = true;
+      first();
+      return;
+    }
     stop();
-    callback();
+    second();
+    process.kill(process.pid, signal);
   };
   for (const signal of signals) process.on(signal, onSignal);
   return stop;

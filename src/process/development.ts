@@ -13,15 +13,15 @@ export interface Launch {
   readonly hasChannel: boolean;
   /** isClusterWorker tells whether the process is a worker of `node:cluster`. */
   readonly isClusterWorker: boolean;
-  /** parent is the command line of the parent process. It is undefined if that command line cannot be read. */
+  /** `parent` is the command line of the parent process. It is undefined if that command line cannot be read. */
   readonly parent: readonly string[] | undefined;
 }
 
 // Matches `tsx` or `ts-node` as a word of a path or of a package name.
 const loader = /(?:^|[/\\@])(?:tsx|ts-node)(?=$|[/\\@])/;
 
-// Matches the path of a watcher that opens an IPC channel. The channel alone proves nothing: in production, other
-// programs also start servers with an IPC channel.
+// Matches the path of a file watcher that opens an IPC channel to the process. An IPC channel alone is no proof of a
+// watcher, because programs in production also start servers with an IPC channel.
 const watcher = /(?:^|[/\\])(?:nodemon|node-dev|ts-node-dev|tsnd|tsx)(?=$|[/\\.])/;
 
 /**
@@ -35,7 +35,8 @@ export function isDevelopment(environment: Environment, launch: Launch = ownLaun
   if (isSet('WATCH_REPORT_DEPENDENCIES') || launch.hasTerminal) return true;
   if (launch.execArgv.some((argument) => loader.test(argument))) return true;
   if (!launch.hasChannel || launch.isClusterWorker) return false;
-  // Outside Linux, the parent is unknown, and nearly every process runs on a developer's machine.
+  // Outside Linux, the parent is unknown. The process then counts as one on a developer's machine, because nearly every
+  // such process is.
   return environment['NODE_ENV'] === 'development' || (launch.parent?.some((one) => watcher.test(one)) ?? true);
 }
 

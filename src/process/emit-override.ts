@@ -2,6 +2,7 @@
 // signal. Node emits a signal with the `emit` that `process` had when the signal got its first listener (P-111). So
 // `lameduck/register` installs the override before the program adds listeners.
 
+import { startImmediate } from '../node-timers.ts';
 import { interceptOwnDisconnect, isClusterDisconnect, type TakeDisconnect } from './cluster-disconnect.ts';
 
 /** Interceptor decides whether the program's listeners receive an event. */
@@ -19,15 +20,15 @@ export interface Interceptor {
 
 type Emit = (this: unknown, event: string | symbol, ...args: unknown[]) => boolean;
 
-/** An event without listeners. lameduck emits it to find out whether `process.emit` calls the override. */
+/** A private event. lameduck emits it to test whether the current `process.emit` calls this override. */
 const reached = Symbol('lameduck.reached');
 
-// Change the key when EmitOverride or Interceptor changes.
+// All copies of this package find the override under this key. Change the key when EmitOverride or Interceptor changes.
 const key = Symbol.for('lameduck.process-emit/v4');
 
 /**
- * emitOverride installs the override, once for all copies of this package in the process. It is never removed, because
- * Node would continue to emit signals with it.
+ * emitOverride installs the override, once for all copies of this package in the process. The override is never
+ * removed, because Node would continue to emit signals with it.
  */
 export function emitOverride(): EmitOverride {
   const registry = globalThis as unknown as Record<symbol, EmitOverride | undefined>;
@@ -50,7 +51,7 @@ export class EmitOverride {
   readonly #emit: Emit;
   // #own is the `emit` that the override replaced.
   #own: Emit;
-  // #covered is a library's `emit` in a wrapper that lets the interceptor take uncaught errors first.
+  // #covered is a library's `emit`. A wrapper calls it only for uncaught errors that the interceptor has not taken.
   #covered: Emit | undefined;
   #interceptor: Interceptor | undefined;
   #releaseDisconnect: () => void = () => undefined;
@@ -94,10 +95,10 @@ export class EmitOverride {
   }
 
   /**
-   * interceptLater takes the place of a lifecycle that is not loaded yet. It calls `hurry` before the program receives
-   * one of `signals`, or another event that a lifecycle takes. `hurry` loads the lifecycle, which calls `intercept`.
-   * If the lifecycle cannot be loaded, `hurry` does nothing. The returned function ends the watch. Call that function
-   * after `intercept`, so that the signals always have a listener.
+   * interceptLater installs a temporary interceptor until a lifecycle is loaded. It calls `hurry` before the program
+   * receives one of `signals`, or another event that a lifecycle handles. `hurry` must load the lifecycle, which then
+   * calls `intercept`. If the lifecycle cannot be loaded, `hurry` must do nothing. The returned function ends the
+   * watch. Call that function after `intercept`, so that the signals always have a listener.
    */
   interceptLater(signals: readonly NodeJS.Signals[], hurry: () => void): () => void {
     const listeners = new Map<string, Listener>();
@@ -136,12 +137,13 @@ export class EmitOverride {
   }
 
   /**
-   * added adds a listener to the process and returns it. If a library wraps `process.on()`, it returns the library's
-   * function.
+   * added adds a listener to the process, and returns the function that the process then has as its listener. A library
+   * may replace `process.on()` and wrap each listener: then added returns the wrapper. If the process has no listener
+   * after the call, added returns the given listener.
    */
   added(event: string, listener: Listener): Listener {
     this.process.on(event, listener);
-    return this.process.rawListeners(event).at(-1) as Listener;
+    return (this.process.rawListeners(event).at(-1) as Listener | undefined) ?? listener;
   }
 
   /** intercept makes `interceptor` receive every event of the process first, from now on. */
@@ -151,7 +153,7 @@ export class EmitOverride {
     this.#releaseDisconnect = interceptOwnDisconnect(this.process, interceptor.takeDisconnect);
     const early = this.#takeEarly();
     this.#takeEarly = () => undefined;
-    if (early !== undefined) setImmediate(() => this.process.emit(early, early));
+    if (early !== undefined) startImmediate(() => this.process.emit(early, early));
   }
 
   /** stopIntercepting lets every event reach the listeners again. */
@@ -175,8 +177,8 @@ export class EmitOverride {
       }
     };
     if (isClusterDisconnect(this.process, event, args) && interceptor?.takeDisconnect(deliver) === true) return true;
-    // Let the interceptor take an error before an earlier `emit` receives it. For example, the `emit` of
-    // source-map-support exits the process if there is no listener.
+    // Let the interceptor take an error before the original `emit` receives it. The original may belong to a library:
+    // for example, the `emit` of source-map-support exits the process if there is no listener.
     return this.#takesError(event, args) || deliver();
   }
 

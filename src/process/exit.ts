@@ -1,45 +1,60 @@
 // Exits this process with the right code, and lists the resources that keep it alive.
 import { Socket } from 'node:net';
 import { exitCodes } from '../exit-codes.ts';
+import type { ReallyExit } from '../node-internals.ts';
 
 // Node's exit code if the event loop is empty while a top-level await is pending.
 const pendingAwait = 13;
 
-type ReallyExit = (this: unknown, code: number) => void;
+/** Print prints an uncaught error as Node does. */
+export type Print = (error: unknown, origin: NodeJS.UncaughtExceptionOrigin) => void;
 
 export class Exit {
   readonly #process: NodeJS.Process;
   readonly #reallyExit: ReallyExit;
+  readonly #print: Print;
 
   /**
    * `reallyExit` is the function that `process.exit()` calls. It is a parameter, because the program may replace that
-   * function too.
+   * function too. `print` prints an uncaught error as Node does.
    */
-  constructor(target: NodeJS.Process, reallyExit: ReallyExit) {
+  constructor(target: NodeJS.Process, reallyExit: ReallyExit, print: Print) {
     this.#process = target;
     this.#reallyExit = reallyExit;
+    this.#print = print;
   }
 
-  /** code is the exit code with which the process would now exit. */
+  /** `code` is the exit code with which the process would now exit. */
   get code(): number {
     return Number(this.#process.exitCode ?? exitCodes.clean);
   }
 
   /**
-   * exit ends the process like `process.exit()`, even if the program has replaced that function with one that throws.
+   * `exit()` ends the process like `process.exit()`, even if the program has replaced that function with one that
+   * throws. If an `exit` listener of the program throws, that error is an uncaught error.
    */
   exit(code: number): void {
+    let isExiting = false as boolean;
+    this.#process.prependOnceListener('exit', () => {
+      isExiting = true;
+    });
     try {
       (this.#process as { exit(code: number): unknown }).exit(code);
-    } catch {
-      this.#reallyExit.call(this.#process, code);
+    } catch (error) {
+      if (isExiting) this.#print(error, 'uncaughtException');
+      this.#reallyExit.call(this.#process, isExiting ? this.code || exitCodes.uncaughtError : code);
     }
   }
 
-  /** force ends the process even if the program has replaced `process.exit()` with a function that does not exit. */
+  /**
+   * `force()` ends the process even if the program has replaced `process.exit()` with a function that does not exit. If
+   * the program had replaced `process.reallyExit()` before lameduck was loaded, the process ends with SIGABRT. That
+   * works for PID 1 too, unlike SIGKILL.
+   */
   force(code: number): void {
     this.exit(code);
     this.#reallyExit.call(this.#process, code);
+    this.#process.abort();
   }
 
   /**

@@ -27,15 +27,15 @@ export function describeLauncher(parent: readonly string[] | undefined, environm
   const manager = (environment['npm_config_user_agent'] ?? 'npm').split('/', 1)[0] as string;
   const command = script === undefined ? undefined : `"${manager} run ${script}"`;
   if (parent !== undefined && isShell(parent)) {
-    // A shell either handles a process signal only after its child has ended, or the signal ends the shell while its
-    // child continues. npm forwards SIGTERM to the shell of its script, and that shell does not forward it.
+    // A shell either handles a process signal only after its child process has ended, or is ended by the signal while
+    // the child continues. npm forwards SIGTERM to the shell of its script, but this shell does not forward the signal.
     const by = command === undefined ? '' : ` by ${command}`;
     return `started through a shell${by}, which does not forward process signals: ${advice}, or use the shell's exec`;
   }
   // Every descendant of a script inherits its variables, but the package manager forwards signals only to its direct
   // child. So the variables are used only if the parent's command line cannot be read, as outside Linux.
   if (parent === undefined ? command === undefined : !isPackageManager(parent)) return undefined;
-  return `started by ${command ?? manager}, whose version and shell decide whether it forwards process signals: ${advice}`;
+  return `started by ${command ?? manager}, which forwards process signals only with some versions and shells: ${advice}`;
 }
 
 function isShell([command = '', first = '']: readonly string[]): boolean {
@@ -44,7 +44,7 @@ function isShell([command = '', first = '']: readonly string[]): boolean {
 }
 
 // Tells whether a command line is that of a package manager. npm overwrites its command line with a title that begins
-// with `npm`. bun is a program of its own. The others are scripts that Node runs.
+// with `npm`. bun is an executable. The other package managers are scripts that Node runs.
 function isPackageManager([command = '', script = '']: readonly string[]): boolean {
   const name = /^(bun|npm|npx|pnpm|pnpx|yarn)([-.].*)?$/;
   const program = basename(command.split(' ', 1)[0] as string);

@@ -1,11 +1,11 @@
-// lameduck's own listeners on `process`, which make Node deliver the signals: Node delivers a signal only if it has a
-// listener. The override of `process.emit` then takes the signal before any listener is called.
+// lameduck's own listeners on `process`. Node delivers a process signal only if the signal has a listener. The override
+// of `process.emit` then takes the signal before any listener is called.
 import type { EmitOverride } from './emit-override.ts';
 import type { Listener } from './own-listeners.ts';
 
 interface Wrapped {
   readonly listener: Listener;
-  /** call calls the listener as Node would. A listener that was added with `once` is removed. */
+  /** `call` calls the listener as Node would. A listener that was added with `once` is removed. */
   readonly call: Listener;
 }
 
@@ -27,7 +27,7 @@ export class Listening {
     this.#onBypassed = onBypassed;
   }
 
-  /** listen adds lameduck's listener for an event, unless the event already has it. */
+  /** `listen()` adds lameduck's listener for an event, unless the event already has it. */
   listen(event: string): void {
     if (this.#listeners.has(event)) return;
     const override = this.#override;
@@ -43,7 +43,7 @@ export class Listening {
     this.#process.off('newListener', this.#onNewListener).on('newListener', this.#onNewListener);
   }
 
-  /** forget removes lameduck's listener for an event. */
+  /** `forget()` removes lameduck's listener for an event. */
   forget(event: string): void {
     const listener = this.#listeners.get(event);
     if (listener === undefined) return;
@@ -54,16 +54,16 @@ export class Listening {
   }
 
   /**
-   * keep adds lameduck's listener again if the program has removed it. keep is called with the arguments of the event
-   * `removeListener`, which Node emits before it stops watching for the signal.
+   * `keep()` adds lameduck's listener again if the program has removed it. `keep()` is called with the arguments of the
+   * event `removeListener`, which Node emits before it stops watching for the signal.
    */
   keep([event, listener]: readonly unknown[]): void {
     const signal = event as string;
     const own = this.#listeners.get(signal);
     if (own === undefined || own !== listener) return;
     this.#add(signal, own);
-    // `process.removeAllListeners()` also removes the listener that was just added, and emits no event for that
-    // listener.
+    // `process.removeAllListeners()` also removes the listener that lameduck has just added again here, and emits no
+    // event for that listener.
     this.#process.nextTick(() => {
       const present = this.#listeners.get(signal);
       if (present !== undefined && !this.#process.rawListeners(signal).includes(present)) this.#add(signal, present);
@@ -85,7 +85,8 @@ export class Listening {
     return others.map((one) => this.#wrapped.get(one)?.call ?? one);
   }
 
-  // Wrap a new listener of the program in the next tick, when Node has added it. Node delivers no signal before that.
+  // Wrap a new listener of the program in the next tick, because Node adds it after this event. No signal is delivered
+  // before the next tick.
   readonly #onNewListener = (event: string | symbol): void => {
     if (typeof event === 'string' && this.#override.bypassing.has(event) && this.#listeners.has(event)) {
       this.#process.nextTick(() => {
@@ -96,7 +97,8 @@ export class Listening {
 
   // Wraps the program's listeners. A wrapper ignores an event that Node emits with the original `emit`. lameduck's
   // listener emits the event again through the override, and the wrapper then calls its listener. It would be simpler
-  // to remove all listeners for a moment, so that Node uses the override. But a signal in that moment would be lost.
+  // to remove and add all listeners again, so that Node uses the override. But a signal between the two steps would be
+  // lost.
   #wrapAll(event: string): void {
     this.#replaceAll(event, (one) => (this.#wrapped.has(one) ? one : this.#wrapper(event, one)));
   }

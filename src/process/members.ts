@@ -6,16 +6,20 @@ import type { Cause } from './signals-and-errors.ts';
 export interface Member {
   readonly shutdownSignals: readonly NodeJS.Signals[];
   /**
-   * begin begins the shutdown, or joins one in progress. It resolves when the shutdown has ended. If the cause is an
-   * uncaught error, the drain takes at most two seconds.
+   * `begin()` begins the shutdown, or joins one in progress. It resolves when the shutdown has ended. If the cause is
+   * an uncaught error, the drain takes at most two seconds.
    */
   begin(cause: Cause): Promise<Ended>;
   /**
-   * report writes the final line synchronously, if the shutdown has begun. Only the first call writes it. `exitCode` is
-   * the exit code of the process. If the shutdown is still in progress, the line shows its progress so far.
+   * `report()` writes the final line synchronously, if the shutdown has begun. Only the first call writes it.
+   * `exitCode` is the exit code of the process. If the shutdown is still in progress, the line shows its progress so
+   * far.
    */
   report(heldBy: readonly string[], exitCode: number): void;
-  /** cutShort completes the record if the shutdown has begun, and returns the exit code of the shutdown. */
+  /**
+   * cutShort completes the record of a shutdown that has begun, because the process exits now. It returns the exit code
+   * of the shutdown.
+   */
   cutShort(): number;
   warn(message: string): void;
   /**
@@ -29,16 +33,16 @@ export interface Member {
    */
   onListenersHeld(signal: string, count: number): void;
   /**
-   * onHeldOpen is called after the final line if resources keep the process alive although the program's listeners have
-   * ended.
+   * onHeldOpen is called after the final line if the program's signal listeners have ended but `heldBy` resources keep
+   * the process alive.
    */
   onHeldOpen(heldBy: readonly string[]): void;
   /**
-   * beforeListeners is called before lameduck calls the delayed listeners. To these listeners, servers that the drain
-   * has closed must appear open.
+   * beforeListeners is called before lameduck calls the delayed listeners. It makes servers that the drain has closed
+   * appear open to these listeners.
    */
   beforeListeners(): void;
-  /** afterListeners is called when the delayed listeners have ended, or when there are none. */
+  /** afterListeners is called when the delayed listeners have ended, or at once if there are no delayed listeners. */
   afterListeners(): void;
   /**
    * takesShutdownMessage tells whether the message `shutdown` of the parent process begins the shutdown, as under PM2.
@@ -49,7 +53,7 @@ export interface Member {
    * without lameduck.
    */
   readonly isUnderRegister: boolean;
-  /** isDeveloped tells whether the process runs on a developer's machine. */
+  /** isDeveloped is true if the process runs on a developer's machine, so that it must exit fast. */
   readonly isDeveloped: boolean;
   /** runsOwnListeners tells whether the program's listeners for a process signal are called at once. */
   readonly runsOwnListeners: boolean;
@@ -105,9 +109,10 @@ export class Members extends Set<Member> {
     this.#shutdowns.push(...members.map((member) => member.begin(cause).then(endedAt)));
   }
 
-  /** ended resolves when the shutdowns of all lifecycles have ended. */
+  /** `ended()` resolves when the shutdowns of all lifecycles have ended. */
   async ended(): Promise<AllEnded> {
-    let [exitCode, endsAt] = [0, Infinity];
+    let exitCode = 0;
+    let endsAt = Infinity;
     // Another lifecycle may join during the wait, which makes the list longer.
     for (const shutdown of this.#shutdowns) {
       const ended = await shutdown;

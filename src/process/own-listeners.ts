@@ -1,5 +1,5 @@
-// Calls the program's own listeners for a process signal, and detects when they and the work that they have begun are
-// done.
+// Calls the program's own listeners for a process signal, and detects when these listeners, and the work that they have
+// started, have ended.
 import { Server } from 'node:net';
 import { startImmediate, type Clock } from '../clock.ts';
 
@@ -15,7 +15,7 @@ type Close = (this: Server, callback?: (this: Server, ...args: unknown[]) => unk
 export class OwnListeners {
   readonly #process: NodeJS.Process;
   readonly #clock: Clock;
-  /** #left are the listeners that callOneByOne has not called yet. */
+  /** `#left()` are the listeners that callOneByOne has not called yet. */
   #left: (() => unknown)[] = [];
   #isCalling = false;
   #outstanding = 0;
@@ -47,8 +47,8 @@ export class OwnListeners {
   }
 
   /**
-   * callLeft calls the remaining listeners at once. It is called when a listener exits the process asynchronously:
-   * without lameduck, all listeners would have been called before that exit.
+   * callLeft calls the remaining listeners at once. lameduck calls it when a listener exits the process after an
+   * `await`. Without lameduck, all listeners would have been called before that exit.
    */
   callLeft(): void {
     for (const call of this.#isCalling ? [] : this.#left.splice(0)) call();
@@ -62,8 +62,8 @@ export class OwnListeners {
   }
 
   /**
-   * endsWhenIdle sets the time of `whenIdleFor` to 0. It is called when a program sends itself the signal again, which
-   * shows that the program is done.
+   * endsWhenIdle sets the time of `whenIdleFor` to 0. lameduck calls it when the program sends the process signal to
+   * its own process, which shows that its cleanup is complete.
    */
   endsWhenIdle(): void {
     this.#patience = 0;

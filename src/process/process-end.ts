@@ -3,7 +3,7 @@
 import { startImmediate, type Clock } from '../clock.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { EmitOverride } from './emit-override.ts';
-import type { Exit } from './exit.ts';
+import type { Exit, Print } from './exit.ts';
 import { Listening } from './listening.ts';
 import { Members, type AllEnded, type Member } from './members.ts';
 import { OwnListeners, type Listener } from './own-listeners.ts';
@@ -21,15 +21,14 @@ export interface ProcessEndOptions {
   readonly override: EmitOverride;
   readonly clock: Clock;
   readonly exit: Exit;
-  /** print prints an uncaught error as Node does. */
-  readonly print: (error: unknown, origin: NodeJS.UncaughtExceptionOrigin) => void;
+  readonly print: Print;
 }
 
 /**
  * ProcessEnd contains the lifecycles that are shut down before the process exits, and records the progress of the exit.
  */
 export class ProcessEnd {
-  /** checkpoints contains the paths of the checkpoint files that lifecycles of this process write. */
+  /** `checkpoints` contains the path of each checkpoint file that a lifecycle of this process writes. */
   readonly checkpoints = new Set<string>();
   /** hasWarnedOfLauncher tells whether a lifecycle of this process has logged the warning about its launcher. */
   hasWarnedOfLauncher = false;
@@ -59,10 +58,9 @@ export class ProcessEnd {
   }
 
   /**
-   * join adds a lifecycle. When the process receives a signal, all added lifecycles are shut down. join listens for
-   * the signals from now on, even before the server listens (P-066). A process may have several lifecycles (A-032).
-   * The returned function removes the lifecycle. If no other lifecycle is left, it also removes every listener
-   * (P-070).
+   * `join()` adds a lifecycle to those that are shut down when the process receives a signal. `join()` listens for the
+   * signals at once, even before the server listens (P-066). A process may have several lifecycles (A-032). The
+   * returned function removes the lifecycle. If no other lifecycle is left, it also removes every listener (P-070).
    */
   join(member: Member): () => void {
     if (this.#members.size === 0) this.#intercept();
@@ -164,7 +162,7 @@ export class ProcessEnd {
     endByItself: () => {
       this.#disconnect();
       for (const member of this.#members) member.afterListeners();
-      // Write the final line before the logger's own `beforeExit` listener stops the logger, as at `exit`.
+      // Write the final line before the logger's own `beforeExit` listener stops the logger.
       this.#process.prependOnceListener('beforeExit', (code) => {
         this.#report(code, []);
       });
@@ -193,8 +191,8 @@ export class ProcessEnd {
   #onDrained({ exitCode, endsAt }: AllEnded): void {
     const { clock, exit } = this.#options;
     const isUnderRegister = this.#members.every((member) => member.isUnderRegister);
-    // The process must exit with an exit code, and not be killed by the signal (P-059). After a clean shutdown, the
-    // program's own exit code stays.
+    // The process must exit with an exit code, and not be killed by the signal (P-059). After a clean shutdown, do not
+    // replace the exit code that the program has set.
     if (exitCode !== exitCodes.clean) this.#process.exitCode = exitCode;
     else if (!isUnderRegister) exit.passOverPendingAwait();
     this.#handle({
@@ -247,8 +245,8 @@ export class ProcessEnd {
   }
 
   #onExit(code: number): void {
-    // A program that calls `process.exit(0)` does not know how the shutdown ended, so exit with the code of the
-    // shutdown.
+    // A program that calls `process.exit(0)` during a shutdown does not know whether the shutdown fails. So exit with
+    // the exit code of the shutdown.
     if (code === exitCodes.clean) {
       const owed = Math.max(...[...this.#members].map((member) => member.cutShort()));
       if (owed > exitCodes.clean) this.#process.exitCode = owed;

@@ -1,4 +1,5 @@
-// Identifies the boot of the machine and the pod, to distinguish the runs of a container. Only Linux shows both.
+// Identifies the pod, and the boot of the machine, so that the checkpoint can distinguish the runs of a container. Only
+// Linux has files with these ids.
 import { readFileSync } from 'node:fs';
 
 /** bootId returns the random id of the machine's boot, or null if it is unknown. */

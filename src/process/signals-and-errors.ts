@@ -15,11 +15,11 @@ export type Cause =
 
 /** ProcessSignal is a process signal, or the message of the parent process. */
 export interface ProcessSignal {
-  /** event is the name of the signal, or `message`. */
+  /** `event` is the name of the signal, or `message`. */
   readonly event: string;
   /**
-   * args are the arguments with which the program's own listeners must be called. They are undefined if an older `emit`
-   * has already called the listeners.
+   * `args` are the arguments with which the program's own listeners must be called. They are undefined if an older
+   * `emit` has already called the listeners.
    */
   readonly args: readonly unknown[] | undefined;
 }
@@ -53,13 +53,13 @@ export type Event =
   | { readonly kind: 'watchdog' };
 
 interface Ending {
-  /** cause says why the shutdown began. */
+  /** `cause` says why the shutdown began. */
   readonly cause: Cause;
-  /** signal is the first process signal. A further signal before `sameUntil` counts as the same signal. */
+  /** `signal` is the first process signal. A further signal before `sameUntil` counts as the same signal. */
   readonly signal?: ProcessSignal & { readonly sameUntil: number };
   readonly hasUncaughtError?: boolean;
   readonly hasLostLeadership?: boolean;
-  /** disconnect disconnects this worker of `node:cluster`. It is called after the drain. */
+  /** `disconnect()` disconnects this worker of `node:cluster`. It is called after the drain. */
   readonly disconnect?: () => void;
   /** hasCalledListeners tells whether the program's own listeners for the process signal have been called. */
   readonly hasCalledListeners?: boolean;
@@ -72,11 +72,11 @@ export type State =
   /** `drained`: all shutdowns have ended. Under `lameduck/register`, the process then behaves as without lameduck. */
   | ({ readonly phase: 'drained'; readonly isUnderRegister: boolean } & Ending);
 
-/** Actions are what can be done in reaction to an event. */
+/** Actions lists all actions that can follow an event. */
 export interface Actions {
-  /** begin begins the shutdown of every lifecycle. It is the first action. */
+  /** `begin()` begins the shutdown of every lifecycle. It is the first action. */
   begin(cause: Cause): void;
-  /** join makes the shutdown of every lifecycle record an additional cause. */
+  /** `join()` makes the shutdown of every lifecycle record an additional cause. */
   join(cause: Cause): void;
   /** settleSignal reports `signal settled` later. */
   settleSignal(): void;
@@ -95,9 +95,9 @@ export interface Actions {
    */
   endWhenIdle(): void;
   forgetSignals(): void;
-  /** pass lets Node and the program handle the event. */
+  /** `pass()` leaves the event to Node and to the program. */
   pass(): void;
-  /** exit exits the process with `code`. Without `code`, `Exit.code` is the exit code. */
+  /** `exit()` exits the process with `code`. Without `code`, `Exit.code` is the exit code. */
   exit(code?: number, message?: string): void;
   /** forceExit exits even if the program has replaced `process.exit()`. */
   forceExit(code?: number): void;
@@ -106,12 +106,12 @@ export interface Actions {
 /** Action is the name of one action, with its arguments. */
 export type Action = { [Name in keyof Actions]: readonly [Name, ...Parameters<Actions[Name]>] }[keyof Actions];
 
-/** Step is the state after an event, and the actions to perform. */
+/** Step is the result of `next`: the new state, and the actions to perform. */
 export type Step = readonly [State, ...Action[]];
 
 type On<Kind extends Event['kind']> = Extract<Event, { kind: Kind }>;
 
-/** next returns the state after an event, and the actions to perform. */
+/** `next()` returns the state after an event, and the actions to perform. */
 export function next(state: State, event: Event): Step {
   switch (event.kind) {
     case 'signal':
@@ -150,8 +150,8 @@ export function next(state: State, event: Event): Step {
   }
 }
 
-// The exit code of a process that is still alive at the end of its budget. A lost leadership and an uncaught error are
-// more important facts, and the final line may already contain their exit codes. As in that line, the highest code wins.
+// The exit code of a process that is still alive at the end of its budget. A lost leadership and an uncaught error have
+// higher exit codes, which the final line may already contain. The highest code is used, as in that line.
 function overdueCode({ hasUncaughtError, hasLostLeadership }: Ending): number {
   if (hasLostLeadership === true) return exitCodes.leadershipLost;
   return hasUncaughtError === true ? exitCodes.uncaughtError : exitCodes.budgetRanOut;
@@ -166,7 +166,7 @@ function onSignal(state: State, { event, args, listeners, at }: On<'signal'>): S
   const first = state.phase === 'running' ? undefined : state.signal;
   const isRepeated = first !== undefined && at < first.sameUntil;
   if (state.phase === 'drained' && state.isUnderRegister) return isRepeated ? [state] : [state, ['pass']];
-  // A program may send itself the signal when it is done, as NestJS does (P-116).
+  // A program such as NestJS sends the signal to its own process when its cleanup is complete (P-116).
   if (state.phase === 'drained' && state.hasCalledListeners === true)
     return [state, isRepeated ? ['endWhenIdle'] : ['exit']];
   const reason = event === 'message' ? 'shutdown message' : event;
@@ -184,7 +184,8 @@ function onError(state: State, { error, origin }: On<'error'>): Step {
   const isSecond = state.phase === 'draining' && state.hasUncaughtError === true;
   const when = isSecond ? 'second uncaught error' : 'uncaught error after the drain';
   const exit: Action = ['exit', exitCodes.uncaughtError, `${when}: exiting at once`];
-  // Begin or join even before an exit, because the error must be logged and written to the termination message.
+  // Begin or join the shutdown even if the process exits at once. The error is then logged and written to the
+  // termination message.
   const cause: Cause = { kind: 'uncaught error', error, origin };
   return begin(state, cause, { hasUncaughtError: true }, isSecond || state.phase === 'drained' ? [exit] : []);
 }
@@ -195,7 +196,8 @@ function onDrained(state: State, { exitCode, isUnderRegister, hasListeners }: On
   const hasCalledListeners = callsHeld || state.hasCalledListeners === true;
   const after: State = { ...state, phase: 'drained', isUnderRegister, hasCalledListeners };
   const then: Action[] = [callsHeld ? ['callHeldListeners', exitCode] : ['endByItself']];
-  // Exit at once, as the program would have at the signal without lameduck. A disconnected worker ends on its own.
+  // Exit at once, because the program would have exited at the signal without lameduck. A worker that was disconnected
+  // exits on its own.
   if (isUnderRegister && !hasCalledListeners && state.disconnect === undefined) then.unshift(['exit']);
   return isUnderRegister ? [after, ...then, ['forgetSignals']] : [after, ...then];
 }

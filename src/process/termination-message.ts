@@ -1,5 +1,5 @@
-// The termination message, which the kubelet shows for a container that has exited. The file is written once, and is
-// not replaced by a new file.
+// The termination message, which Kubernetes shows for a container that has exited. lameduck writes it once, into the
+// existing file.
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { messageOf } from '../errors.ts';
 import type { ShutdownRecord } from '../observer.ts';
@@ -19,7 +19,9 @@ export function terminationText(record: ShutdownRecord, uncaughtError?: string):
   const { reason, exitCode, requests, unfinished, hookFailures, stepFailures, heldBy } = record;
   const lines = [
     ...(uncaughtError === undefined ? [] : [`uncaught error: ${uncaughtError}`]),
-    ...(requests.cut === 0 ? [] : [`requests without a response at the end of the drain: ${String(requests.cut)}`]),
+    ...(requests.cut === 0
+      ? []
+      : [`requests without a complete response at the end of the drain: ${String(requests.cut)}`]),
     ...hookFailures.map(({ error }) => error),
     ...stepFailures.map(({ step, error }) => `${step}: ${error}`),
     ...(heldBy.length === 0 ? [] : [`held by: ${heldBy.join(', ')}`]),

@@ -1,30 +1,33 @@
 // The ProcessEnd of this process, shared by all copies of this package.
 import { systemClock } from '../clock.ts';
+import { reallyExitOf } from '../node-internals.ts';
 import { standardError, writeOut } from '../standard-output.ts';
 import { emitOverride } from './emit-override.ts';
-import { Exit } from './exit.ts';
+import { Exit, type Print } from './exit.ts';
 import { ProcessEnd } from './process-end.ts';
 import { describeUncaught } from './uncaught-error.ts';
 
 // Save the function when lameduck loads, because the program may replace it later.
-const { reallyExit } = process as unknown as { readonly reallyExit: (this: unknown, code: number) => void };
+const reallyExit = reallyExitOf(process);
+
+const print: Print = (error, origin) => {
+  writeOut(standardError, describeUncaught(error, origin));
+};
 
 // Change the key when Member or the public members of ProcessEnd change.
 const key = Symbol.for('lameduck.process-end/v2');
 
 /**
  * thisProcess returns the ProcessEnd of this process. The first copy of this package that is used creates it for all
- * copies. With two ProcessEnds, one would end the process while the other still drains. Each would also treat the
- * listeners of the other as the program's.
+ * copies. If a process had two ProcessEnds, one would end the process while the other still drains. Each would also
+ * mistake the listeners of the other for listeners of the program.
  */
 export function thisProcess(): ProcessEnd {
   const registry = globalThis as unknown as Record<symbol, ProcessEnd | undefined>;
   return (registry[key] ??= new ProcessEnd({
     override: emitOverride(),
     clock: systemClock,
-    exit: new Exit(process, reallyExit),
-    print(error, origin) {
-      writeOut(standardError, describeUncaught(error, origin));
-    },
+    exit: new Exit(process, reallyExit, print),
+    print,
   }));
 }

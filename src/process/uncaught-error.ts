@@ -1,5 +1,6 @@
-// Formats an uncaught error as Node does. lameduck prints it, because it drains before the process exits. lameduck
-// knows the place of the `throw` only from the stack. So it omits the source line if the first frame is not in a file.
+// Formats an uncaught error as Node does. lameduck prints the error, because Node would exit without a drain. lameduck
+// knows the place of the `throw` only from the stack. So it omits the source line if the first stack frame is not in a
+// file.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
@@ -26,8 +27,8 @@ function inspected(error: object): string {
   return inspect(error, { colors, customInspect: false, depth: Math.max(inspect.defaultOptions.depth ?? 0, 5) });
 }
 
-// Adds to the stack the place where an `error` event was emitted. If the event has no listener, Node sets a function on
-// the error that returns this stack.
+// Adds to the stack of the error the place where its `error` event was emitted. If the event has no listener, Node
+// stores a function on the error that returns such a stack.
 function addWhereEmitted(error: Record<symbol | 'stack', unknown>): void {
   const stack = enhancedStackOf(error);
   if (stack !== undefined) error.stack = stack;

@@ -1,5 +1,5 @@
-// The warnings at the start about launchers, runtimes and libraries that may end this process before its shutdown has
-// ended.
+// The warnings that are logged when the lifecycle starts, about launchers, runtimes and libraries that may end this
+// process before its shutdown has ended.
 import type { Environment } from '../settings/environment.ts';
 import type { Settings } from '../settings/table.ts';
 import { closeWithGraceWarning } from './close-with-grace.ts';

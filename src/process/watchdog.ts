@@ -2,8 +2,8 @@
 // event loop is blocked, the probe thread ends the process instead.
 import type { Clock } from '../clock.ts';
 
-// Milliseconds from the end of the budget until the watchdog ends the process. The shutdown itself ends with the
-// budget.
+// Milliseconds from the end of the shutdown budget until the watchdog ends the process. Normally, the process has
+// exited by then.
 const margin = 250;
 
 // Milliseconds between two checks of the remaining time. The end of the budget can become earlier at any time.

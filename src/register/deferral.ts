@@ -2,6 +2,8 @@
 // process signal that arrives before the lifecycle is loaded is not lost.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Server } from 'node:net';
+import { startImmediate, startTimer, stopTimer } from '../node-timers.ts';
+import { patchEmit } from '../patch-emit.ts';
 import { emitOverride } from '../process/emit-override.ts';
 
 // The diagnostics channel on which Node publishes each complete HTTP/1.1 response.
@@ -11,7 +13,7 @@ const responses = 'http.server.response.finish';
 // no request until its probe port answers, and the lifecycle opens this port.
 const patience = 50;
 
-/** DeferralSteps are the steps in which the lifecycle is loaded. */
+/** DeferralSteps are the functions that load the lifecycle and use it. */
 export interface DeferralSteps {
   /**
    * load lists functions that each load a part of lameduck. Each function is called in its own turn of the event loop.
@@ -48,13 +50,13 @@ export class Deferral {
   }
 
   /**
-   * add makes the Deferral give a server its lifecycle when everything is loaded. It is called during `listen()`, so
-   * that a process signal that arrives right after `listen()` does not kill the process.
+   * add gives a server its lifecycle later, when the lifecycle is loaded. It is called during `listen()`. So a process
+   * signal right after `listen()` does not kill the process.
    */
   add(server: Server): void {
     if (this.#rest.length > 0) this.#await(server);
-    // Wait for the program's own callbacks, which may give the server a lifecycle or close it.
-    setImmediate(() => {
+    // First let the program's own callbacks run, because they may call `lameduck(server)` or close the server.
+    startImmediate(() => {
       this.#try(() => {
         this.#look(server);
       });
@@ -65,9 +67,7 @@ export class Deferral {
     this.#servers.add(server);
     if (this.#stopIntercepting !== undefined) return;
     this.#stopIntercepting = emitOverride().interceptLater(['SIGTERM', 'SIGINT'], this.#hurry);
-    // Use the global `setTimeout`, because src/clock.ts is not loaded yet.
-    // eslint-disable-next-line no-restricted-syntax
-    this.#timer = setTimeout(this.#begin, patience).unref();
+    this.#timer = startTimer(this.#begin, patience).unref();
     subscribe(responses, this.#begin);
   }
 
@@ -88,14 +88,14 @@ export class Deferral {
   }
 
   readonly #begin = (): void => {
-    clearTimeout(this.#timer);
+    stopTimer(this.#timer);
     unsubscribe(responses, this.#begin);
-    setImmediate(this.#step);
+    startImmediate(this.#step);
   };
 
   readonly #step = (): void => {
     this.#runNext();
-    if (this.#rest.length > 0) setImmediate(this.#step);
+    if (this.#rest.length > 0) startImmediate(this.#step);
   };
 
   readonly #hurry = (): void => {
@@ -128,36 +128,26 @@ export class Deferral {
   #stop(): void {
     this.#stopIntercepting?.();
     this.#stopIntercepting = undefined;
-    clearTimeout(this.#timer);
+    stopTimer(this.#timer);
     unsubscribe(responses, this.#begin);
   }
 }
 
-type Emit = (this: Server, event: string | symbol, ...args: unknown[]) => boolean;
-
 /**
- * beforeUpgrades calls `hurry` before the program sees an upgrade. After an upgrade, Node no longer lists the socket,
- * so a lifecycle that is loaded later could not find it. The returned function restores the server.
+ * beforeUpgrades calls `hurry` before the program sees an upgrade. After an upgrade, Node does not list the socket as a
+ * connection, so a lifecycle that is loaded later could not find the socket. The returned function restores the server.
  */
 function beforeUpgrades(server: Server, hurry: () => void): () => void {
-  // The method is called with its server as its `this`.
-  // eslint-disable-next-line @typescript-eslint/unbound-method
-  const emit = server.emit as Emit;
-  const isOwn = Object.hasOwn(server, 'emit');
   let isOver = false;
-  const hurrying: Emit = function (event, ...args) {
-    if (isOver || (event !== 'upgrade' && event !== 'connect')) return emit.call(this, event, ...args);
+  const restore = patchEmit(server, (original) => (event, ...args) => {
+    if (isOver || (event !== 'upgrade' && event !== 'connect')) return original().call(server, event, ...args);
     hurry();
     // `hurry` has given the server its lifecycle, which replaces `emit`. Emit the event again, so that the lifecycle
     // receives it.
-    return this.emit(event, ...args);
-  };
-  server.emit = hurrying as Server['emit'];
+    return server.emit(event as string, ...args);
+  });
   return () => {
     isOver = true;
-    // Do not restore `emit` if a library has replaced it since.
-    if (server.emit !== hurrying) return;
-    if (isOwn) server.emit = emit as Server['emit'];
-    else Reflect.deleteProperty(server, 'emit');
+    restore();
   };
 }

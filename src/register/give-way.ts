@@ -13,7 +13,7 @@ const channels = { start: 'tracing:net.server.listen:asyncStart', error: 'tracin
 /**
  * giveWay calls `release` if a server of the program cannot listen on `port` because the probe port uses it. It then
  * makes the server listen again. The program sees no error. giveWay releases the port at most once. The returned
- * function ends the watch for such a server.
+ * function makes giveWay do nothing from then on.
  */
 export function giveWay(port: number, release: () => Promise<void>): () => void {
   const asked = new WeakMap<Server, ListenOptions>();

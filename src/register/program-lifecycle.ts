@@ -4,14 +4,16 @@ import type { Server as NetServer } from 'node:net';
 import { isFree, type Server } from '../http/server.ts';
 import { addServer, install } from '../manage.ts';
 import type { Parts } from '../parts.ts';
-import { cutDelay, explainBudget } from '../settings/budget.ts';
+import { explainBudget, withinBudget } from '../settings/budget.ts';
 import { formatDuration } from '../settings/duration.ts';
 import { readSettings, type CompletedSettings } from '../settings/complete.ts';
 import type { Environment } from '../settings/environment.ts';
 import { usualProbePort } from '../settings/probe-port.ts';
 import { giveWay } from './give-way.ts';
 
-/** ProgramLifecycle is the only lifecycle of a program. It begins with the first server that listens. */
+/**
+ * ProgramLifecycle is the lifecycle of a program under `lameduck/register`. It begins when the first server listens.
+ */
 export class ProgramLifecycle {
   readonly #environment: Environment;
   #parts: Parts | undefined;
@@ -21,7 +23,7 @@ export class ProgramLifecycle {
   }
 
   /**
-   * add gives the lifecycle to a server that has just begun to listen. It does nothing if the server is not an HTTP
+   * `add()` gives the lifecycle to a server that has just begun to listen. It does nothing if the server is not an HTTP
    * server or already has a lifecycle. It also does nothing after the shutdown has begun.
    */
   add(server: unknown): void {
@@ -40,7 +42,7 @@ function begin(servers: readonly Server[], environment: Environment, listener?: 
   const { problems, ...completed } = readSettings({}, environment, {}, { probePort: usualProbePort });
   const problem = problems.length === 0 ? undefined : `invalid settings, defaults are used: ${problems.join('; ')}`;
   const registerOptions = { problem, listener };
-  const lifecycle = install(servers, withinBudget(completed), environment, registerOptions);
+  const lifecycle = install(servers, shortened(completed), environment, registerOptions);
   if (completed.sources.probePort === 'default') {
     giveWay(usualProbePort, async () => {
       await lifecycle.releaseProbePort();
@@ -50,13 +52,15 @@ function begin(servers: readonly Server[], environment: Environment, listener?: 
   return lifecycle.parts;
 }
 
-// Shortens a delay that exceeds the budget, because `lameduck/register` must never stop the program (P-075).
-function withinBudget(completed: CompletedSettings): CompletedSettings {
+// Shortens times that exceed the budget, because `lameduck/register` must never stop the program (P-075).
+function shortened(completed: CompletedSettings): CompletedSettings {
   const { settings, sources, warnings } = completed;
-  const fitting = cutDelay(settings);
+  const fitting = withinBudget(settings);
   if (fitting === settings) return completed;
   const { sum } = explainBudget(settings, 0, sources);
-  const delay = formatDuration(fitting.shutdownDelayDuration);
-  const warning = `shutdownDelayDuration is shortened to ${delay} to fit into the shutdown budget: ${sum}`;
+  const changes = (['shutdownDelayDuration', 'destroyHookTimeout'] as const)
+    .filter((name) => fitting[name] !== settings[name])
+    .map((name) => `${name} is shortened to ${formatDuration(fitting[name])}`);
+  const warning = `${changes.join(' and ')} to fit into the shutdown budget: ${sum}`;
   return { ...completed, settings: fitting, warnings: [...warnings, warning] };
 }

@@ -3,7 +3,7 @@ import type { Server } from 'node:net';
 import { patchEmit } from '../patch-emit.ts';
 
 /**
- * withhold suppresses the events of a server for which `isWithheld` returns true: no listener receives them. The
+ * `withhold()` suppresses the events of a server for which `isWithheld` returns true: no listener receives them. The
  * returned function ends the suppression.
  */
 export function withhold(

@@ -1,27 +1,29 @@
-// Computes the shutdown budget: how the pod's grace period is divided, so that the process exits before SIGKILL.
+// Computes the shutdown budget: divides the pod's grace period into delay, hooks and drain, so that the process exits
+// before SIGKILL.
 import { LameduckError } from '../errors.ts';
 import type { CompletedSettings, Sources } from './complete.ts';
 import { formatDuration } from './duration.ts';
 import { settingsTable, type SettingName, type Settings } from './table.ts';
 import { settingTexts, sourceWord, textOf } from './text.ts';
 
-// Milliseconds reserved for the exit of the process. The grace period begins before the process receives its signal.
+// Milliseconds reserved for the exit of the process. The grace period begins before the process receives its signal. The
+// margin is smaller only where the budget would be shorter than the shortest drain.
 const exitMargin = 2_000;
 
 // The shortest valid drain, in milliseconds.
-const shortestDrain = 1_000;
+export const shortestDrain = 1_000;
 
 /** Budget contains the parts of the grace period, in milliseconds. */
 export interface Budget {
-  /** total is the time from the process signal to the latest exit: grace period − preStop − 2 s. */
+  /** total is the time from the process signal to the latest exit: grace period − preStop − 2 s, and at least 1 s. */
   readonly total: number;
-  /** drain is the time for requests in flight: total − max(delay, longest pre-shutdown hook) − destroy hooks. */
+  /** `drain` is the time for requests in flight: total − max(delay, longest pre-shutdown hook) − destroy hooks. */
   readonly drain: number;
 }
 
 /**
- * ExplainedBudget is a budget with a text for the log and for errors. The text shows each number of the sum and its
- * source.
+ * ExplainedBudget is a budget with a text for the log and for errors. The text shows how each part was computed, from
+ * which settings, and where their values come from.
  */
 export interface ExplainedBudget extends Budget {
   readonly sum: string;
@@ -30,16 +32,18 @@ export interface ExplainedBudget extends Budget {
 /** budgetOf computes the budget. `longestHook` is the longest limit of the registered pre-shutdown hooks. */
 export function budgetOf(settings: Settings, longestHook: number): Budget {
   const { shutdownDelayDuration, destroyHookTimeout, terminationGracePeriodSeconds, preStopSeconds } = settings;
-  const total = (terminationGracePeriodSeconds - preStopSeconds) * 1_000 - exitMargin;
+  // The kubelet sends SIGKILL at least 2 s after the process signal, even if the grace period is shorter (K-084).
+  const total = Math.max(shortestDrain, (terminationGracePeriodSeconds - preStopSeconds) * 1_000 - exitMargin);
   return { total, drain: total - Math.max(shutdownDelayDuration, longestHook) - destroyHookTimeout };
 }
 
-/** explainBudget computes the budget, and shows the sum as a text. */
+/** explainBudget computes the budget, and adds a text that shows the computation. */
 export function explainBudget(settings: Settings, longestHook: number, sources: Sources): ExplainedBudget {
   const { total, drain } = budgetOf(settings, longestHook);
+  const margin = (settings.terminationGracePeriodSeconds - settings.preStopSeconds) * 1_000 - total;
   const part = (name: SettingName): string => settingWithSource(settings, sources, name);
   const sum =
-    `${part('terminationGracePeriodSeconds')} - ${part('preStopSeconds')} - margin ${formatDuration(exitMargin)}` +
+    `${part('terminationGracePeriodSeconds')} - ${part('preStopSeconds')} - margin ${formatDuration(margin)}` +
     ` = budget ${formatDuration(total)};` +
     ` - max(${part('shutdownDelayDuration')}, pre-shutdown hooks ${formatDuration(longestHook)})` +
     ` - ${part('destroyHookTimeout')} = drain ${formatDuration(drain)}`;
@@ -47,8 +51,8 @@ export function explainBudget(settings: Settings, longestHook: number, sources: 
 }
 
 /**
- * inStartLine returns two fields of the start line: the sum of the budget, and the settings that are set and not part
- * of the sum. It shortens their sources to one word.
+ * inStartLine returns two values for the log line `lifecycle started`: the text of the budget, and the settings that
+ * are set but not in this text. It shortens the source of each setting to one word.
  */
 export function inStartLine(
   settings: Settings,
@@ -62,19 +66,25 @@ export function inStartLine(
   return { budgetSum: sum, settings: Object.fromEntries(set) };
 }
 
-/** settingWithSource formats a setting for the sum: its name, its value and the source of the value. */
+/** settingWithSource formats a setting as text: its name, its value and the source of the value. */
 export function settingWithSource(settings: Settings, sources: Sources, name: SettingName): string {
   return `${name} ${textOf(settingsTable[name].kind, settings[name])} (${sources[name]})`;
 }
 
 /**
- * cutDelay shortens the delay so that the shortest valid drain fits, if possible. If the delay fits, it returns
- * `settings` itself.
+ * withinBudget shortens the shutdown delay, if necessary and possible, so that at least the shortest valid drain is
+ * left. If that is not enough, it also shortens `destroyHookTimeout`. If the settings already leave this drain,
+ * withinBudget returns them unchanged.
  */
-export function cutDelay(settings: Settings): Settings {
+export function withinBudget(settings: Settings): Settings {
+  const { shutdownDelayDuration: delay, destroyHookTimeout: hooks } = settings;
   const missing = shortestDrain - budgetOf(settings, 0).drain;
-  const delay = Math.max(0, settings.shutdownDelayDuration - missing);
-  return missing <= 0 ? settings : { ...settings, shutdownDelayDuration: delay };
+  if (missing <= 0) return settings;
+  return {
+    ...settings,
+    shutdownDelayDuration: Math.max(0, delay - missing),
+    destroyHookTimeout: Math.max(0, hooks - Math.max(0, missing - delay)),
+  };
 }
 
 /**
@@ -92,8 +102,8 @@ export function withoutDelay<Completed extends CompletedSettings>(completed: Com
 }
 
 /**
- * checkBudget throws LAMEDUCK_ERR_BUDGET_TOO_SHORT, with the sum, if less than a second is left for requests in flight
- * (P-075).
+ * checkBudget throws LAMEDUCK_ERR_BUDGET_TOO_SHORT, with the text of the budget, if less than a second is left for
+ * requests in flight (P-075).
  */
 export function checkBudget(budget: ExplainedBudget): void {
   if (budget.drain >= shortestDrain) return;

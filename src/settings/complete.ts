@@ -27,9 +27,11 @@ export type FunctionOptions<Functions> = {
 export interface CompletedSettings<Functions = object, Values = Settings> {
   readonly settings: Values;
   readonly sources: Readonly<Record<keyof Values, string>>;
-  /** functions contains the options that exist in code only. Each property of the caller's object is read only once. */
+  /**
+   * `functions` contains the options that exist in code only. Each property of the caller's object is read only once.
+   */
   readonly functions: Functions;
-  /** warnings are texts to log once. They do not make the settings invalid. */
+  /** `warnings` are texts to log once. They do not make the settings invalid. */
   readonly warnings: readonly string[];
 }
 
@@ -42,8 +44,8 @@ export interface Table {
 const lifecycleTable: Table = { rows: settingsTable, variableOf };
 
 /**
- * aloneVariable is the variable with which an elector leads without a cluster. Like LAMEDUCK_DISABLED, it is not a
- * setting.
+ * aloneVariable is the variable that lets an elector lead without a cluster. Like LAMEDUCK_DISABLED, it is not a
+ * setting, so code cannot set it.
  */
 export const aloneVariable = 'LAMEDUCK_LEADER_ELECTION_ALONE';
 
@@ -69,8 +71,8 @@ export function completeSettings<Functions extends object>(
 }
 
 /**
- * readSettings reads the settings for a caller that must continue if some are invalid. If a setting is invalid, it gets
- * its default, and `problems` gets a line. `defaults` replace the defaults of the table.
+ * readSettings reads the settings for a caller that must continue even if some are invalid. An invalid setting gets its
+ * default value, and a line in `problems`. `defaults` replace the defaults of the table.
  */
 export function readSettings<Functions extends object>(
   options: SettingsOptions & Functions,
@@ -151,23 +153,23 @@ function readOptions(
       const value: unknown = (options as Record<string, unknown>)[name];
       if (value !== undefined) given.set(name, value);
     } catch (error) {
-      problems.push(`${name} from code: reading it throws ${quoted(messageOf(error))}`);
+      problems.push(`${name} from code: reading this option throws ${quoted(messageOf(error))}`);
     }
   }
   return { given, known };
 }
 
-// Reads a value with `reading`. The value may have getters that throw, which makes it invalid.
+// Calls `reading`, which reads a value. The value may have getters that throw. It is then invalid.
 function read(reading: () => Reading<unknown>): Reading<unknown> {
   try {
     return reading();
   } catch (error) {
-    return { allowed: `a value that can be read; reading it throws ${quoted(messageOf(error))}` };
+    return { allowed: `a value that can be read, but reading this value throws ${quoted(messageOf(error))}` };
   }
 }
 
-// The largest number that is probably meant as seconds. Many programs pass seconds where a number means milliseconds,
-// and a delay of 10 ms makes no sense.
+// A number of milliseconds up to this value causes a warning, because it was probably meant as seconds. A shutdown
+// delay of 10 ms, for example, makes no sense.
 const mostSecondsMeant = 60;
 
 function isMeantInSeconds(kind: Kind<unknown>, value: unknown): value is number {

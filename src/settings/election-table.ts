@@ -9,7 +9,7 @@ export const electionTable = {
   /**
    * leaseNamespace: The namespace of the Lease.
    *
-   * @default unset: the pod’s own
+   * @default unset: the namespace of the pod
    */
   leaseNamespace: row<string | undefined, string>({
     kind: namespace,
@@ -17,8 +17,8 @@ export const electionTable = {
     namedAfter: '--leader-elect-resource-namespace',
   }),
   /**
-   * leaseDuration: How long other candidates wait for a silent leader before one of them takes the Lease. It must be
-   * longer than `renewDeadline`, by at least as long as the work takes to stop.
+   * leaseDuration: How long other candidates wait for a silent leader before one of them takes the Lease. This time must
+   * be longer than `renewDeadline`. The difference must be at least the time that the leader's work takes to stop.
    *
    * @default `15s`
    */
@@ -28,8 +28,8 @@ export const electionTable = {
     namedAfter: '--leader-elect-lease-duration',
   }),
   /**
-   * renewDeadline: How long a leader leads after it has sent its last acknowledged renewal. It must be longer than 1.2
-   * times `retryPeriod`.
+   * renewDeadline: How long a process stays the leader after it has sent the last renewal that the API server
+   * acknowledged. This time must be longer than 1.2 times `retryPeriod`.
    *
    * @default `10s`
    */
@@ -39,7 +39,8 @@ export const electionTable = {
     namedAfter: '--leader-elect-renew-deadline',
   }),
   /**
-   * retryPeriod: The time between two renewals. A candidate waits one to 2.2 times this time between two attempts.
+   * retryPeriod: The time between two renewals of the leader. Between two attempts to take the Lease, a candidate waits
+   * 1 to 2.2 times this time.
    *
    * @default `2s`
    */
@@ -49,8 +50,8 @@ export const electionTable = {
     namedAfter: '--leader-elect-retry-period',
   }),
   /**
-   * stopTimeout: How long the work may take to stop at a shutdown, including the release of the Lease. It is the limit
-   * of the pre-shutdown hook, and thus part of the shutdown budget.
+   * stopTimeout: How long the leader's work may take to stop at a shutdown, including the release of the Lease. This time
+   * is the limit of the elector's pre-shutdown hook, and thus part of the shutdown budget.
    *
    * @default `5s`
    */

@@ -51,7 +51,7 @@ export function unknownVariables(environment: Environment, known: readonly strin
       return !(isOurs(name) || (isOurs(upper) && environment[upper] === value));
     })
     .map(([name]) => {
-      // Compare without this prefix. All names begin with the prefix, so it would make all of them similar.
+      // Compare the names without the prefix. With the common prefix `LAMEDUCK_`, all names would be similar.
       const near = nearest(
         name.slice(prefix.length),
         [...known, disabledVariable].map((one) => one.slice(prefix.length)),
@@ -66,8 +66,9 @@ export function nameShown(name: string): string {
 }
 
 /**
- * nearest returns the candidate with the smallest edit distance, or undefined if that distance is more than half of the
- * length of the name. A candidate that begins with the name has the distance 0, unless it is more than twice as long.
+ * `nearest()` returns the candidate with the smallest edit distance, or undefined if that distance is more than half of
+ * the length of the name. A candidate that begins with the name has the distance 0, unless it is more than twice as
+ * long.
  */
 export function nearest(name: string, candidates: readonly string[]): string | undefined {
   const ranked = candidates

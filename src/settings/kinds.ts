@@ -1,5 +1,5 @@
-// The kinds of values that settings can have. A kind reads a value from text or from code. If the value is invalid, the
-// kind says what is expected.
+// The kinds of values that settings can have. A kind reads a value from the text of a variable or from code. If the
+// value is invalid, the kind returns what was expected.
 import { isIP } from 'node:net';
 import { constants } from 'node:os';
 import { formatDuration, parseDuration } from './duration.ts';
@@ -18,14 +18,14 @@ export interface Kind<Value> {
 // The longest delay of setTimeout in milliseconds. A longer delay would fire at once.
 const longestTimer = 2 ** 31 - 1;
 
-/** duration reads a duration, in milliseconds. */
+/** `duration` reads a duration, in milliseconds. */
 export const duration: Kind<number> = durationFrom(0);
 
-/** limit reads a time limit of at least 1 ms. */
+/** `limit` reads a time limit of at least 1 ms. */
 export const limit: Kind<number> = durationFrom(1);
 
 /**
- * period reads a duration of at least one second. Go programs cannot distinguish two renewals within one second
+ * `period` reads a duration of at least one second. Go programs cannot distinguish two renewals within one second
  * (L-018).
  */
 export const period: Kind<number> = durationFrom(1_000);
@@ -35,7 +35,7 @@ export const wholeSeconds: Kind<number> = durationFrom(1_000, 'a whole number of
 
 const namespaceAllowed = 'the name of a namespace: at most 63 lower-case letters, digits and "-"';
 
-/** namespace reads the name of a namespace. */
+/** `namespace` reads the name of a namespace. */
 export const namespace: Kind<string | undefined> = {
   name: 'namespace',
   fromText: (text) =>
@@ -83,8 +83,8 @@ function positive(value: number): number {
 const stallLimitAllowed = durationFrom(1_000);
 
 /**
- * stallLimit reads how long the event loop must be blocked before a probe fails. A valid limit is so long that a busy
- * event loop does not reach it. 0 means no limit.
+ * stallLimit reads how long the event loop must be blocked before a probe fails. Short limits are invalid, because a
+ * busy event loop would exceed them. 0 means no limit.
  */
 export const stallLimit: Kind<number> = {
   ...stallLimitAllowed,
@@ -97,7 +97,7 @@ function orNone(any: Reading<number>, limited: Reading<number>): Reading<number>
   return { allowed: limited.allowed.replace(/^a duration such/, '0s, or a duration such') };
 }
 
-/** boolean reads true or false. */
+/** `boolean` reads true or false. */
 export const boolean: Kind<boolean> = {
   name: 'boolean',
   fromText(text) {
@@ -119,7 +119,7 @@ function wholeUpTo(most: number, allowed: string): (given: unknown) => Reading<n
 const secondsAllowed = 'a whole number of seconds from 0 to 2000000';
 const secondsInRange = wholeUpTo(2_000_000, secondsAllowed);
 
-/** seconds reads a duration as pods have it: a whole number of seconds without a unit. */
+/** `seconds` reads a duration as pods have it: a whole number of seconds without a unit. */
 export const seconds: Kind<number> = {
   name: 'seconds',
   fromText(text) {
@@ -135,7 +135,7 @@ export const seconds: Kind<number> = {
 const countAllowed = 'a whole number from 0, which is off, to 1000000';
 const countInRange = wholeUpTo(1_000_000, countAllowed);
 
-/** count reads a limit on a number of things. 0 means no limit. */
+/** `count` reads a setting that limits how many of something there may be. 0 means no limit. */
 export const count: Kind<number> = {
   name: 'count',
   fromText: (text) => (/^\d+$/.test(text) ? countInRange(Number(text)) : { allowed: countAllowed }),
@@ -146,7 +146,7 @@ export const count: Kind<number> = {
 const portAllowed = 'a TCP port from 1 to 65535, or off';
 const portInRange = wholeUpTo(65_535, portAllowed);
 
-/** port reads a TCP port. 0 means that no port is opened. */
+/** `port` reads a TCP port. 0 means that no port is opened. */
 export const port: Kind<number> = {
   name: 'port',
   fromText(text) {
@@ -159,7 +159,7 @@ export const port: Kind<number> = {
 
 const hostAllowed = 'an IP address such as 0.0.0.0 or ::1';
 
-/** host reads the address on which a server listens. */
+/** `host` reads the address on which a server listens. */
 export const host: Kind<string | undefined> = {
   name: 'host',
   fromText: (text) => (isIP(text) !== 0 ? { value: text } : { allowed: hostAllowed }),
@@ -171,7 +171,7 @@ export const host: Kind<string | undefined> = {
 
 const chanceAllowed = 'a number from 0, which is off, to 0.02';
 
-/** chance reads a probability. The largest valid value is that of the apiserver (A-217). */
+/** `chance` reads a probability. The largest valid value is that of the apiserver (A-217). */
 export const chance: Kind<number> = {
   name: 'chance',
   fromText: (text) => (/^\d*\.?\d+$/.test(text) ? chanceInRange(Number(text)) : { allowed: chanceAllowed }),
@@ -187,7 +187,7 @@ function chanceInRange(given: unknown): Reading<number> {
 
 const pathAllowed = 'a path such as /metrics that is not a probe path, or off';
 
-/** path reads the path of an endpoint of lameduck. An empty text means that there is no endpoint. */
+/** `path` reads the path of an endpoint of lameduck. An empty text means that there is no endpoint. */
 export const path: Kind<string> = {
   name: 'path',
   fromText(text) {
@@ -203,7 +203,7 @@ export const path: Kind<string> = {
 
 const fileAllowed = 'an absolute path of a file such as /dev/termination-log, or off';
 
-/** file reads the path of a file. An empty text means that there is no file. */
+/** `file` reads the path of a file. An empty text means that there is no file. */
 export const file: Kind<string> = {
   name: 'file',
   fromText(text) {
@@ -231,7 +231,7 @@ export const logFile: Kind<string> = {
   format: (value) => path.format(value),
 };
 
-/** choice returns a kind that reads one of the given words. The name of the kind lists the words. */
+/** `choice()` returns a kind that reads one of the given words. The name of the kind lists the words. */
 export function choice<Word extends string>(...words: readonly Word[]): Kind<Word> {
   const allowed = words.join(' or ');
   const isWord = (given: unknown): given is Word => words.some((word) => word === given);
@@ -253,7 +253,8 @@ export const processSignals: Kind<readonly NodeJS.Signals[]> = {
   },
   fromCode(given) {
     if (typeof given === 'string') return this.fromText(given);
-    // Copy the list, because `every` would skip the holes of a sparse array. A copy has undefined in their place.
+    // Copy the list, because `every` skips missing elements of a sparse array. In the copy, these elements are
+    // undefined.
     const names: unknown[] = Array.isArray(given) ? [...(given as unknown[])] : [];
     if (names.length === 0 || !names.every(isCatchable)) return { allowed: processSignalsAllowed };
     return { value: Object.freeze([...new Set(names)]) };

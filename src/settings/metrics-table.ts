@@ -5,7 +5,7 @@ import { row } from './row.ts';
 
 const durationsAllowed = 'at most 50 durations in ascending order, such as 100ms,1s,1m';
 
-/** durations reads a list of ascending durations, in milliseconds. */
+/** `durations` reads a list of ascending durations, in milliseconds. */
 export const durations: Kind<readonly number[]> = {
   name: 'durations',
   fromText(text) {
@@ -13,7 +13,7 @@ export const durations: Kind<readonly number[]> = {
   },
   fromCode(given) {
     if (typeof given === 'string') return this.fromText(given);
-    // Copy the list, because `map` would skip the holes of a sparse array. A copy has undefined in their place.
+    // Copy the list, because `map` skips missing elements of a sparse array. In the copy, these elements are undefined.
     const readings = (Array.isArray(given) ? [...(given as unknown[])] : []).map((one) => limit.fromCode(one));
     const all = readings.flatMap((reading) => ('value' in reading ? [reading.value] : []));
     const isAscending = all.every((one, index) => index === 0 || one > (all[index - 1] as number));
@@ -41,8 +41,8 @@ const requestDurationBuckets: readonly number[] = Object.freeze([
 /** metricsRows has one row for each setting of the metrics. */
 export const metricsRows = {
   /**
-   * metricsPath: The path at which the servers answer with metrics. It takes precedence over the program’s own routes.
-   * The metrics of the health checks are at `/slis` below it. On `probePort`, the path is always `/metrics`.
+   * metricsPath: The path at which the servers answer with metrics, even if the program has a route at this path.
+   * The metrics of the health checks are at this path followed by `/slis`. On `probePort`, the path is always `/metrics`.
    *
    * @default `off`
    */
@@ -51,18 +51,18 @@ export const metricsRows = {
     default: () => '',
   }),
   /**
-   * requestDurationBuckets: Upper bounds of the buckets of `http_server_request_duration_seconds`. They must reach
-   * beyond the longest request, or the prediction of a shutdown is inaccurate.
+   * requestDurationBuckets: Upper bounds of the buckets of `http_server_request_duration_seconds`. The highest bound
+   * must exceed the longest request. Otherwise, `lameduck_shutdown_predicted_seconds` is inaccurate.
    *
-   * @default `5ms,10ms,25ms,50ms,75ms,100ms,250ms,500ms,750ms,1s,2.5s,5s,7.5s,10s,15s,30s,1m0s,2m0s,5m0s`: up to 10s those of OpenTelemetry
+   * @default `5ms,10ms,25ms,50ms,75ms,100ms,250ms,500ms,750ms,1s,2.5s,5s,7.5s,10s,15s,30s,1m0s,2m0s,5m0s`; the bounds up to `10s` are those that OpenTelemetry recommends
    */
   requestDurationBuckets: row<readonly number[], string | readonly Duration[]>({
     kind: durations,
     default: () => requestDurationBuckets,
   }),
   /**
-   * maxMetricSeries: The maximum number of series of `http_server_request_duration_seconds`. Requests that need a
-   * further series are counted under the route `_OTHER`. `0` means no limit.
+   * maxMetricSeries: The maximum number of series of `http_server_request_duration_seconds`. When the maximum is
+   * reached, requests with other labels are counted under the route `_OTHER`. `0` means no limit.
    *
    * @default `5000`, which is 227 combinations of method, status and route with the default buckets
    */

@@ -4,14 +4,14 @@ import type { Kind } from './kinds.ts';
 const notLivez =
   'paths other than /livez: remove /livez, because the kubelet kills a container whose liveness probe gets a 503';
 
-/** paths reads a list of paths of the program. If it is empty, the setting has no effect. */
+/** `paths` reads a list of paths of the program. An empty list has no effect. */
 export const paths = listOfPaths('paths', '/health,/ready', /^\/livez(\/|$)/i, notLivez);
 
 const notRoot = 'paths other than /: remove /, because every path begins with /';
 
 /**
- * pathPrefixes reads a list of paths of the program, which include all paths below them. If it is empty, the setting
- * has no effect.
+ * pathPrefixes reads a list of paths of the program. Each path includes all paths below it. An empty list has no
+ * effect.
  */
 export const pathPrefixes = listOfPaths('path prefixes', '/socket.io,/watch', /^\/+$/, notRoot);
 
@@ -29,7 +29,8 @@ function listOfPaths(
     },
     fromCode(given) {
       if (typeof given === 'string') return this.fromText(given);
-      // Copy the list, because `every` would skip the holes of a sparse array. A copy has undefined in their place.
+      // Copy the list, because `every` skips missing elements of a sparse array. In the copy, these elements are
+      // undefined.
       const all: unknown[] = Array.isArray(given) ? [...(given as unknown[])] : [];
       if (all.length === 0 || !all.every(isPathname)) return { allowed };
       if (all.some((one) => refused.test(one))) return { allowed: insteadOfRefused };

@@ -8,24 +8,27 @@ import type { SettingName, Settings } from './table.ts';
 // The default of a probe's `timeoutSeconds`, in milliseconds.
 const defaultProbeTimeout = 1_000;
 
-/** relationWarnings returns one warning for each conflict between settings, with the sum that shows it. */
+/** relationWarnings returns one warning for each conflict between settings. */
 export function relationWarnings(settings: Settings, sources: Sources, { drain, sum }: ExplainedBudget): string[] {
   const { requestTimeout, healthCheckTimeout, shutdownWatchTerminationGracePeriod } = settings;
   const { readyzEventLoopStallLimit, livezEventLoopStallLimit } = settings;
   const part = (name: SettingName): string => settingWithSource(settings, sources, name);
   const warnings: string[] = [];
   if (requestTimeout > drain) {
-    warnings.push(`${part('requestTimeout')} is longer than the drain, which would cut such a request: ${sum}`);
+    warnings.push(
+      `${part('requestTimeout')} is longer than the drain, which would cut a request that takes this long: ${sum}`,
+    );
   }
-  // Do not warn about the default. The default may be longer than the drain: long-running requests then have the whole
-  // drain.
+  // Do not warn about the default value. If it is longer than the drain, long-running requests get the whole drain.
   if (shutdownWatchTerminationGracePeriod > drain && sources.shutdownWatchTerminationGracePeriod !== 'default') {
-    warnings.push(`${part('shutdownWatchTerminationGracePeriod')} is longer than the drain, which limits it: ${sum}`);
+    warnings.push(
+      `${part('shutdownWatchTerminationGracePeriod')} is longer than the drain, so the drain is the limit: ${sum}`,
+    );
   }
   if (healthCheckTimeout >= defaultProbeTimeout) {
     warnings.push(
       `${part('healthCheckTimeout')} is not below ${formatDuration(defaultProbeTimeout)}, the default timeout of a` +
-        ' probe: the probe times out before the check does, so that no response names the check',
+        ' probe: the probe times out before the check does, so no response contains the name of the check',
     );
   }
   if (livezEventLoopStallLimit > 0 && livezEventLoopStallLimit < readyzEventLoopStallLimit) {

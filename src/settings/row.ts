@@ -5,17 +5,17 @@ import type { Kind } from './kinds.ts';
 export interface Row<Value, Given = Value> {
   readonly kind: Kind<Value>;
   /**
-   * default returns the default value. Its argument tells whether the process runs in a cluster. If the default value
-   * is undefined, the program's own value stays.
+   * `default()` returns the default value. Its argument tells whether the process runs in a cluster. If the default
+   * value is undefined, lameduck does not change the program's own value.
    */
   readonly default: (inCluster: boolean) => Value;
   /** namedAfter is the apiserver's flag or the pod's field after which the setting is named. */
   readonly namedAfter?: string;
-  /** given exists only for its type, which is the type of the value in code. */
+  /** `given` has no value at run time. Its type is the type of the setting in code. */
   readonly given?: Given;
 }
 
-/** row returns its argument. TypeScript derives the types of the setting from it. */
+/** `row()` returns its argument. TypeScript derives the types of the setting from it. */
 export function row<Value, Given = Value>(definition: Row<Value, Given>): Row<Value, Given> {
   return definition;
 }
@@ -26,8 +26,8 @@ export type ValuesOf<Rows> = {
 };
 
 /**
- * GivenOf is the type of the options of a table. Editors show the comments of the rows only if the type is written in
- * this form.
+ * GivenOf is the type of the options of a table. It is written in this form so that editors show the comments of the
+ * rows.
  */
 export type GivenOf<Rows> = {
   readonly [Name in keyof Rows]?: (Rows[Name] extends Row<infer _, infer Given> ? Given : never) | undefined;

@@ -23,9 +23,9 @@ import { row, type GivenOf, type ValuesOf } from './row.ts';
 
 const ownRows = {
   /**
-   * shutdownDelayDuration: How long every request is still served after the process signal. During this time `/readyz`
-   * fails, and connections are closed one after another. `0s` means no delay. In development, a delay that code sets is
-   * replaced by `0s`.
+   * shutdownDelayDuration: How long the server still serves every request after the process signal. During this time,
+   * `/readyz` fails, and connections are closed one after another. `0s` means no delay. In development, lameduck uses
+   * `0s` instead of a delay that is set in code.
    *
    * @default `10s` in a cluster (`KUBERNETES_SERVICE_HOST` is set), else `0s`
    */
@@ -47,8 +47,8 @@ const ownRows = {
   }),
   /**
    * shutdownWatchTerminationGracePeriod: How long the drain takes to end event streams, watches and every other
-   * long-running request, one after another. `0s` ends all of them at once. The time is never longer than the whole
-   * drain.
+   * long-running request, one after another. With `0s`, the drain ends all of them at once. If this setting exceeds the
+   * time limit of the drain, the time limit of the drain applies.
    *
    * @default `10s`
    */
@@ -71,8 +71,8 @@ const ownRows = {
   }),
   /**
    * eventStreams: Which event streams the drain ends: `all`, `none`, or only the response to a GET that accepts nothing
-   * but `text/event-stream` (`reconnecting`). The drain waits for every other event stream, such as that of an LLM, as
-   * for an ordinary response.
+   * but `text/event-stream` (`reconnecting`). The drain waits for every other event stream, such as the response of an
+   * LLM, until the response ends.
    *
    * @default `reconnecting`
    */
@@ -89,20 +89,20 @@ const ownRows = {
    */
   longRunningPaths: row<readonly string[], readonly string[] | string>({ kind: pathPrefixes, default: () => [] }),
   /**
-   * preShutdownHookTimeout: The limit of each pre-shutdown hook that has no limit of its own.
+   * preShutdownHookTimeout: The time limit of each pre-shutdown hook that has no `timeout` of its own.
    *
    * @default `5s`
    */
   preShutdownHookTimeout: row<number, Duration>({ kind: limit, default: () => 5_000 }),
   /**
-   * destroyHookTimeout: The limit for all destroy hooks together. They run one after another.
+   * destroyHookTimeout: The time limit of all destroy hooks together. The hooks run one after another.
    *
    * @default `3s`
    */
   destroyHookTimeout: row<number, Duration>({ kind: limit, default: () => 3_000 }),
   /**
    * terminationGracePeriodSeconds: The `terminationGracePeriodSeconds` of the pod, in seconds. The kubelet sends
-   * SIGKILL after this time. A process cannot read it from its pod.
+   * SIGKILL after this time. Set the same value here, because the process cannot read it from the pod.
    *
    * @default `30`
    */
@@ -134,22 +134,22 @@ const ownRows = {
     namedAfter: 'the image’s STOPSIGNAL',
   }),
   /**
-   * ownSignalListeners: When the program’s own listeners of the shutdown signals are called: after the drain and the
-   * destroy hooks (`hold`), or at the signal (`run`). Set `run` if the program forwards the signal to child processes
-   * or stops a queue worker.
+   * ownSignalListeners: When lameduck calls the program’s own listeners of the shutdown signals. `hold` means after the
+   * drain and the destroy hooks, `run` means when the signal arrives. Set `run` if a listener forwards the signal to child
+   * processes or stops a queue worker.
    *
    * @default `hold`
    */
   ownSignalListeners: row<'hold' | 'run'>({ kind: choice('hold', 'run'), default: () => 'hold' }),
   /**
-   * healthCheckTimeout: The limit of each health check. Keep it below the `timeoutSeconds` of the probe.
+   * healthCheckTimeout: The time limit of each health check. Keep this limit below the `timeoutSeconds` of the probe.
    *
    * @default `900ms`
    */
   healthCheckTimeout: row<number, Duration>({ kind: limit, default: () => 900 }),
   /**
    * livezGracePeriod: How long a post-start hook may run after its registration. After that, `/livez` fails, so that
-   * the kubelet restarts a container whose start hangs. With `0s`, a start that hangs never makes `/livez` fail.
+   * the kubelet restarts a container whose hook does not end. With `0s`, a running hook never makes `/livez` fail.
    *
    * @default `0s`
    */
@@ -169,7 +169,7 @@ const ownRows = {
   /**
    * probeHost: The address to which `probePort` is bound.
    *
-   * @default unset: every address, of IPv6 and of IPv4
+   * @default unset: all IPv6 and IPv4 addresses
    */
   probeHost: row<string | undefined, string>({ kind: host, default: () => undefined }),
   /**
@@ -188,21 +188,21 @@ const ownRows = {
   probePaths: row<'on' | 'off'>({ kind: choice('on', 'off'), default: () => 'on' }),
   /**
    * readyzEventLoopStallLimit: How long the event loop must be blocked before `/readyz` on `probePort` fails, so that
-   * the pod is removed from its Services. With `0s`, a blocked event loop never makes it fail.
+   * the pod is removed from its Services. With `0s`, a blocked event loop never makes `/readyz` fail.
    *
    * @default `5s`
    */
   readyzEventLoopStallLimit: row<number, Duration>({ kind: stallLimit, default: () => 5_000 }),
   /**
    * livezEventLoopStallLimit: How long the event loop must be blocked before `/livez` and `/healthz` on `probePort`
-   * fail, so that the kubelet restarts the container. With `0s`, a blocked event loop never makes them fail.
+   * fail, so that the kubelet restarts the container. With `0s`, a blocked event loop never makes these endpoints fail.
    *
    * @default `30s`
    */
   livezEventLoopStallLimit: row<number, Duration>({ kind: stallLimit, default: () => 30_000 }),
   /**
-   * auditLogPath: The file to which each request of the program is appended as events of audit.k8s.io, or `-` for
-   * standard output. `off` writes nothing.
+   * auditLogPath: The file to which lameduck appends audit events of audit.k8s.io about each request of the program, or
+   * `-` for standard output. `off` writes nothing.
    *
    * @default `off`
    */
@@ -213,7 +213,8 @@ const ownRows = {
   }),
   /**
    * terminationMessagePath: The file from which the kubelet reads the termination message of the container. On an
-   * abnormal exit, the process writes the reason to it, if the file exists and is empty. `off` writes nothing.
+   * abnormal exit, the process writes the reason to this file, if the file exists and is empty. With `off`, it writes
+   * nothing.
    *
    * @default `/dev/termination-log`
    */
@@ -225,30 +226,32 @@ const ownRows = {
   /**
    * checkpointPath: The file that records which phase the process has reached, so that the record survives a restart of
    * the container. At the next start, the log and the metric `lameduck_previous_run_info` say how the previous run
-   * ended. Put it on a volume of the pod.
+   * ended. The file must be on a volume of the pod.
    *
    * @default `off`
    */
   checkpointPath: row<string>({ kind: file, default: () => '' }),
   /**
-   * debugSocketPath: The Unix socket on which a thread reports what the process does and waits for, even while the
-   * event loop is blocked. `lameduck inspect` prints the report. Only the user of the process can connect.
+   * debugSocketPath: The path of a Unix socket. On this socket, a thread reports what the process does and what it
+   * waits for, even while the event loop is blocked. `lameduck inspect` prints the report. Only the user that runs the
+   * process can connect to the socket.
    *
    * @default `off`
    */
   debugSocketPath: row<string>({ kind: file, default: () => '', namedAfter: '--debug-socket-path' }),
   /**
    * debugSocketStack: Whether `lameduck inspect --stack` may pause the main thread for some milliseconds, while the
-   * event loop is blocked, to read its stack.
+   * event loop is blocked, to read the stack of the main thread.
    *
    * @default `false`
    */
   debugSocketStack: row<boolean>({ kind: boolean, default: () => false }),
   /**
-   * keepAliveTimeout: How long an idle connection stays open. Set it longer than the idle timeout of the load balancer
-   * or proxy. If `headersTimeout` is shorter, it is raised too, but never above the server’s own `requestTimeout`.
+   * keepAliveTimeout: How long an idle connection stays open. This time must be longer than the idle timeout of the load
+   * balancer or proxy. If the server’s `headersTimeout` is shorter, lameduck raises `headersTimeout` too, but never above
+   * the server’s own `requestTimeout`.
    *
-   * @default unset: the program’s own
+   * @default unset: the program’s own `server.keepAliveTimeout`
    */
   keepAliveTimeout: row<number | undefined, Duration>({
     kind: limit,
@@ -263,15 +266,15 @@ const ownRows = {
    */
   requestTimeout: row<number, Duration>({ kind: duration, default: () => 0, namedAfter: '--request-timeout' }),
   /**
-   * maxRequestsInflight: The maximum number of requests in flight. Long-running requests do not count. Further requests
-   * get a 429. `0` means no limit.
+   * maxRequestsInflight: The maximum number of requests in flight, where long-running requests do not count. Further
+   * requests get a 429. `0` means no limit.
    *
    * @default `0`: off
    */
   maxRequestsInflight: row<number>({ kind: count, default: () => 0, namedAfter: '--max-requests-inflight' }),
   /**
    * goawayChance: The probability that an HTTP/2 request makes its client open a new connection, so that long-lived
-   * connections spread over the replicas. `0` disables this.
+   * connections spread over the replicas. With `0`, requests never cause a GOAWAY.
    *
    * @default `0`: off
    */

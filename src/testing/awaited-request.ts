@@ -1,12 +1,12 @@
-// Detects that a server has received a request which counts as in flight. A listener would not suffice, because it
-// changes what Node does (P-113).
+// Detects that a server has received a request that counts as in flight. It adds no listener to the server, because a
+// listener would change how Node behaves (P-113).
 import type { Server } from '../http/server.ts';
 import type { Traffic } from '../http/traffic.ts';
 import { patchEmit } from '../patch-emit.ts';
 
 export interface AwaitedRequestOptions {
   readonly traffic: Pick<Traffic, 'connections' | 'requests'>;
-  /** path is the path of the awaited request, without its query. If it is undefined, any path matches. */
+  /** `path` is the path of the awaited request, without its query. If it is undefined, any path matches. */
   readonly path: string | undefined;
   readonly callback: () => void;
 }
@@ -40,7 +40,7 @@ export class AwaitedRequest {
     this.#isAwaited = true;
   }
 
-  /** end restores the `emit` of each server. */
+  /** `end()` restores the `emit` of each server. */
   end(): void {
     this.#isAwaited = false;
     for (const end of this.#ends.splice(0)) end();

@@ -7,7 +7,7 @@ import { formatDuration } from '../settings/duration.ts';
 /** Outcome is the result of `work`, or the error that it threw. */
 export type Outcome<Result> = { readonly result: Result } | { readonly error: unknown };
 
-/** settle calls `work` and resolves with its outcome. It never rejects. */
+/** `settle()` calls `work` and resolves with its result or its error. It never rejects. */
 export async function settle<Result>(
   work: (origin: string) => Result,
   origin: string,
@@ -33,12 +33,12 @@ export function resultOf<Result>(outcome: Outcome<Result>, { unfinished }: Pick<
   const { error } = outcome;
   if (unfinished.length > 0) {
     const why = error instanceof Error ? messageOf(error) : quoted(error);
-    throw workFailed(`it failed (${why}), when the shutdown had cut ${listed(unfinished)}`, error);
+    throw workFailed(`it failed (${why}) after the shutdown had cut ${listed(unfinished)}`, error);
   }
   if (!isRefusal(error)) throw error instanceof Error ? error : workFailed(`it threw ${quoted(error)}`, error);
   throw workFailed(
     `a connection was refused, because the listener had closed (${messageOf(error)}): send all requests at once,` +
-      ' or name in `during` the path of the last request, with which the shutdown begins',
+      ' or set `during` to the path of the last request, so that the shutdown begins with that request',
     error,
   );
 }
@@ -59,8 +59,8 @@ export function workFailed(why: string, cause?: unknown): LameduckError {
   return new LameduckError('LAMEDUCK_ERR_WORK_FAILED', `the work of runShutdown(): ${why}`, { cause });
 }
 
-// Tells whether an error says that the connection was refused. It looks into nested errors: HTTP clients wrap the error
-// of the socket. A client that has tried several addresses throws several errors.
+// Tells whether an error says that the connection was refused. It also checks nested errors: HTTP clients wrap the
+// error of the socket, and a client that has tried several addresses throws an AggregateError.
 function isRefusal(error: unknown, depth = 0): boolean {
   if (typeof error !== 'object' || error === null || depth > 5) return false;
   const { code, cause, errors } = error as { code?: unknown; cause?: unknown; errors?: unknown };

@@ -13,8 +13,8 @@ import { isDoneWithin } from './outcome.ts';
 export type Listen = (server: Server, address: { port: number; host: string }) => PromiseLike<unknown>;
 
 /**
- * start makes every server listen on a free port, unless it already listens. It resolves when the lifecycle has been
- * ready. Throws LAMEDUCK_ERR_NEVER_READY after `milliseconds`.
+ * `start()` makes every server listen on a free port, unless it already listens. It resolves when the lifecycle has
+ * been ready. Throws LAMEDUCK_ERR_NEVER_READY after `milliseconds`.
  */
 export async function start(
   parts: Parts,
@@ -28,7 +28,10 @@ export async function start(
   if (!hasBeenReady.hasSignaled) throw await neverReady(parts, milliseconds);
 }
 
-/** listenPlainly makes a server of node:http, node:https or node:http2 listen. */
+/**
+ * listenPlainly calls `listen()` of a server of node:http, node:https or node:http2, and resolves when the server
+ * listens.
+ */
 export const listenPlainly: Listen = (server, address) => {
   const listening = once(server, 'listening');
   server.listen(address);
@@ -41,7 +44,7 @@ async function neverReady({ health, handle }: Parts, milliseconds: number): Prom
   const when = handle.signals.shutdownInitiated.hasSignaled
     ? 'when its shutdown began'
     : `after ${formatDuration(milliseconds)}`;
-  const what = failing.length === 0 ? 'its checks pass now' : `failing: ${failing.join(', ')}`;
+  const what = failing.length === 0 ? 'all readyz checks pass now' : `failing: ${failing.join(', ')}`;
   return new LameduckError('LAMEDUCK_ERR_NEVER_READY', `runShutdown(): the server was not ready ${when}; ${what}`);
 }
 
@@ -51,7 +54,7 @@ export function originOf(server: Server): string {
   if (address === null || typeof address === 'string') {
     throw new LameduckError(
       'LAMEDUCK_ERR_SERVER_INVALID',
-      'runShutdown(): the server listens on a unix socket: expected a server on a port, or one that does not listen yet',
+      'runShutdown(): the server listens on a Unix socket: expected a server on a port, or one that does not listen yet',
     );
   }
   const protocol = server instanceof TlsServer ? 'https' : 'http';

@@ -24,7 +24,7 @@ test('each example is listed in examples/README.md, and .ci/register-programs ru
   }
 });
 
-test('each file of an example has fewer than 40 lines', () => {
+test('each file of a folder in examples/ has fewer than 40 lines', () => {
   for (const name of names) {
     const folder = join(root, 'examples', name);
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
@@ -38,7 +38,7 @@ test('each file of an example has fewer than 40 lines', () => {
   }
 });
 
-test('each example requires the current version of lameduck', () => {
+test('each example depends on the current version of lameduck', () => {
   const { version } = JSON.parse(readPage('package.json')) as { version: string };
   for (const name of names) {
     const { dependencies } = JSON.parse(readPage(`examples/${name}/package.json`)) as {

@@ -17,7 +17,7 @@ test('docs/leader-election.md begins with the shortest worker', () => {
 
 test('the shortest worker leads without a cluster, and releases its Lease at SIGTERM', async (t) => {
   const env = { LAMEDUCK_LEADER_ELECTION_ALONE: '1', NODE_ENV: 'production' };
-  // The example is a package of its own, into which a user installs lameduck.
+  // The example is a package of its own, so lameduck is installed into it as a user would do.
   const folder = mkdtempSync(join(tmpdir(), 'worker-'));
   t.after(() => {
     rmSync(folder, { recursive: true });
@@ -32,7 +32,7 @@ test('the shortest worker leads without a cluster, and releases its Lease at SIG
   assert.match(worker.output, /lease released/);
 });
 
-test('L-127 docs/leader-election.md says right after its first program what no lease can promise', () => {
+test('L-127 docs/leader-election.md says directly after its first program what a Lease cannot guarantee', () => {
   const sections = [...readPage('docs/leader-election.md').matchAll(/^## (.+)$/gm)].map(([, title]) => title);
   assert.deepEqual(sections.slice(0, 4), [
     'What it promises, and what no lease can promise',

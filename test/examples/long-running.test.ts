@@ -1,4 +1,4 @@
-// Tests that the clients of the example's event stream and of its long poll see no error at its shutdown.
+// Tests that clients of the example's event stream and long poll see no error when the example shuts down.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';
@@ -8,8 +8,8 @@ import { disposed } from '../support/disposed.ts';
 import { ProcessUnderTest } from '../support/process-under-test.ts';
 
 test('P-034, P-035 examples/long-running.ts sends events to streams and long polls, and all get complete responses at its shutdown', async (t) => {
-  // During the shutdown delay every request is served, so it does not matter whether the last poll or the process
-  // signal arrives first.
+  // During the shutdown delay every request is served. Therefore the last poll may arrive before or after the process
+  // signal.
   const env = { PORT: '0', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' };
   const server = disposed(t, new ProcessUnderTest('../../examples/long-running.ts', env));
   const { addresses } = await server.line('the start', ({ msg = '' }) => msg.startsWith('lifecycle started'));
@@ -19,7 +19,7 @@ test('P-034, P-035 examples/long-running.ts sends events to streams and long pol
   const stream = await fetch(`${url}/events`, { headers: { Accept: 'text/event-stream' } });
   assert.equal(stream.headers.get('content-type'), 'text/event-stream');
   const answered = fetch(`${url}/poll`).then((answer) => answer.text());
-  // The test cannot see when the poll has arrived. The poll gets only an item that is published after its arrival, so
+  // The test cannot see when the poll has arrived, and the poll receives only items that are published after that. So
   // the test publishes repeatedly.
   let news: string | undefined;
   while (news === undefined) {

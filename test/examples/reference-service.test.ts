@@ -1,4 +1,4 @@
-// Tests the reference service as a user sees it: its routes, and its shutdown with the command that it prints.
+// Tests the reference service as its user sees it: its routes, and the shutdown by the command that it prints.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,7 +14,7 @@ import { ProcessUnderTest } from '../support/process-under-test.ts';
 const shell = promisify(execFile);
 const program = '../../examples/reference-service/main.ts';
 
-/** The service in its own process, ready, on a free port. */
+/** ReferenceService is the service in its own process, ready and on a free port. */
 class ReferenceService extends ProcessUnderTest {
   constructor(env: Record<string, string> = {}) {
     super(program, { PORT: '0', ...env });
@@ -26,14 +26,16 @@ class ReferenceService extends ProcessUnderTest {
     return /http:\/\/localhost:\d+/.exec(msg)?.[0] as string;
   }
 
-  /** Runs the command line that the service prints, as a user would. */
+  /** Runs the command that the service prints, as a user would. */
   async runPrintedLine(): Promise<void> {
     const { msg = '' } = await this.line('a line to copy', (line) => /^ *kill -TERM \d+$/.test(line.msg ?? ''));
     await shell('sh', ['-c', msg]);
   }
 }
 
-/** An upstream whose connections the test sees, and whose responses it can delay. */
+/**
+ * Upstream is the server that the reference service calls. The test sees its connections, and can delay its responses.
+ */
 class Upstream implements AsyncDisposable {
   readonly connections = new Set<Socket>();
   readonly emptied: Promise<void>;
@@ -98,7 +100,10 @@ async function answerTo(request: ReturnType<typeof httpRequest>): Promise<Answer
   return { status: statusCode, isClose: headers.connection === 'close', body: JSON.parse(await text(response)) };
 }
 
-/** A client that keeps one connection busy until the server announces its close. Any other end counts as a loss. */
+/**
+ * KeptClient sends requests on one connection until the server announces the close. Any other end of the connection
+ * counts as a loss.
+ */
 class KeptClient {
   readonly hasBegun: Promise<void>;
   readonly hasLeft: Promise<void>;
@@ -120,7 +125,7 @@ class KeptClient {
 
 const json = { method: 'POST', headers: { 'Content-Type': 'application/json' } };
 
-test('each route of the reference service responds, and rejects invalid requests', async (t) => {
+test('each route of the reference service responds, and invalid requests are rejected', async (t) => {
   const service = disposed(t, new ReferenceService());
   const url = await service.url();
   const ask = async (path: string, options: RequestInit = {}): Promise<[number, unknown]> => {
@@ -158,7 +163,7 @@ test('/readyz?verbose of the reference service names the upstream, and fails whi
 });
 
 for (const mode of ['false', 'true']) {
-  test(`P-022, P-096 the printed command ends the reference service and no client of any route loses a request, retry-after ${mode}`, async (t) => {
+  test(`P-022, P-096 the command that the reference service prints ends the service, and no client of any route loses a request, with shutdownSendRetryAfter ${mode}`, async (t) => {
     const upstream = disposed(t, new Upstream());
     const service = disposed(
       t,
@@ -213,7 +218,7 @@ for (const mode of ['false', 'true']) {
   });
 }
 
-test('P-034 an event stream client continues at another replica after the last event that it has received', async (t) => {
+test('P-034 an event stream client resumes at another replica after the last event that it received', async (t) => {
   const [old, young] = [disposed(t, new ReferenceService()), disposed(t, new ReferenceService())];
   const [oldUrl, youngUrl] = await Promise.all([old.url(), young.url()]);
   const first = await fetch(`${oldUrl}/events`, { headers: { Accept: 'text/event-stream' } });
@@ -244,7 +249,7 @@ test('P-034 an event stream client continues at another replica after the last e
   await events.return();
 });
 
-test('P-065 under npm start the reference service logs once that npm may keep SIGTERM from it, and SIGTERM to its own pid ends it', async (t) => {
+test('P-065 started by npm, the reference service warns once that npm may not forward SIGTERM, and SIGTERM to its own PID ends it', async (t) => {
   // The build of `npm start` would replace the files that other tests are using.
   const options = { env: { PORT: '0' } };
   const npm = disposed(t, new CommandUnderTest('npm', ['start', '--ignore-scripts'], options));

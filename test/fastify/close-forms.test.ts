@@ -1,4 +1,5 @@
-// Tests app.close() with the plugin in every form, from every place and at every moment.
+// Tests app.close() with the plugin at each point of the lifecycle. The call has a callback or returns a promise, or it
+// comes from the signal of listen() or an encapsulated instance.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
@@ -7,7 +8,7 @@ import { until } from '../support/until.ts';
 
 type AnyClose = (callback?: unknown) => unknown;
 
-test('close() calls each form of callback with the arguments that Fastify would pass', async (t) => {
+test('app.close() calls each form of callback with the arguments that Fastify would pass', async (t) => {
   const forms: ((seen: unknown[][]) => (...args: never[]) => void)[] = [
     (seen) => () => seen.push([]),
     (seen) => (error: unknown) => seen.push([error]),
@@ -33,7 +34,7 @@ test('close() calls each form of callback with the arguments that Fastify would 
   assert.deepEqual(ours, theirs);
 });
 
-test('close() with an argument that is not a function fails as in Fastify, and begins no shutdown', async (t) => {
+test('app.close() with an argument that is not a function fails as in Fastify, and begins no shutdown', async (t) => {
   const [app, plain] = [await createApp(t), Fastify()];
   const refusal = (it: FastifyInstance): unknown => {
     try {
@@ -46,7 +47,7 @@ test('close() with an argument that is not a function fails as in Fastify, and b
   assert.equal(app.lameduck.signals.shutdownInitiated.hasSignaled, false);
 });
 
-test('P-115 asyncDispose, the signal of listen() and an encapsulated instance close as the root does', async (t) => {
+test('P-115 a close by asyncDispose, by the AbortSignal of listen() or by close() of an encapsulated instance has the same effect as close() of the root instance', async (t) => {
   const ways: ((app: FastifyInstance) => unknown)[] = [
     (app) => app[Symbol.asyncDispose](),
     async (app) => {
@@ -94,7 +95,7 @@ const moments: Readonly<Record<string, (app: FastifyInstance) => Promise<unknown
 };
 
 for (const [when, reach] of Object.entries(moments)) {
-  test(`close() ${when} resolves, and the hooks have run once`, async (t) => {
+  test(`app.close() resolves at any point of the lifecycle, here ${when}, and each hook has run once`, async (t) => {
     const app = await createApp(t);
     const { names } = recordCloses(app);
     await reach(app);

@@ -10,7 +10,8 @@ import { until } from '../support/until.ts';
 type AnyClose = (callback?: unknown) => unknown;
 
 /**
- * heldRoute adds the route /held, whose requests wait until `letGo` is called. `isHeld` says whether one is waiting.
+ * heldRoute adds the route /held, whose requests get a response after `letGo` is called. `isHeld` says whether such a
+ * request is waiting.
  */
 function heldRoute(app: FastifyInstance): { letGo(): void; readonly isHeld: boolean } {
   const waiting: (() => void)[] = [];
@@ -30,7 +31,7 @@ function heldRoute(app: FastifyInstance): { letGo(): void; readonly isHeld: bool
 
 for (const serverOptions of [{}, { forceCloseConnections: true }]) {
   const kind = JSON.stringify(serverOptions);
-  test(`P-102 Fastify's close runs after the last request and the destroy hooks, and does not wait for connections, ${kind}`, async (t) => {
+  test(`P-102 Fastify's close runs after the last request and the destroy hooks, and does not wait for connections, with the options ${kind}`, async (t) => {
     const app = await createApp(t, {}, serverOptions);
     const { names, times } = recordCloses(app);
     const held = heldRoute(app);
@@ -49,14 +50,14 @@ for (const serverOptions of [{}, { forceCloseConnections: true }]) {
     assert.equal(await closed, undefined);
     assert.deepEqual(names, ['pool', 'preClose', 'onClose']);
     const [since = 0, , until_ = Infinity] = times;
-    // The drain waits one second for a client that does not answer the FIN.
+    // The drain, unlike Fastify, waits one second for a client that does not answer the FIN.
     assert.ok(until_ - since < 900, `Fastify took ${String(until_ - since)} ms to close`);
     const record = await app.lameduck.ended;
     assert.deepEqual([record.exitCode, record.reason, record.hookFailures], [0, 'app.close()', []]);
   });
 }
 
-test('P-102 an upload that continues after its response is read to its end, although Fastify has closed', async (t) => {
+test('P-102 if an upload continues after its response, lameduck reads the upload to its end, although Fastify has closed', async (t) => {
   const app = await createApp(t);
   const { names } = recordCloses(app);
   app.addContentTypeParser('*', (_request, _payload, done) => {
@@ -78,7 +79,7 @@ test('P-102 an upload that continues after its response is read to its end, alth
   assert.equal(client.reader.error, undefined);
 });
 
-test('P-115 while close() waits for the drain, routes and probes are served as in any shutdown', async (t) => {
+test('P-115 while app.close() waits for the drain, routes and probes are served as in any other shutdown', async (t) => {
   const app = await createApp(t, { shutdownDelayDuration: '9s' });
   app.get('/', async () => 'served');
   const port = await listen(app);
@@ -97,7 +98,7 @@ test('P-115 while close() waits for the drain, routes and probes are served as i
   await closed;
 });
 
-test('a handler that calls close() sends its response, and then the application closes', async (t) => {
+test('a handler that calls app.close() sends its response, and then the application closes', async (t) => {
   const app = await createApp(t);
   app.get('/end', async () => {
     void app.close();
@@ -110,7 +111,7 @@ test('a handler that calls close() sends its response, and then the application 
   await app.close();
 });
 
-test('an onRequest hook that waits for close() is abandoned at the end of the drain', async (t) => {
+test('an onRequest hook that waits for app.close() is abandoned at the end of the drain', async (t) => {
   const app = await createApp(t, { terminationGracePeriodSeconds: 7, destroyHookTimeout: '4s' });
   app.addHook('onRequest', async () => {
     await app.close();
@@ -123,7 +124,7 @@ test('an onRequest hook that waits for close() is abandoned at the end of the dr
   assert.equal(await client.reader.next(), undefined);
 });
 
-test('an onClose hook that fails rejects close(), and counts as a failed hook', async (t) => {
+test('an onClose hook that fails makes app.close() reject, and counts as a failed hook', async (t) => {
   const app = await createApp(t);
   const error = new Error('the pool does not close');
   app.addHook('onClose', async () => {
@@ -142,7 +143,7 @@ test('an onClose hook that fails rejects close(), and counts as a failed hook', 
   ]);
 });
 
-test('close() waits for an onClose hook beyond the time of the destroy hooks, and a warning says so', async (t) => {
+test('app.close() waits for an onClose hook that takes longer than the destroy hook timeout, and a warning is logged', async (t) => {
   const app = await createApp(t, { destroyHookTimeout: '50ms' });
   let hasClosed = false;
   app.addHook('onClose', async () => {
@@ -158,7 +159,7 @@ test('close() waits for an onClose hook beyond the time of the destroy hooks, an
   );
 });
 
-test('P-055 a preClose hook that closes the server and the application has no further effect', async (t) => {
+test('P-055 a preClose hook that closes the server and the application changes nothing in the shutdown', async (t) => {
   const app = await createApp(t);
   const { names } = recordCloses(app);
   let calledBack: unknown = 'not yet';
@@ -188,7 +189,7 @@ test('an application that fails to load can be closed, and leaves no listener be
   assert.equal(process.listenerCount('SIGTERM'), before);
 });
 
-test('the name of the hook that closes Fastify is reserved', async (t) => {
+test('the name `fastify` of the hook with which lameduck closes Fastify is reserved', async (t) => {
   const app = await createApp(t);
   assert.throws(
     () => {

@@ -9,7 +9,7 @@ import { createApp, recordCloses } from '../support/fastify.ts';
 import { until } from '../support/until.ts';
 
 const kinds: Readonly<Record<string, object>> = {
-  'HTTP/2 in clear text': { http2: true },
+  'HTTP/2 without TLS': { http2: true },
   'HTTP/2 over TLS': { http2: true, https: certificate },
   'HTTP/2 over TLS with forceCloseConnections': { http2: true, https: certificate, forceCloseConnections: true },
 };

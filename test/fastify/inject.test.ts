@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { createApp, dial, Fastify } from '../support/fastify.ts';
 
-test('P-031 injected requests work in every form, and the drain does not count them', async (t) => {
+test('P-031 inject() works in each form of its call, with a callback, a promise or a chain, and the drain does not count the requests', async (t) => {
   const app = await createApp(t);
   app.get('/', async () => 'served');
   app.post('/', async (request) => request.body);
@@ -26,7 +26,7 @@ test('P-031 injected requests work in every form, and the drain does not count t
   );
 });
 
-test('P-031 an injected probe gets the same response as one over a socket, whatever hooks and routes the application has', async (t) => {
+test('P-031 an injected probe gets the same response as a probe over a socket, whatever hooks and routes the application has', async (t) => {
   const app = await createApp(t, { metricsPath: '/metrics' });
   app.addHook('onRequest', async (_request, reply) => reply.code(401).send());
   app.get('/*', async () => 'any');
@@ -49,7 +49,7 @@ test('P-031 an injected probe gets the same response as one over a socket, whate
   assert.equal((await app.inject('/')).statusCode, 401);
 });
 
-test('P-031 a probe can be injected in every form, before the application is loaded and during its shutdown', async (t) => {
+test('P-031 a probe can be injected with a callback, a promise or a chain, before the application is loaded and during its shutdown', async (t) => {
   const app = await createApp(t);
   void app.register(async (inner) => {
     inner.lameduck.addReadyzCheck('late', () => true);

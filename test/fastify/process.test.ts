@@ -79,7 +79,7 @@ for (const [when, env] of Object.entries(moments)) {
   });
 }
 
-test('P-058 if an onClose hook fails the process still ends, with 81 and the reason in its log', async (t) => {
+test('P-058 if an onClose hook fails, the process still ends, with code 81 and the reason in its log', async (t) => {
   const program = disposed(t, new ProcessUnderTest('fastify-serves.ts', { FAILS: '1' }));
   await program.ready();
   program.kill('SIGTERM');
@@ -90,7 +90,7 @@ test('P-058 if an onClose hook fails the process still ends, with 81 and the rea
   assert.equal(program.stderr, '');
 });
 
-test('with LAMEDUCK_DISABLED=1 the application has a handle without effect, and closes as without the plugin', async (t) => {
+test('with LAMEDUCK_DISABLED=1 the application has a handle without effect, and closes as without the Fastify plugin', async (t) => {
   const program = disposed(t, new ProcessUnderTest('fastify-serves.ts', { LAMEDUCK_DISABLED: '1' }));
   const port = await program.port();
   const response = await fetch(`http://127.0.0.1:${String(port)}/readyz`);

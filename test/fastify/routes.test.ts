@@ -1,4 +1,4 @@
-// Tests that the plugin takes long-running routes and the names of routes from the router.
+// Tests that the plugin reads the names of routes, and which routes are long-running, from Fastify's router.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { FastifyInstance, RouteOptions } from 'fastify';
@@ -11,7 +11,10 @@ const longRunning = { config: { lameduck: { longRunning: true } } } as const;
 // The drain may take one second. After that it destroys unfinished requests.
 const shortDrain = { terminationGracePeriodSeconds: 4, destroyHookTimeout: '1s' } as const;
 
-/** ask sends each request on its own connection, and resolves when all of them have reached their handlers. */
+/**
+ * `ask()` sends one request for each path on its own connection. It resolves when all requests have reached their
+ * handlers.
+ */
 async function ask(
   t: TestContext,
   app: FastifyInstance,
@@ -29,7 +32,7 @@ async function ask(
   return clients;
 }
 
-/** poller adds a handler that responds when its AbortSignal is aborted. It counts the waiting requests. */
+/** `poller()` adds a handler that responds when its AbortSignal is aborted. It counts the waiting requests. */
 function poller(app: FastifyInstance): { readonly handler: RouteOptions['handler']; readonly count: () => number } {
   let waiting = 0;
   return {
@@ -82,7 +85,7 @@ test('a long-running route keeps its own hooks, which run after the hooks of its
   assert.equal((await app.lameduck.ended).longRunningEnded, 2);
 });
 
-test('longRunning applies to routes of scopes, of prefixes, with several methods, and added before the plugin', async (t) => {
+test('longRunning applies to routes in encapsulated scopes, with prefixes, with several methods, and added before the Fastify plugin', async (t) => {
   const app = Fastify();
   t.after(() => app.lameduck.shutdown('end of the test', { budget: 1 }));
   // The registration is not awaited, so the routes below are added before the plugin.
@@ -113,13 +116,13 @@ test('longRunning applies to routes of scopes, of prefixes, with several methods
   assert.deepEqual({ longRunningEnded, unfinished }, { longRunningEnded: 4, unfinished: [] });
 });
 
-test('a long-running route that is added after the plugin adds no hook to other routes', async (t) => {
+test('a long-running route that is added after the Fastify plugin adds no hook to other routes', async (t) => {
   const app = await createApp(t);
   app.get('/poll', longRunning, async () => '');
   app.get('/', async () => '');
   await app.ready();
   const routes = app.printRoutes({ commonPrefix: false, includeHooks: true });
-  // Fastify adds a route for HEAD.
+  // One of the two hooks is for the GET route, and the other for the HEAD route that Fastify adds.
   assert.equal(routes.match(/onRequest/g)?.length, 2, routes);
 });
 
@@ -143,14 +146,17 @@ for (const given of [
 }
 
 for (const given of [undefined, {}, { longRunning: undefined }]) {
-  test(`a route with config.lameduck ${JSON.stringify(given)} is an ordinary route`, async (t) => {
+  test(`a route with config.lameduck ${JSON.stringify(given)} is not long-running`, async (t) => {
     const app = await createApp(t);
     app.get('/', { config: { lameduck: given } }, async () => 'served');
     assert.equal((await app.inject('/')).body, 'served');
   });
 }
 
-/** routesInTheLog leaves one request for each path without a response, and returns their routes in the log. */
+/**
+ * routesInTheLog leaves one request for each path without a response. It returns the routes with which the log names
+ * these requests.
+ */
 async function routesInTheLog(t: TestContext, options: LameduckOptions, paths: readonly string[]): Promise<string[]> {
   const app = await createApp(t, { ...shortDrain, ...options });
   let waiting = 0;
@@ -173,16 +179,16 @@ async function routesInTheLog(t: TestContext, options: LameduckOptions, paths: r
 
 const paths = ['/users/42?verbose', '/api/orders/7/items', '/api/nowhere'];
 
-test('with metrics a request is named by its route, or by its path if there is no route', async (t) => {
+test('with metrics, the log names a request by its route, or by its path if there is no route', async (t) => {
   const routes = await routesInTheLog(t, { metricsPath: '/metrics' }, paths);
   assert.deepEqual(routes, ['/api/nowhere', '/api/orders/*', '/users/:id']);
 });
 
-test('without metrics a request is named by its path', async (t) => {
+test('without metrics, the log names a request by its path', async (t) => {
   assert.deepEqual(await routesInTheLog(t, {}, paths), ['/api/nowhere', '/api/orders/7/items', '/users/42']);
 });
 
-test('the option route takes precedence over the routes of the router', async (t) => {
+test("the option route takes precedence over the route names of Fastify's router", async (t) => {
   const route = (): string => 'of the program';
   assert.deepEqual(await routesInTheLog(t, { metricsPath: '/metrics', route }, paths.slice(1)), [
     'of the program',

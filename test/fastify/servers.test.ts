@@ -1,4 +1,4 @@
-// Tests the servers of an application: those that Fastify adds for further addresses, and every kind that it accepts.
+// Tests the servers of an application: those that Fastify creates for further addresses, and each kind that it accepts.
 import assert from 'node:assert/strict';
 import { channel } from 'node:diagnostics_channel';
 import { once } from 'node:events';
@@ -23,7 +23,7 @@ const [, second] = localhost;
 
 interface Twofold {
   readonly app: FastifyInstance;
-  /** A connection to the second server. */
+  /** A client with a connection to the server on the second address. */
   readonly client: Client;
   readonly port: number;
   readonly letGo: () => void;
@@ -62,7 +62,7 @@ async function refusesConnections(t: TestContext, port: number, host: string): P
 
 for (const serverOptions of [{}, { forceCloseConnections: true }]) {
   const kind = JSON.stringify(serverOptions);
-  test(`P-020, P-112 a request to the second address of localhost drains like one to the first, ${kind}`, async (t) => {
+  test(`P-020, P-112 a request to the second address of localhost is drained like a request to the first, ${kind}`, async (t) => {
     const { app, port, client, letGo } = await listenTwice(t, serverOptions);
     client.get('/held');
     await until(() => app.lameduck.signals.hasBeenReady.hasSignaled);
@@ -82,7 +82,7 @@ for (const serverOptions of [{}, { forceCloseConnections: true }]) {
     await closed;
   });
 
-  test(`P-004 a silent connection to the second address is still served when the first address has no connections left, ${kind}`, async (t) => {
+  test(`P-004 a silent connection to the second address of localhost is still served when the first address has no connections left, ${kind}`, async (t) => {
     const { app, client } = await listenTwice(t, serverOptions);
     client.get('/');
     assert.equal((await client.reader.next())?.isClose, false);
@@ -95,7 +95,7 @@ for (const serverOptions of [{}, { forceCloseConnections: true }]) {
   });
 }
 
-test('an upgraded socket of the second address is counted once, although Fastify passes it to the first server', async (t) => {
+test('an upgraded socket on the second address of localhost is counted once, although Fastify passes it to the first server', async (t) => {
   const { app, client } = await listenTwice(t);
   app.server.on('upgrade', (_request, socket) => {
     socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n');
@@ -109,7 +109,7 @@ test('an upgraded socket of the second address is counted once, although Fastify
   assert.deepEqual({ longRunningEnded, unfinished }, { longRunningEnded: 1, unfinished: [] });
 });
 
-test('P-020 a server that passes its requests to the application drains with it, and other servers do not', async (t) => {
+test('P-020 a server that passes its requests to the application drains together with the application, and other servers do not', async (t) => {
   const app = await createApp(t);
   let letGo = (): void => undefined;
   app.get('/held', async () => {
@@ -145,7 +145,7 @@ test('P-020 a server that passes its requests to the application drains with it,
   assert.equal(duck.signals.shutdownInitiated.hasSignaled, false);
 });
 
-test('P-070 after its lifecycle the plugin no longer listens for new servers of the process', async (t) => {
+test('P-070 after its lifecycle has ended, the Fastify plugin no longer watches for new servers of the process', async (t) => {
   const listens = channel('tracing:net.server.listen:asyncStart');
   const app = await createApp(t);
   await app.ready();
@@ -154,7 +154,7 @@ test('P-070 after its lifecycle the plugin no longer listens for new servers of 
   assert.equal(listens.hasSubscribers, false);
 });
 
-test('if no shutdown has begun, close() of an application closes its servers as if the plugin were not registered', async (t) => {
+test('if no shutdown has begun, app.close() closes the servers as if the Fastify plugin were not registered', async (t) => {
   const { app, client } = await listenTwice(t);
   client.get('/');
   assert.equal((await client.reader.next())?.status, 200);
@@ -164,7 +164,7 @@ test('if no shutdown has begun, close() of an application closes its servers as 
   assert.equal(await client.reader.next(), undefined);
 });
 
-test('P-020 an application on a unix socket drains as on a port', async (t) => {
+test('P-020 an application on a unix socket drains as it does on a port', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'fastify-'));
   t.after(() => rm(folder, { recursive: true }));
   const path = join(folder, 'app.sock');
@@ -191,7 +191,7 @@ const kinds: Readonly<Record<string, object>> = {
 };
 
 for (const [kind, serverOptions] of Object.entries(kinds)) {
-  test(`P-047 an application with ${kind} serves probes and drains`, async (t) => {
+  test(`P-047 a Fastify application serves probes and drains on each kind of server, here on ${kind}`, async (t) => {
     t.after(patchLocalhost());
     const app = await createApp(t, {}, serverOptions);
     app.get('/', async () => 'served');

@@ -1,4 +1,4 @@
-// Tests an application that is started by fastify-cli, or by a similar starter with its own signal listeners.
+// Tests an application that fastify-cli starts, or a similar starter with its own signal listeners.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ import { ProcessUnderTest, type Line } from '../support/process-under-test.ts';
 const warning = ({ level, msg }: Line): boolean =>
   level === 40 && msg?.startsWith('close-with-grace ends this process') === true;
 
-test('a starter such as fastify-cli whose delay is shorter than the drain does not cut the drain, and no warning is logged', async (t) => {
+test('a starter such as fastify-cli does not cut the drain, even if its own close delay is shorter, and no warning is logged', async (t) => {
   const program = disposed(t, new ProcessUnderTest('starts-like-fastify-cli.ts', { CLOSE_GRACE_DELAY: '1' }));
   const request = await HeldRequest.open(t, await program.ready());
   program.kill('SIGTERM');
@@ -25,7 +25,7 @@ test('a starter such as fastify-cli whose delay is shorter than the drain does n
 
 const run = { LAMEDUCK_OWN_SIGNAL_LISTENERS: 'run' };
 
-test('with ownSignalListeners=run a starter such as fastify-cli that closes the application ends the process after the drain', async (t) => {
+test('with ownSignalListeners=run, a starter such as fastify-cli closes the application, and the process ends after the drain', async (t) => {
   const env = { CLOSE_GRACE_DELAY: '28000', ...run };
   const program = disposed(t, new ProcessUnderTest('starts-like-fastify-cli.ts', env));
   const request = await HeldRequest.open(t, await program.ready());
@@ -38,7 +38,7 @@ test('with ownSignalListeners=run a starter such as fastify-cli that closes the 
   assert.equal((await program.finalLine())['exitCode'], 0);
 });
 
-test('with ownSignalListeners=run a starter such as fastify-cli with a short delay ends the drain early, and a warning at the start says so', async (t) => {
+test('with ownSignalListeners=run, a starter such as fastify-cli with a short close delay ends the drain early, and a warning at the start says so', async (t) => {
   const env = { CLOSE_GRACE_DELAY: '500', ...run };
   const program = disposed(t, new ProcessUnderTest('starts-like-fastify-cli.ts', env));
   const port = await program.ready();

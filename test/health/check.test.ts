@@ -32,8 +32,8 @@ for (const value of [undefined, null, 0, '', true, NaN, {}]) {
 }
 
 test('P-083 a check that returns or resolves with false fails', async () => {
-  assert.equal((await failureOf(() => false)).message, 'check "database" failed: it returned false');
-  assert.equal((await failureOf(async () => false)).message, 'check "database" failed: it returned false');
+  assert.equal((await failureOf(() => false)).message, 'check "database" failed: the check returned false');
+  assert.equal((await failureOf(async () => false)).message, 'check "database" failed: the check returned false');
 });
 
 test('P-083 a check that throws or rejects fails, and its error is the cause', async () => {
@@ -80,7 +80,7 @@ for (const [index, cause] of nonErrors.entries()) {
   });
 }
 
-test('P-081, P-083 a check that hangs fails at its limit, not before', async () => {
+test('P-081, P-083 a check that hangs fails at its time limit, and not before', async () => {
   const clock = new FakeClock();
   const results: CheckResult[] = [];
   void Promise.resolve(run(hangs, clock)).then((result) => results.push(result));
@@ -97,14 +97,14 @@ test('a check that has finished leaves no timer', async () => {
   assert.equal(clock.pending.all, 0);
 });
 
-test('a check that rejects after its limit causes no unhandled rejection', async () => {
+test('a check that rejects after its time limit causes no unhandled rejection', async () => {
   const clock = new FakeClock();
   const late = Promise.withResolvers<never>();
   const result = run(() => late.promise, clock);
   await clock.advance(900);
   assert.match((await result)?.message ?? '', /no answer within/);
   late.reject(new Error('too late'));
-  // The runner fails the file for an unhandled rejection.
+  // An unhandled rejection makes the test runner fail this file.
   await settled();
 });
 
@@ -163,12 +163,12 @@ function once<Value>(get: () => Value): () => Value {
 }
 
 for (const [what, answer] of evil) {
-  test(`P-083 a check that ${what} fails, and nothing is thrown to its caller`, async () => {
+  test(`P-083 a check whose result is malicious fails, and nothing is thrown to its caller: the check ${what}`, async () => {
     await failureOf(answer);
   });
 }
 
-test('the AbortSignal of a check is aborted at its limit, not before', async () => {
+test('the AbortSignal of a check is aborted at its time limit, and not before', async () => {
   const clock = new FakeClock();
   const signals: AbortSignal[] = [];
   const result = run(({ signal }) => {
@@ -193,7 +193,7 @@ test('the AbortSignal of a check that has finished is not aborted', async () => 
   assert.equal(signal?.aborted, false);
 });
 
-test('P-081 a check that gives up at its limit is reported as timed out', async () => {
+test('P-081 a check that rejects because its AbortSignal was aborted at its time limit is reported as timed out', async () => {
   const clock = new FakeClock();
   const result = run(
     ({ signal }) =>
@@ -237,7 +237,7 @@ test('P-082 a probe that arrives together with the result of a run starts a new 
   assert.equal(runs, 2);
 });
 
-test('P-082 after a run that timed out the check runs again, whatever the old run does later', async () => {
+test('P-082 after a run of a check has timed out, a probe starts a new run, whatever the old run still does', async () => {
   const clock = new FakeClock();
   const runs: PromiseWithResolvers<boolean>[] = [];
   const check = createCheck(() => {

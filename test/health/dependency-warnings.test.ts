@@ -22,7 +22,7 @@ const suspects = [
 ];
 
 for (const name of suspects) {
-  test(`P-089 a livez check named "${name}" is added, with a warning that it looks like a dependency`, () => {
+  test(`P-089 a livez check named "${name}" is added, with a warning that the name looks like that of a dependency`, () => {
     const under = new HealthUnderTest();
     under.health.addLivez(name, passes);
     assert.match(under.bodyOf('/livez?verbose'), new RegExp(`^\\[\\+\\]${name} ok$`, 'm'));
@@ -34,7 +34,7 @@ for (const name of suspects) {
   });
 }
 
-test('P-089 a livez check that does not look like a dependency is added without a warning', () => {
+test('P-089 a livez check whose name does not look like a dependency is added without a warning', () => {
   const under = new HealthUnderTest();
   for (const name of [
     'worker',
@@ -52,7 +52,7 @@ test('P-089 a livez check that does not look like a dependency is added without 
   assert.deepEqual(under.warnings, []);
 });
 
-test("P-089 a readyz check may be a dependency, and lameduck's own checks do not look like one", () => {
+test('P-089 a readyz check may have the name of a dependency, and no check of lameduck itself has such a name', () => {
   const under = new HealthUnderTest({ livezGracePeriod: 1_000 });
   under.health.addReadyz('database', passes);
   under.health.addPostStartHook('database', passes);
@@ -88,7 +88,7 @@ for (const first of ['readyz', 'livez'] as const) {
   });
 }
 
-test('P-089 a check causes only one dependency warning, however many reasons there are', () => {
+test('P-089 a livez check causes only one dependency warning, even if there are several reasons for it', () => {
   const under = new HealthUnderTest();
   under.health.addLivez('redis', passes);
   under.health.addReadyz('redis', passes);
@@ -96,7 +96,7 @@ test('P-089 a check causes only one dependency warning, however many reasons the
   assert.equal(under.warnings.length, 1);
 });
 
-test('P-089 a rejected check causes no dependency warning', () => {
+test('P-089 a check that is rejected causes no dependency warning', () => {
   const under = new HealthUnderTest();
   under.health.close();
   assert.throws(() => {

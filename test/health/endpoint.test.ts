@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Check } from '../../src/health/check.ts';
 import { Endpoint } from '../../src/health/endpoint.ts';
+import { reasons } from '../../src/health/readyz.ts';
 import { fails, hangs, HealthUnderTest, passes } from '../support/health-under-test.ts';
 
 const headers = {
@@ -14,6 +15,20 @@ test('A-085 an endpoint whose checks pass responds with status 200 and the body 
   for (const url of ['/readyz', '/livez', '/healthz']) {
     assert.deepEqual(new HealthUnderTest().ask(url), { status: 200, headers, body: 'ok' });
   }
+});
+
+test('the check worker-threads is on /readyz only while a worker thread with a server exists', () => {
+  const under = new HealthUnderTest();
+  let isPresent = false;
+  const ready = (): Promise<void> => Promise.reject(new Error('not ready'));
+  under.health.addOwnReadyz(reasons.threads({ isPresent: () => isPresent, ready }));
+  assert.equal(under.statusOf('/readyz'), 200);
+  assert.equal(under.statusOf('/readyz/worker-threads'), 404);
+  isPresent = true;
+  assert.ok(under.health.answer('/readyz') instanceof Promise);
+  assert.throws(() => {
+    under.health.addReadyz('worker-threads', passes);
+  }, /the name is taken/);
 });
 
 test('P-086 every probe response has Cache-Control: no-store, and all but the ok of a single check have X-Content-Type-Options', () => {
@@ -67,7 +82,7 @@ test('A-088, A-089 an excluded check is not run and is listed as excluded', () =
   assert.equal(under.statusOf('/readyz?exclude=slow,bad'), 500, 'commas must not separate names');
 });
 
-test('A-090 a probe with exclude=shutdown passes during the shutdown, because the prober requests it', () => {
+test('A-090 a probe with exclude=shutdown passes during the shutdown, because the probe itself excludes that check', () => {
   const under = new HealthUnderTest();
   under.lifecycle.report('ShutdownInitiated');
   assert.equal(under.statusOf('/readyz'), 500);
@@ -78,7 +93,7 @@ test('A-090 a probe with exclude=shutdown passes during the shutdown, because th
   assert.equal(under.statusOf('/readyz?exclude=shutdown'), 200);
 });
 
-test('A-070 each check has its own path, with slashes if its name contains some', () => {
+test("A-070 each check has its own path, which contains slashes if the check's name does", () => {
   const under = new HealthUnderTest();
   let runs = 0;
   under.health.addReadyz('cache/warm', () => runs++);
@@ -97,7 +112,7 @@ test('A-095 the path of a single check responds with 200 and ok, or 500 without 
   assert.deepEqual([under.statusOf('/readyz/ping'), under.bodyOf('/readyz/ping')], [200, 'ok']);
 });
 
-test('A-096 the path of a single check ignores verbose and exclude, and does not count as a result of its endpoint', () => {
+test('A-096 the path of a single check ignores verbose and exclude, and its result does not count for the endpoint', () => {
   const under = new HealthUnderTest();
   let runs = 0;
   under.health.addReadyz('counted', () => runs++);
@@ -135,7 +150,7 @@ test('an asynchronous check also has its own path', async () => {
   assert.equal((await under.probe('/readyz/bad')).status, 500);
 });
 
-test('P-082 a hundred probes at once, of an endpoint and of one of its checks, share one run of each check', async () => {
+test('P-082 a hundred simultaneous probes, of an endpoint and of one of its checks, share one run of each check', async () => {
   const under = new HealthUnderTest();
   const runs = { slow: 0, slower: 0 };
   const gate = Promise.withResolvers<boolean>();
@@ -159,17 +174,17 @@ test('P-082 a hundred probes at once, of an endpoint and of one of its checks, s
   assert.deepEqual(runs, { slow: 1, slower: 2 });
 });
 
-test('P-082 probes that share a run fail together, and the observer sees one change', async () => {
+test('P-082 probes that share a run of a check fail together, and the observer sees one change', async () => {
   const under = new HealthUnderTest();
   const gate = Promise.withResolvers<boolean>();
   under.health.addReadyz('database', () => gate.promise);
   const probes = Array.from({ length: 10 }, async () => under.probe('/readyz'));
   gate.resolve(false);
   for (const { status } of await Promise.all(probes)) assert.equal(status, 500);
-  assert.deepEqual(under.observer.checkChanges, ['readyz database: check "database" failed: it returned false']);
+  assert.deepEqual(under.observer.checkChanges, ['readyz database: check "database" failed: the check returned false']);
 });
 
-test('A-104, P-083 the observer gets the reason of a failure, once per change', () => {
+test('A-104, P-083 the observer gets the reason of a failed check once for each change of its result', () => {
   const under = new HealthUnderTest();
   let isDown = false;
   under.health.addReadyz('database', () => {
@@ -187,7 +202,7 @@ test('A-104, P-083 the observer gets the reason of a failure, once per change', 
   ]);
 });
 
-test('A-181 each check that a probe of a whole endpoint has run is counted as a result, and an excluded check is not', async () => {
+test('A-181 the result of a check is counted when a probe of a whole endpoint runs the check, and an excluded check is not counted', async () => {
   const under = new HealthUnderTest();
   under.health.addReadyz('bad', fails);
   under.health.addReadyz('slow', async () => true);
@@ -202,7 +217,7 @@ test('A-181 each check that a probe of a whole endpoint has run is counted as a 
   assert.deepEqual(under.observer.checkResults, [], 'the start runs this check, not a probe');
 });
 
-test('P-088 the lifecycle can run the checks without a probe', async () => {
+test('P-088 the lifecycle can run the checks although no probe has arrived', async () => {
   const under = new HealthUnderTest();
   let isUp = false;
   under.health.addReadyz('database', async () => isUp);
@@ -213,7 +228,7 @@ test('P-088 the lifecycle can run the checks without a probe', async () => {
   assert.equal(await under.health.readyz.passes(), false);
 });
 
-test('P-091 a probe that waits for a check when the shutdown begins gets a 500', async () => {
+test('P-091 a readiness probe that still waits for a check when the shutdown begins gets a 500', async () => {
   const under = new HealthUnderTest();
   const gate = Promise.withResolvers<boolean>();
   under.health.addReadyz('slow', () => gate.promise);
@@ -226,7 +241,7 @@ test('P-091 a probe that waits for a check when the shutdown begins gets a 500',
   );
 });
 
-test('A-089 a check that passes without running during its grace period can be excluded by its group, and is not counted', () => {
+test('A-089 a check that passes because of its grace period can be excluded by its group, and is then not counted', () => {
   const { clock, observer } = new HealthUnderTest();
   const endpoint = new Endpoint('livez', { clock, observer });
   const check = new Check('boot', fails, { clock, checkTimeout: 900 }, { group: 'start' });

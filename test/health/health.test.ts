@@ -39,7 +39,7 @@ test('A-097 /readyz/shutdown fails during the shutdown, without its reason', () 
   assert.equal(under.bodyOf('/readyz/shutdown'), 'internal server error: reason withheld\n');
 });
 
-test('P-091, P-092 a check that reads a flag of the program changes /readyz at the next probe, and cannot make /readyz pass after ShutdownInitiated', () => {
+test('P-091, P-092 a check that reads a flag of the program changes /readyz at the next probe, but cannot make /readyz pass after ShutdownInitiated', () => {
   const under = new HealthUnderTest();
   let isTakenOut = false;
   under.health.addReadyz('taken-out', () => !isTakenOut);
@@ -56,7 +56,7 @@ test('P-091, P-092 a check that reads a flag of the program changes /readyz at t
   }
 });
 
-test('A-074 no endpoint accepts new checks after the health endpoints are closed to registration', () => {
+test('A-074 no endpoint accepts new checks after the start of the lifecycle', () => {
   const { health } = new HealthUnderTest();
   health.close();
   const late = (endpoint: string, name: string): object => ({
@@ -136,7 +136,7 @@ for (const kind of ['readyz', 'livez'] as const) {
   });
 }
 
-test('a livez check whose name is unused on only one of its two endpoints is added to neither', () => {
+test('a livez check whose name is already used on one of its two endpoints is added to neither', () => {
   const under = new HealthUnderTest();
   under.health.addPostStartHook('warm-up', passes);
   assert.throws(
@@ -152,7 +152,7 @@ test('a livez check whose name is unused on only one of its two endpoints is add
 });
 
 for (const livezGracePeriod of [0, 5_000]) {
-  test(`A-040 a post-start hook whose check cannot be added to every endpoint is added to none, with a grace period of ${String(livezGracePeriod)}ms`, () => {
+  test(`A-040 a post-start hook whose check is rejected by one endpoint is added to no endpoint, with a grace period of ${String(livezGracePeriod)}ms`, () => {
     for (const kind of ['readyz', 'livez'] as const) {
       const under = new HealthUnderTest({ livezGracePeriod });
       if (kind === 'readyz') under.health.addReadyz('poststarthook/a', passes);
@@ -176,7 +176,7 @@ for (const url of ['/readyz', '/readyz/', '/readyz?', '/readyz?a=1', '/readyz/?a
   });
 }
 
-test('A-070, P-085 the path of a single check begins with the path of its endpoint, in letters of any case', () => {
+test('A-070, P-085 the path of a single check begins with the path of its endpoint, in upper or lower case', () => {
   const under = new HealthUnderTest();
   under.health.addLivez('a/b', passes);
   under.health.addLivez('bad', fails);
@@ -214,7 +214,7 @@ test('a URL that is not a probe path belongs to the program', () => {
   for (const url of noProbes) assert.equal(health.answer(url), undefined, url);
 });
 
-test('P-084 a failing check of one endpoint does not appear in another', () => {
+test('P-084 a failing check of one endpoint does not appear on another endpoint', () => {
   const under = new HealthUnderTest();
   under.health.addReadyz('database', () => false);
   assert.equal(under.statusOf('/readyz'), 500);
@@ -225,7 +225,7 @@ test('P-084 a failing check of one endpoint does not appear in another', () => {
   assert.equal(under.statusOf('/readyz/worker'), 404);
 });
 
-test('P-084 two lifecycles of one process share no run and no result, even if they share the check function', async () => {
+test('P-084 two lifecycles in one process share neither runs nor results of checks, even if they use the same check function', async () => {
   const [one, other] = [new HealthUnderTest(), new HealthUnderTest()];
   const gates: PromiseWithResolvers<boolean>[] = [];
   const check = (): Promise<boolean> => {
@@ -248,7 +248,7 @@ test('P-084 two lifecycles of one process share no run and no result, even if th
   assert.deepEqual([(await red).status, (await green).status], [500, 200]);
 });
 
-test('P-082 a livez check is one check for /livez and /healthz, and shares its run over both endpoints and their single paths', async () => {
+test('P-082 a livez check belongs to /livez and /healthz, which share its runs, also on the paths of the single check', async () => {
   const under = new HealthUnderTest();
   let runs = 0;
   const gate = Promise.withResolvers<boolean>();
@@ -264,7 +264,7 @@ test('P-082 a livez check is one check for /livez and /healthz, and shares its r
   for (const { status } of await Promise.all(answers)) assert.equal(status, 500);
   assert.equal(runs, 1);
   assert.deepEqual(under.observer.checkChanges, [
-    'livez worker: check "worker" failed: it returned false',
-    'healthz worker: check "worker" failed: it returned false',
+    'livez worker: check "worker" failed: the check returned false',
+    'healthz worker: check "worker" failed: the check returned false',
   ]);
 });

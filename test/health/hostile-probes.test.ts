@@ -1,13 +1,13 @@
-// Tests malicious probes. Whatever they contain, the work and the response are bounded and nothing throws.
+// Tests malicious probes. Whatever a probe contains, the work and the response stay below a limit, and nothing throws.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { seeded } from '../support/random.ts';
+import { seededRandom } from '../../src/cli/rehearsal/random.ts';
 import { HealthUnderTest, passes } from '../support/health-under-test.ts';
 
 // Node's default limit for a request head, in bytes.
 const longestHead = 16 * 1_024;
 
-/** The line about unmatched names in a verbose response. */
+/** The line of a verbose response that lists excluded names without a check. */
 function warningFor(...names: readonly string[]): string {
   const query = names.map((name) => `exclude=${encodeURIComponent(name)}`).join('&');
   const body = new HealthUnderTest().bodyOf(`/livez?verbose&${query}`);
@@ -20,7 +20,7 @@ function warningFor(...names: readonly string[]): string {
   return (lines[2] ?? '').replace('warn: some health checks cannot be excluded: no matches for ', '');
 }
 
-test('A-088, A-089, P-085 names that match no check do not change the status, and are listed in a verbose or failing response', () => {
+test('A-088, A-089, P-085 excluded names that match no check do not change the status, and are listed in a verbose or failing response', () => {
   const under = new HealthUnderTest();
   const query = 'exclude=b&exclude=a&exclude=b';
   assert.equal(under.bodyOf(`/readyz?${query}`), 'ok');
@@ -49,7 +49,7 @@ test('A-088, A-089, P-085 excluding a group excludes all of its checks, and each
   assert.equal(under.statusOf('/readyz/etcd'), 404, 'a group has no path');
 });
 
-test("A-089 a check's name is matched before a group's name, and a name that both have excludes both", () => {
+test('A-089 an excluded name is compared with checks before groups, and excludes both a check and a group of that name', () => {
   const under = new HealthUnderTest();
   under.health.addLivez('etcd', () => false);
   under.health.addLivez('etcd-0', () => false, { group: 'etcd' });
@@ -62,7 +62,7 @@ test("A-089 a check's name is matched before a group's name, and a name that bot
   );
 });
 
-test('A-089 an excluded group counts as unmatched if each of its checks is also excluded by its own name', () => {
+test('A-089 an excluded group counts as unmatched if each of its checks is already excluded by its own name', () => {
   const under = new HealthUnderTest();
   under.health.addLivez('a', passes, { group: 'g' });
   assert.match(under.bodyOf('/livez?verbose&exclude=a&exclude=g'), /^\[\+\]a excluded: ok\nwarn: .* "g"$/m);
@@ -98,7 +98,7 @@ test('an excluded name longer than a hundred characters is cut between two chara
   assert.equal(warningFor(`x${'🦆'.repeat(200)}`), `"x${'🦆'.repeat(99)}…"`);
 });
 
-test('if more than twenty names match no check, the first twenty are listed and the rest are counted', () => {
+test('if more than twenty excluded names match no check, the first twenty are listed and the rest are counted', () => {
   const names = Array.from({ length: 1_000 }, (_, index) => String(index).padStart(4, '0'));
   const listed = names.slice(0, 20).map((name) => `"${name}"`);
   assert.equal(warningFor(...names), `${listed.join(',')} and 980 more`);
@@ -149,7 +149,7 @@ const longOnes: Readonly<Record<string, string>> = {
 };
 
 for (const [what, query] of Object.entries(longOnes)) {
-  test(`the response to a query of maximum length is short: ${what}`, () => {
+  test(`the response to a probe whose query has the maximum length is short: ${what}`, () => {
     const { status, body } = new HealthUnderTest().ask(`/livez?verbose&${query.slice(0, longestHead)}`);
     assert.equal(status, 200);
     assert.ok(Buffer.byteLength(body) < 8_192, `${String(Buffer.byteLength(body))} bytes`);
@@ -157,14 +157,14 @@ for (const [what, query] of Object.entries(longOnes)) {
   });
 }
 
-test('the work for a query grows only linearly with its length, even with many checks', () => {
+test('the work for a probe grows only linearly with the length of its query, even with many checks', () => {
   const under = new HealthUnderTest();
   for (let index = 0; index < 500; index++) {
     under.health.addLivez(`check-${String(index)}`, passes.bind(undefined), { group: `group-${String(index)}` });
   }
   const queryOf = (length: number): string =>
     Array.from({ length }, (_, index) => `exclude=x${String(index)}`).join('&');
-  // A server can be configured to accept request heads of a MiB and more.
+  // A server can be configured to accept request heads of a MiB and more, so a query can be this long.
   const [short, long] = [2_000, 100_000].map(queryOf) as [string, string];
   const cost = (query: string): number => {
     under.ask(`/livez?verbose&${query}`);
@@ -174,13 +174,13 @@ test('the work for a query grows only linearly with its length, even with many c
     return user + system;
   };
   const [once, fiftyfold] = [cost(short), cost(long)];
-  // The long query has fifty times as many names. Linear work takes fifty times as long, plus garbage collection.
-  // Comparing each name with every other name would take 2500 times as long.
+  // The long query has fifty times as many names. Linear work takes fifty times as long, and garbage collection adds to
+  // that. If each name were compared with every other name, the work would take 2500 times as long.
   assert.ok(fiftyfold < 500 * Math.max(once, 1_000), `${String(once)} µs and ${String(fiftyfold)} µs`);
 });
 
-test('no probe URL throws an exception, and every response is of a known kind', () => {
-  const random = seeded(20_261_121);
+test('no probe URL causes an exception, and every response is one of the known kinds', () => {
+  const random = seededRandom(20_261_121);
   const pieces = [
     '/',
     '?',

@@ -1,10 +1,10 @@
-// Tests when the check of a post-start hook appears on each of the three endpoints: at once, after the grace period, or
+// Tests when the check of a post-start hook appears on each of the three endpoints: at once, after livezGracePeriod, or
 // never.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HealthUnderTest } from '../support/health-under-test.ts';
 
-test('A-042 the check of a post-start hook is on /readyz and /healthz at once, and without a grace period never on /livez', async () => {
+test('A-042 the check of a post-start hook is on /readyz and /healthz from the start, and without livezGracePeriod never on /livez', async () => {
   const under = new HealthUnderTest({ livezGracePeriod: 0 });
   let isFinished = false;
   under.health.addPostStartHook('warm-up', () => isFinished);
@@ -63,7 +63,7 @@ test('A-075, P-087 with livezGracePeriod /livez passes without running the check
   assert.equal(under.bodyOf('/livez/poststarthook/warm-up'), 'ok');
 });
 
-test('A-075 a post-start hook that finishes within the grace period never fails /livez', async () => {
+test('A-075 a post-start hook that finishes within livezGracePeriod never makes /livez fail', async () => {
   const under = new HealthUnderTest({ livezGracePeriod: 10_000 });
   let isFinished = false;
   under.health.addPostStartHook('warm-up', () => isFinished);
@@ -78,7 +78,7 @@ test('A-075 a post-start hook that finishes within the grace period never fails 
   );
 });
 
-test('A-075 the grace period of each post-start hook begins when that hook is registered', async () => {
+test('A-075 the livezGracePeriod of a post-start hook begins when the hook is registered', async () => {
   const under = new HealthUnderTest({ livezGracePeriod: 10_000 });
   under.health.addPostStartHook('first', () => false);
   await under.clock.advance(6_000);
@@ -89,7 +89,7 @@ test('A-075 the grace period of each post-start hook begins when that hook is re
   assert.match(under.bodyOf('/livez'), /\[-\]poststarthook\/second failed/);
 });
 
-test('A-181 a check that passes only because of its grace period is not counted as a result of /livez', async () => {
+test('A-181 a check that passes only because of livezGracePeriod is not counted as a result of /livez', async () => {
   const under = new HealthUnderTest({ livezGracePeriod: 10_000 });
   under.health.addPostStartHook('warm-up', () => false);
   under.ask('/livez');
@@ -103,7 +103,7 @@ test('A-181 a check that passes only because of its grace period is not counted 
   ]);
 });
 
-test("P-087 the program's own checks have no grace period on /livez", () => {
+test("P-087 livezGracePeriod does not apply to the program's own livez checks", () => {
   const under = new HealthUnderTest({ livezGracePeriod: 10_000 });
   under.health.addLivez('worker', () => false);
   assert.equal(under.statusOf('/livez'), 500);

@@ -23,7 +23,7 @@ function withLog(answer: () => unknown): Flushes {
   return { under, how, count: () => flushes };
 }
 
-test('A-072, A-077 the check "log" comes after the check "ping" on each endpoint, and is the same check on all of them', () => {
+test('A-072, A-077 the check "log" comes after the check "ping" on each endpoint, and is the same check on all endpoints', () => {
   const { under, count } = withLog(() => undefined);
   for (const endpoint of ['readyz', 'livez', 'healthz']) {
     assert.match(under.bodyOf(`/${endpoint}?verbose`), /^\[\+\]ping ok\n\[\+\]log ok\n/);
@@ -32,7 +32,7 @@ test('A-072, A-077 the check "log" comes after the check "ping" on each endpoint
   assert.equal(count(), 1);
 });
 
-test('A-077 the log is flushed at the first run of the check and every minute after that, and not before', async () => {
+test('A-077 the log is flushed at the first run of the check "log" and every minute after that, and not before', async () => {
   const { under, count } = withLog(() => undefined);
   await under.clock.advance(10 * minute);
   assert.equal(count(), 0);
@@ -56,7 +56,7 @@ const blocked: Readonly<Record<string, () => unknown>> = {
 };
 
 for (const [what, answer] of Object.entries(blocked)) {
-  test(`A-077 with a flush ${what} the check "log" fails when the last completed flush is two minutes old, not a millisecond before`, async () => {
+  test(`A-077 with a failing flush, one ${what}, the check "log" fails when the last completed flush is two minutes old, and not before`, async () => {
     const { under, how } = withLog(() => undefined);
     under.ask('/livez');
     await under.clock.advance(5 * minute);
@@ -69,7 +69,7 @@ for (const [what, answer] of Object.entries(blocked)) {
     assert.deepEqual(under.observer.checkChanges.slice(0, 1), ['livez log: check "log" failed: logging blocked']);
   });
 
-  test(`A-077 with a flush ${what} from the start the check "log" passes for two minutes from its first run`, async () => {
+  test(`A-077 with a failing flush, one ${what}, from the start on, the check "log" passes for two minutes after its first run`, async () => {
     const { under } = withLog(answer);
     await under.clock.advance(10 * minute);
     assert.equal(under.statusOf('/livez'), 200);
@@ -80,7 +80,7 @@ for (const [what, answer] of Object.entries(blocked)) {
   });
 }
 
-test('A-077 the check "log" waits for a slow flush, and begins no other flush before it ends', async () => {
+test('A-077 the check "log" waits for a slow flush, and starts no other flush before that one ends', async () => {
   const { under, how, count } = withLog(() => undefined);
   under.ask('/livez');
   const slow = Promise.withResolvers<undefined>();
@@ -115,7 +115,7 @@ test('a process that was suspended for more than two minutes does not fail the c
   assert.equal(under.statusOf('/livez'), 200, 'the probe must arrive before the timer that is due');
 });
 
-test('A-077 the check "log" always passes and has no timer if the log cannot be flushed', async () => {
+test('A-077 the check "log" always passes and has no timer if the logger has no flush function', async () => {
   const under = new HealthUnderTest({ flushLog: undefined });
   for (let probe = 0; probe < 3; probe++) {
     assert.equal(under.statusOf('/livez'), 200);
@@ -135,7 +135,7 @@ test('P-073 flushing the log does not keep the process alive, and stops when the
   assert.equal(count(), 1);
 });
 
-test('P-073 a flush that ends after the lifecycle begins no other flush', async () => {
+test('P-073 a flush of the log that ends after the lifecycle does not start another flush', async () => {
   const slow = Promise.withResolvers<undefined>();
   const { under } = withLog(() => slow.promise);
   under.ask('/livez');

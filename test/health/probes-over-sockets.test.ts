@@ -9,7 +9,7 @@ import { until } from '../support/until.ts';
 const host = 'Host: localhost\r\n';
 const program = 418;
 
-/** ask sends a complete request on its own connection and resolves with the response. */
+/** `ask()` sends a complete request on its own connection and resolves with the response. */
 async function ask(serving: Serving, request: string): Promise<Response> {
   const client = await serving.dial();
   client.send(request);
@@ -110,7 +110,7 @@ describeProbedAdapters((adapter) => {
     const paths = ['/readyz', '/livez', '/readyz?verbose', '/readyz/slow', '/nothing', '/readyz/ping', '/readyz'];
     client.send(paths.map((path) => `GET ${path} HTTP/1.1\r\n${host}\r\n`).join(''));
     await until(() => runs > before);
-    // The other probes are in the same packet. After one more round trip, all of them have been read.
+    // All other probes are in one packet. When this later probe has its response, the server has read all of them.
     assert.equal((await ask(serving, `GET /livez HTTP/1.1\r\n${host}\r\n`)).body, 'ok');
     gate.resolve(true);
     const bodies: string[] = [];
@@ -148,15 +148,15 @@ describeProbedAdapters((adapter) => {
     assert.equal(runs, before + 2);
   });
 
-  it('A-003, A-090, A-106, P-077, P-078, P-091 during the delay probes get responses on open and new connections, and nothing makes /readyz pass', async (t) => {
+  it('A-003, A-090, A-106, P-077, P-078, P-091 during the delay probes get responses on old and new connections, and no check can make /readyz pass', async (t) => {
     let isTakenOut = false;
     const serving = await start(
       t,
       ({ handle }) => {
         handle.addReadyzCheck('taken-out', () => !isTakenOut);
       },
-      // With this random number, connections get `Connection: close` only near the end of the delay. Until then, the
-      // clients can send more probes.
+      // With this random number, a connection gets `Connection: close` only near the end of the delay, so the clients
+      // can send more probes until then.
       { shutdownDelayDuration: '9s', random: () => 0.9 },
     );
     const kept = await serving.dial();
@@ -203,7 +203,7 @@ describeProbedAdapters((adapter) => {
     assert.equal((await next(stays)).body, 'ok');
   });
 
-  it('P-082 a check that probes its own endpoint fails at its limit, without endless recursion', async (t) => {
+  it('P-082 a check that probes its own endpoint fails at its time limit, without endless recursion', async (t) => {
     let serving: Serving | undefined;
     let runs = 0;
     serving = await start(

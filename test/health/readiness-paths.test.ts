@@ -109,7 +109,7 @@ describeProbedAdapters((adapter) => {
   });
 });
 
-test('P-080 with probePaths off readinessPaths may name a probe path', async (t) => {
+test('P-080 readinessPaths may contain a path such as /readyz if probePaths is off', async (t) => {
   const options = { probePaths: 'off', readinessPaths: ['/readyz'], shutdownDelayDuration: '100ms' } as const;
   const serving = await serve(t, { ...options, listener: own });
   const client = await serving.dial();

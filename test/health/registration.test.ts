@@ -1,4 +1,4 @@
-// Tests the checks that a program adds through its handle, and how the lifecycle uses them.
+// Tests the checks that a program adds through its handle, and their effect on the lifecycle.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createParts } from '../../src/parts.ts';
@@ -102,7 +102,7 @@ test('A-077, P-073 the log is flushed from the start of a lifecycle to its end, 
   assert.equal(clock.pending.all, 0);
 });
 
-test('A-181 a run of the checks at the start is not counted as a result, and a run for a probe is', async (t) => {
+test('A-181 a check that lameduck runs at the start is not counted as a result, but a check that a probe runs is', async (t) => {
   const serving = disposed(t, new ServerUnderTest());
   const parts = createUnderTest({}, [serving.server]);
   let isUp = false;

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { hangs } from '../support/hooks-under-test.ts';
 import { createUnderTest, recordOf } from '../support/lifecycle-under-test.ts';
 
-test("A-045, P-098 the AbortSignal of an ended post-start hook is aborted with AbortError, and that of a timed-out hook with the hook's failure", async () => {
+test('A-045, P-098 the AbortSignal of a finished post-start hook is aborted with AbortError, and that of a timed-out hook with the failure of the hook', async () => {
   const parts = createUnderTest({ preShutdownHookTimeout: '1s' });
   const { handle, clock } = parts;
   const signals: Record<string, AbortSignal> = {};
@@ -27,7 +27,7 @@ test("A-045, P-098 the AbortSignal of an ended post-start hook is aborted with A
   assert.equal(signals['destroy']?.aborted, false);
 });
 
-test('P-098 a hook function is passed its time limit, except for a post-start hook, which has none', async () => {
+test('P-098 a hook function receives its time limit, except that a post-start hook has none', async () => {
   const parts = createUnderTest({ destroyHookTimeout: '2s' });
   const { handle, clock } = parts;
   const limits: Record<string, unknown> = {};

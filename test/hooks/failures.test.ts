@@ -1,4 +1,4 @@
-// Tests the results of failed hooks in their own process: a log line for each, the final line, the exit code.
+// Tests the effects of failed hooks in processes of their own: a log line for each, the final line and the exit code.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { disposed } from '../support/disposed.ts';
@@ -26,7 +26,7 @@ test('A-058, A-059, A-060, A-061, P-095 each failed hook is one log line, the ot
   program.kill('SIGTERM');
   assert.deepEqual(await program.exit, { code: 81, signal: null }, program.output);
 
-  // Pre-shutdown hooks run in parallel, so their order varies.
+  // Pre-shutdown hooks run in parallel, so the order of their lines varies.
   const inOrder = (found: readonly (readonly unknown[])[]): readonly unknown[] => [
     ...found.filter(([kind]) => kind === 'pre-shutdown').sort(([, a], [, b]) => String(a).localeCompare(String(b))),
     ...found.filter(([kind]) => kind !== 'pre-shutdown'),
@@ -41,7 +41,7 @@ test('A-058, A-059, A-060, A-061, P-095 each failed hook is one log line, the ot
   );
   for (const [, name = '', message = ''] of failures) {
     const { err } = lines.find((line) => line['name'] === name && message.startsWith(String(line['kind']))) ?? {};
-    // The error is logged with its causes, in pino's form if the error can be read.
+    // A readable error is logged in pino's format, with its causes.
     const shown = (err as { message?: string } | undefined)?.message ?? String(err);
     assert.ok(shown.includes(message), shown);
   }

@@ -1,4 +1,4 @@
-// Tests how long a hook may take, and what ends its time.
+// Tests how long a hook may take, and what ends a hook before that.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Clock } from '../../src/clock.ts';
@@ -6,7 +6,7 @@ import { runHook, type HookFunction } from '../../src/hooks/hook.ts';
 import { FakeClock, settled } from '../support/fake-clock.ts';
 import { codeOf, hangs, hookOf, outcomeOf } from '../support/hooks-under-test.ts';
 
-/** blockable returns a clock that advances while nothing else runs, as when a hook blocks the process. */
+/** `blockable()` returns a clock that a hook can advance synchronously, as if the hook blocked the process. */
 function blockable(): { clock: Clock; block: (milliseconds: number) => void } {
   const clock = new FakeClock();
   let blocked = 0;
@@ -20,7 +20,7 @@ function blockable(): { clock: Clock; block: (milliseconds: number) => void } {
   };
 }
 
-test('A-061, P-095, P-098 a hook that hangs fails at its limit, and its AbortSignal is aborted with that error', async () => {
+test('A-061, P-095, P-098 a hook that hangs fails at its time limit, and its AbortSignal is aborted with the same error', async () => {
   const clock = new FakeClock();
   let signal: AbortSignal | undefined;
   const hook = hookOf((context) => {
@@ -60,7 +60,7 @@ for (const [what, run] of Object.entries<(block: () => void) => HookFunction>({
     block();
   },
 })) {
-  test(`${what} that blocks the process up to its limit has timed out, and one that blocks for a millisecond less has not`, async () => {
+  test(`a hook that blocks the process up to its time limit has timed out, and one that blocks for a millisecond less has not: ${what}`, async () => {
     for (const [takes, code] of [
       [5_000, 'LAMEDUCK_ERR_HOOK_TIMED_OUT'],
       [100, 'LAMEDUCK_ERR_HOOK_TIMED_OUT'],
@@ -107,7 +107,7 @@ test('a hook does not time out because another hook blocks the process', async (
   );
 });
 
-test('a hook without time left succeeds if it blocks the process for less than its own limit, and otherwise times out', async () => {
+test('a hook for which no time is left succeeds if it blocks the process for less than its own time limit, and otherwise times out', async () => {
   for (const [takes, code] of [
     [2_999, undefined],
     [3_000, 'LAMEDUCK_ERR_HOOK_TIMED_OUT'],
@@ -135,7 +135,7 @@ test('the shutdown no longer waits for a hook that continues after its AbortSign
   assert.equal(clock.pending.all, 0);
 });
 
-test('a hook that ends because its AbortSignal was aborted has still timed out', async () => {
+test('a hook that ends because its AbortSignal was aborted at its time limit counts as timed out', async () => {
   const clock = new FakeClock();
   const hook = hookOf(
     ({ signal }) =>
@@ -161,12 +161,12 @@ test('a hook that rejects after its limit causes no unhandled rejection', async 
   );
   await clock.advance(100);
   late.reject(new Error('too late'));
-  // The runner fails the file for an unhandled rejection.
+  // An unhandled rejection makes the test runner fail this file.
   await settled();
   assert.equal(codeOf(outcome.failure), 'LAMEDUCK_ERR_HOOK_TIMED_OUT');
 });
 
-test('the lifecycle waits for a hook without a limit as long as it takes, without a timer', async () => {
+test('without a time limit, the lifecycle waits for a hook until it ends, and sets no timer', async () => {
   const clock = new FakeClock();
   const end = Promise.withResolvers<undefined>();
   const outcome = outcomeOf(
@@ -184,7 +184,7 @@ test('the lifecycle waits for a hook without a limit as long as it takes, withou
   assert.equal(outcome.failure, undefined);
 });
 
-test('cutting the shutdown short ends the time of a hook before its limit', async () => {
+test('a shutdown that is cut short ends a hook before its time limit', async () => {
   const clock = new FakeClock();
   const cut = new AbortController();
   const outcome = outcomeOf(runHook(hookOf(hangs), { clock, limit: 3_000, cut: cut.signal }));
@@ -199,7 +199,7 @@ test('cutting the shutdown short ends the time of a hook before its limit', asyn
   assert.equal(clock.pending.all, 0);
 });
 
-test('a hook whose time is over before it begins is still called, and succeeds if it ends at once', async () => {
+test('a hook is called even if no time is left for it, and succeeds if it ends at once', async () => {
   const clock = new FakeClock();
   const cut = AbortSignal.abort();
   const hooks: readonly (readonly [HookFunction, string | undefined])[] = [
@@ -221,7 +221,7 @@ test('a hook whose time is over before it begins is still called, and succeeds i
 });
 
 for (const limit of [100, Infinity]) {
-  test(`A-046 a hook that fails after its AbortSignal was aborted does not count as failed, with a limit of ${String(limit)}`, async () => {
+  test(`A-046 a hook that fails after the lifecycle has stopped it does not count as failed, with a limit of ${String(limit)}`, async () => {
     const clock = new FakeClock();
     const stop = new AbortController();
     let wasTold = false;
@@ -244,7 +244,7 @@ for (const limit of [100, Infinity]) {
   });
 }
 
-test('A-046 a hook that continues after its AbortSignal was aborted has not timed out, and leaves no timer', async () => {
+test('A-046 a hook that continues after the lifecycle has stopped the hook does not count as timed out, and leaves no timer', async () => {
   const clock = new FakeClock();
   const stop = new AbortController();
   const outcome = outcomeOf(runHook(hookOf(hangs), { clock, limit: 100, stop: stop.signal }));

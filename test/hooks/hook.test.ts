@@ -4,7 +4,7 @@ import { runHook, type HookContext } from '../../src/hooks/hook.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { codeOf, hookOf } from '../support/hooks-under-test.ts';
 
-test('P-098 a hook is called with the reason and an AbortSignal that is not aborted', async () => {
+test('P-098 a hook is called with its reason, and with an AbortSignal that is not aborted yet', async () => {
   const contexts: (HookContext & { wasAborted: boolean })[] = [];
   const hook = hookOf((context) => contexts.push({ ...context, wasAborted: context.signal.aborted }));
   assert.equal(await runHook(hook, { clock: new FakeClock(), limit: 100 }, 'SIGTERM'), undefined);
@@ -83,7 +83,7 @@ const unspeakable = {
 };
 
 for (const [what, cause] of Object.entries(unspeakable)) {
-  test(`P-095 a hook that throws ${what} fails like any other`, async () => {
+  test(`P-095 a hook that throws a value that is hard to print fails like any other hook: ${what}`, async () => {
     const hook = hookOf(() => {
       throw cause as Error;
     });
@@ -125,7 +125,7 @@ test('the lifecycle awaits any thenable that a hook returns, and a thenable that
 });
 
 for (const cause of ['text', undefined, null, Symbol('no text'), Object.create(null) as unknown]) {
-  test(`a hook that rejects with a value that is not an Error fails like any other (${typeof cause})`, async () => {
+  test(`a hook that rejects with a value that is not an Error fails like any other hook (${typeof cause})`, async () => {
     // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
     const hook = hookOf(() => Promise.reject(cause));
     assert.equal(codeOf(await runHook(hook, { clock: new FakeClock(), limit: 100 })), 'LAMEDUCK_ERR_HOOK_FAILED');

@@ -1,4 +1,4 @@
-// Tests in which order each kind of hook runs, and how the failure of one hook affects the other hooks.
+// Tests the order in which the hooks of each kind run, and what the failure of one hook means for the others.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settled } from '../support/fake-clock.ts';
@@ -28,7 +28,7 @@ test('A-043 post-start hooks all start at once, and each is reported when it has
   );
 });
 
-test('A-248 post-start hooks that take long cause one warning with their names, and do not keep the process alive', async () => {
+test('A-248 post-start hooks that take too long cause one warning with their names, and do not keep the process alive', async () => {
   const { hooks, clock, observer } = createHooks();
   const late = Promise.withResolvers<undefined>();
   hooks.add('post-start', 'poll', hangs, Infinity);
@@ -99,7 +99,7 @@ test('A-059, P-095 a failed pre-shutdown hook is recorded and observed, and the 
   assert.equal(hooks.failures[0]?.error.message, 'pre-shutdown hook "bad" failed: no');
 });
 
-test('cutting the shutdown short ends the time of all pre-shutdown hooks', async () => {
+test('a shutdown that is cut short ends all pre-shutdown hooks at once', async () => {
   const { hooks } = createHooks();
   const cut = new AbortController();
   for (const name of ['a', 'b']) hooks.add('pre-shutdown', name, hangs, 5_000);
@@ -179,7 +179,7 @@ test('A-018, P-095 every destroy hook is called even if another throws, rejects 
   );
 });
 
-test('destroy hooks share one time limit, and hooks without time left are still called', async () => {
+test('destroy hooks share one time limit, and a hook for which no time is left is still called', async () => {
   const { hooks, clock, notes } = createHooks();
   hooks.add(
     'destroy',

@@ -1,4 +1,4 @@
-// Tests which hooks can be registered, and when.
+// Tests which hooks a program can register, and until when.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Hooks } from '../../src/hooks/hooks.ts';
@@ -33,7 +33,7 @@ for (const kind of kinds) {
     assert.throws(add(hooks, 'other', undefined), { code: 'LAMEDUCK_ERR_FUNCTION_INVALID' });
   });
 
-  test(`A-040, A-055, P-097 a ${kind} hook that is registered after hooks of its kind have been called is rejected`, async () => {
+  test(`A-040, A-055, P-097 a ${kind} hook is rejected if hooks of this kind have already been called`, async () => {
     const { hooks } = createHooks();
     void runAll(hooks, kind);
     assert.throws(
@@ -52,7 +52,7 @@ for (const kind of kinds) {
 }
 
 for (const kind of kinds) {
-  test(`P-097 a ${kind} hook that registers another of its kind fails, and may register one of a later kind`, async () => {
+  test(`P-097 a ${kind} hook that registers another hook of its kind fails, but it may register a hook of a later kind`, async () => {
     const { hooks, notes } = createHooks();
     const later = kinds[kinds.indexOf(kind) + 1];
     const add = (): void => {
@@ -69,7 +69,7 @@ for (const kind of kinds) {
     assert.deepEqual(notes, later === undefined ? [] : ['later']);
   });
 
-  test(`a hundred ${kind} hooks cause no warning of Node`, async () => {
+  test(`a hundred ${kind} hooks cause no warning about too many listeners`, async () => {
     const { hooks, clock, notes } = createHooks();
     for (let index = 0; index < 100; index++) {
       hooks.add(
@@ -91,7 +91,7 @@ test('hooks of different kinds may share a name', () => {
   for (const kind of kinds) hooks.add(kind, 'pool', () => undefined, 1_000);
 });
 
-test('a hook that was removed is not called, and its name is unused again', async () => {
+test('a hook that was removed is not called, and another hook may then use its name', async () => {
   const { hooks, notes } = createHooks();
   hooks.remove(hooks.add('destroy', 'pool', () => notes.push('first'), 1_000));
   hooks.add('destroy', 'pool', () => notes.push('second'), 1_000);
@@ -99,7 +99,7 @@ test('a hook that was removed is not called, and its name is unused again', asyn
   assert.deepEqual(notes, ['second']);
 });
 
-test('the longest limit considers only pre-shutdown hooks, and is 0 without any', () => {
+test('the longest hook timeout is that of the pre-shutdown hooks only, and is 0 without such hooks', () => {
   const { hooks } = createHooks();
   hooks.add('post-start', 'endless', hangs, Infinity);
   hooks.add('destroy', 'long', hangs, 60_000);

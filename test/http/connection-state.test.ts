@@ -28,8 +28,8 @@ const closing = (after: Spoken): ConnectionState => ({ is: 'closing', after });
 const closed = (after: Spoken): ConnectionState => ({ is: 'closed', after });
 
 /**
- * check compares the state after each event with the expected state. An event without an entry must not change the
- * state.
+ * `check()` compares the state after each event with the expected state. If an event has no entry, the state must not
+ * change.
  */
 function check(state: ConnectionState, changes: { readonly [Event in ConnectionEvent['is']]?: ConnectionState }): void {
   for (const event of events) {
@@ -39,14 +39,14 @@ function check(state: ConnectionState, changes: { readonly [Event in ConnectionE
   }
 }
 
-test('a TLS connection becomes an HTTP/1.1 connection after its handshake, and then a session or an upgraded socket', () => {
+test('after its handshake, a TLS connection counts as an HTTP/1.1 connection, which may become a session or an upgraded socket', () => {
   check(handshake, { secured: http, 'close announced': closing(handshake), closed: closed(handshake) });
   check(http, { session, upgraded, 'close announced': closing(http), closed: closed(http) });
   check(session, { 'close announced': closing(session), closed: closed(session) });
   check(upgraded, { 'close announced': closing(upgraded), closed: closed(upgraded) });
 });
 
-test('a connection whose client got Connection: close can only close, and a closed connection has no further state', () => {
+test('a connection that has sent Connection: close can only close, and the state of a closed connection no longer changes', () => {
   for (const one of spoken) {
     check(closing(one), { closed: closed(one) });
     check(closed(one), {});

@@ -1,4 +1,5 @@
-// Tests what the patched `emit` adds to a server, what it leaves unchanged, and that it works beside other patches.
+// Tests what the patched `emit` changes on a server and what it leaves unchanged, also together with patches of other
+// libraries.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, request as httpRequest, Server } from 'node:http';
@@ -50,7 +51,7 @@ it('P-113 a request with Upgrade: h2c gets the same response as without lameduck
   assert.equal((await client.reader.next())?.body, 'plain');
 });
 
-it('P-112 an emit patched on the instance before lameduck, and one patched on the prototype after it, both see every request', async (t) => {
+it('P-112 every request reaches an emit that was patched on the server before lameduck, and an emit that is patched on the prototype later', async (t) => {
   const seen: string[] = [];
   // This method is called with the server as its `this`.
   // eslint-disable-next-line @typescript-eslint/unbound-method
@@ -98,7 +99,7 @@ it("P-024 Expect: 100-continue works as without lameduck: Node sends the 100, or
   response.resume();
 });
 
-// The names of these suites are the columns of docs/conformance.md.
+// The names of these suites are columns in docs/conformance.md.
 describe('node:http', () => {
   it('P-031 a request that is injected in process is served, and the drain does not count it', async (t) => {
     const serving = await serve(t, { listener: () => undefined });

@@ -1,4 +1,4 @@
-// Tests an elector in the process of a server with a lifecycle: what a scrape and a probe show of it.
+// Tests an elector next to a server with a lifecycle: its metrics, and its effect on the health endpoints.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -47,8 +47,8 @@ async function served(t: TestContext, others: readonly string[] = []): Promise<S
 }
 
 /**
- * lead resolves when the elector leads. The result has the promise of run, and the promise that resolves when the work
- * is aborted.
+ * `lead()` resolves when the elector leads. The result has the promise that `run` returns, and a promise that resolves
+ * when the work is aborted.
  */
 async function lead(elector: Elector): Promise<{ readonly running: Promise<void> }> {
   let leads: () => void = () => undefined;
@@ -76,7 +76,7 @@ function samplesIn(text: string): Record<string, number | undefined> {
   );
 }
 
-test("L-113, LT-40 a scrape shows client-go's metrics of an elector, and two more, over a term", async (t) => {
+test("L-113, LT-40 a scrape during and after a term has client-go's metrics of an elector, and two more", async (t) => {
   const { elector, ask, shutdown } = await served(t);
   const before = samplesIn(await ask('/metrics'));
   assert.deepEqual(before, {
@@ -98,7 +98,7 @@ test("L-113, LT-40 a scrape shows client-go's metrics of an elector, and two mor
   await shutdown();
 });
 
-test('L-103, L-123, L-141 an elector adds a livez check and no readyz check, and the shutdown hands its Lease over', async (t) => {
+test('L-103, L-123, L-141 an elector adds a livez check but no readyz check, and the shutdown releases its Lease for the next leader', async (t) => {
   const { api, elector, ask, shutdown } = await served(t);
   assert.match(await ask('/livez?verbose'), /^\[\+\]leader-election\/app ok$/m);
   assert.doesNotMatch(await ask('/readyz?verbose'), /leader-election/);
@@ -109,7 +109,7 @@ test('L-103, L-123, L-141 an elector adds a livez check and no readyz check, and
   assert.deepEqual([...new Set(api.calls.map(({ userAgent }) => userAgent))], ['lameduck leader-election']);
 });
 
-test('L-170 two electors on Leases of the same name in different namespaces have separate metrics and checks', async (t) => {
+test('L-170 two electors have separate metrics and checks if their Leases have the same name in different namespaces', async (t) => {
   const { ask, shutdown } = await served(t, ['ns-2']);
   const { families } = new Exposition(await ask('/metrics'));
   const samples = families.get('leader_election_master_status')?.samples ?? [];
@@ -123,7 +123,7 @@ test('L-170 two electors on Leases of the same name in different namespaces have
   await shutdown();
 });
 
-test('L-141 when the shutdown begins, /readyz fails and the work is aborted, and the Lease is held until the work has ended', async (t) => {
+test('L-141 at the beginning of the shutdown /readyz fails and the work is aborted, and the Lease is held until the work has ended', async (t) => {
   const { api, elector, ask, shutdown } = await served(t);
   const leading = Promise.withResolvers<unknown>();
   const aborted = Promise.withResolvers<unknown>();

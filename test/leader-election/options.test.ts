@@ -17,7 +17,7 @@ function problems(options: object, environment: Record<string, string> = {}): st
   }
 }
 
-test('LT-48, L-002, L-003 the three durations of an elector must be strictly ordered', () => {
+test('LT-48, L-002, L-003 leaseDuration, renewDeadline and retryPeriod of an elector must be strictly ordered', () => {
   const fits = (leaseDuration: string, renewDeadline: string, retryPeriod: string): boolean =>
     problems({ leaseDuration, renewDeadline, retryPeriod }).length === 0;
   assert.equal(fits('15s', '15s', '2s'), false);
@@ -117,7 +117,7 @@ test("the environment overrides an elector's options in code, and each value has
   assert.match(unknown.join(), /nearest is LAMEDUCK_LEADER_ELECTION_LEASE_DURATION/);
 });
 
-test("L-008 the default namespace is the pod's own, and an option overrides it", (t) => {
+test('L-008 the default namespace is that of the pod, and an option overrides it', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'lease-'));
   t.after(() => {
     rmSync(folder, { recursive: true });
@@ -128,17 +128,17 @@ test("L-008 the default namespace is the pod's own, and an option overrides it",
 });
 
 test('L-008 an elector needs a namespace, except with LAMEDUCK_LEADER_ELECTION_ALONE=1, which is rejected in a cluster', () => {
-  assert.match(
-    problems({ leaseNamespace: undefined }).join(),
-    /^leaseNamespace or LAMEDUCK_LEADER_ELECTION_LEASE_NAMESPACE is required/,
-  );
+  const required = /^leaseNamespace or LAMEDUCK_LEADER_ELECTION_LEASE_NAMESPACE is required/;
+  const unset = { leaseNamespace: undefined };
+  assert.match(problems(unset, { KUBERNETES_SERVICE_HOST: '10.0.0.1' }).join(), required);
+  assert.match(problems({ ...unset, apiServer: { url: 'http://127.0.0.1:8001' } }).join(), required);
   const alone = { LAMEDUCK_LEADER_ELECTION_ALONE: '1' };
   assert.equal(readOptions({ leaseName: 'app' }, alone, nowhere).isAlone, true);
   const cluster = { ...alone, KUBERNETES_SERVICE_HOST: '10.0.0.1' };
   assert.match(problems({}, cluster).join(), /LAMEDUCK_LEADER_ELECTION_ALONE=1 is invalid in a cluster/);
 });
 
-test('an elector may use http: only for a loopback address, and onLoss: shutdown only with a lifecycle', () => {
+test('an elector accepts http: only for a loopback address, and onLoss: shutdown only with a lifecycle', () => {
   for (const url of ['http://127.0.0.1:8001', 'http://localhost:8001', 'http://[::1]:8001', 'https://example.com']) {
     assert.deepEqual(problems({ apiServer: { url } }), [], url);
   }
@@ -171,7 +171,7 @@ test('each problem with the option apiServer has its own error, which never cont
   }
 });
 
-test('an invalid namespace or label has one error, and no options at all are reported as a missing name', () => {
+test('an invalid namespace or label causes one error, and missing options cause the error for a missing name', () => {
   assert.equal(problems({ leaseNamespace: 'A b' }).length, 1);
   for (const labels of [{ 'a key': 'x' }, { a: 'x y' }, { a: 'x'.repeat(64) }, { a: 1 }]) {
     assert.match(problems({ labels }).join(), /^labels: .* expected an object whose names and values are valid labels/);

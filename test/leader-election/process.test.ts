@@ -1,4 +1,4 @@
-// Tests whole processes that lead on a Lease: how they hand leadership over, and their exit codes.
+// Tests whole processes that hold a Lease: how they release it for the next leader, and their exit codes.
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
@@ -25,7 +25,7 @@ async function leading(
 const holder = (api: ApiServer): unknown => api.store.current('app')?.spec['holderIdentity'];
 
 describe('a process that leads on a Lease', { concurrency: 3 }, () => {
-  test('L-141, L-143 SIGTERM hands leadership over in a pre-shutdown hook, and the process exits with 0', async (t) => {
+  test('L-141, L-143 at SIGTERM a pre-shutdown hook releases the Lease for the next leader, and the process exits with 0', async (t) => {
     const { api, program } = await leading(t);
     program.kill('SIGTERM');
     assert.deepEqual(await program.exit, { code: 0, signal: null });
@@ -34,12 +34,12 @@ describe('a process that leads on a Lease', { concurrency: 3 }, () => {
     assert.match((started?.['settings'] as Record<string, string>)['leaseDuration'] ?? '', /^\d+m?s \(code\)$/);
   });
 
-  test('L-143 a second process signal ends a leader at once, without a release', async (t) => {
+  test('L-143 a second process signal ends a leader at once, without a release of its Lease', async (t) => {
     const { api, program } = await leading(t, { STUBBORN: '1', LAMEDUCK_LEADER_ELECTION_STOP_TIMEOUT: '8s' });
     program.kill('SIGTERM');
     await program.signaled('ShutdownInitiated');
-    // Two renewals are at least one second apart. A signal that arrives sooner would count as a repetition of the
-    // first signal.
+    // Two renewals are at least one second apart. A second signal that arrives sooner than 100 ms would count as a
+    // repetition of the first.
     const renewals = api.calls.length;
     await until(() => api.calls.length >= renewals + 2);
     program.kill('SIGINT');
@@ -47,7 +47,7 @@ describe('a process that leads on a Lease', { concurrency: 3 }, () => {
     assert.notEqual(holder(api), '');
   });
 
-  test('LT-29, L-141 work that ignores its AbortSignal fails the hook, and the process exits with 81 without a release', async (t) => {
+  test('LT-29, L-141 if the work ignores its AbortSignal, the hook of the elector fails, and the process exits with 81 without a release', async (t) => {
     const { api, program } = await leading(t, { STUBBORN: '1' });
     program.kill('SIGTERM');
     assert.deepEqual(await program.exit, { code: 81, signal: null });
@@ -69,7 +69,7 @@ describe('a process that leads on a Lease', { concurrency: 3 }, () => {
     assert.equal(holder(api), '');
   });
 
-  test('LT-33, L-141 a leader that cannot release its Lease without the API server ends within its limit, and exits with 0', async (t) => {
+  test("LT-33, L-141 a leader that cannot reach the API server for its release ends within the hook's time limit, and exits with 0", async (t) => {
     const { api, program } = await leading(t, { LAMEDUCK_LEADER_ELECTION_STOP_TIMEOUT: '3s' });
     api.script = () => ({ isLost: true });
     program.kill('SIGTERM');
@@ -78,14 +78,14 @@ describe('a process that leads on a Lease', { concurrency: 3 }, () => {
     assert.notEqual(holder(api), '');
   });
 
-  test('LT-29, L-141 work that ends after the limit of the hook is followed by a release, and the exit code is 81', async (t) => {
+  test("LT-29, L-141 if the work ends after the hook's time limit, the Lease is released after that, and the exit code is 81", async (t) => {
     const { api, program } = await leading(t, { TAKES_LONG: '1' });
     program.kill('SIGTERM');
     assert.deepEqual(await program.exit, { code: 81, signal: null });
     assert.equal(holder(api), '');
   });
 
-  test('L-112 an Event without a response keeps no process alive after the stop of its elector', async (t) => {
+  test('L-112 an Event that gets no response keeps no process alive after its elector has stopped', async (t) => {
     const api = new ApiServer(systemClock);
     api.eventStatus = Infinity;
     const url = await api.listen();
@@ -98,27 +98,27 @@ describe('a process that leads on a Lease', { concurrency: 3 }, () => {
     assert.ok(Number(msBeforeExit) < 4_000, String(msBeforeExit));
   });
 
-  test('L-142 a lost term shuts the process down with 83 if onLoss says so', async (t) => {
+  test('L-142 with onLoss: shutdown, a lost term shuts the process down with 83', async (t) => {
     const { api, program } = await leading(t, { ON_LOSS: 'shutdown' });
     api.script = () => ({ isLost: true });
     assert.deepEqual(await program.exit, { code: 83, signal: null });
     assert.match(String((await program.finalLine())['reason']), /leadership of app lost/);
   });
 
-  test('L-142 a lost term ends the process with 83 if onLoss says so, even if LAMEDUCK_DISABLED has switched the lifecycle off', async (t) => {
+  test('L-142 with onLoss: shutdown, a lost term ends the process with 83 even if LAMEDUCK_DISABLED has switched the lifecycle off', async (t) => {
     const { api, program } = await leading(t, { ON_LOSS: 'shutdown', LAMEDUCK_DISABLED: '1' });
     api.script = () => ({ isLost: true });
     assert.deepEqual(await program.exit, { code: 83, signal: null });
   });
 
-  test('L-142 work that outlives its lease duration ends the process with 83', async (t) => {
+  test('L-142 if the work still runs when its lease duration has passed, the process ends with 83', async (t) => {
     const { api, program } = await leading(t, { STUBBORN: '1' });
     api.script = () => ({ isLost: true });
     assert.deepEqual(await program.exit, { code: 83, signal: null });
     assert.equal((await program.finalLine())['exitCode'], 83);
   });
 
-  test('LT-55, L-132 a store that checks tokens rejects what a suspended process writes when it resumes', async (t) => {
+  test('LT-55, L-132 a store that checks fencing tokens rejects what a suspended process writes when it resumes', async (t) => {
     const { api, url, program: first } = await leading(t);
     const store = new FencedStore();
     const write = async (program: ProcessUnderTest, message: string): Promise<boolean> => {
@@ -126,7 +126,7 @@ describe('a process that leads on a Lease', { concurrency: 3 }, () => {
       return store.write(String(token));
     };
     assert.equal(await write(first, 'leadership acquired'), true);
-    // After the second renewal, the work has begun.
+    // After the second renewal, the work has certainly begun.
     await until(() => api.calls.filter(({ method }) => method === 'PUT').length >= 2);
     first.kill('SIGSTOP');
     const second = disposed(t, new ProcessUnderTest('leads-on-a-lease.ts', { API_SERVER: url }));

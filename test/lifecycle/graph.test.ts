@@ -27,7 +27,7 @@ const shared: Readonly<Record<string, Rule>> = {
   NotAcceptingNewRequest: { after: ['AfterShutdownDelayDuration', 'PreShutdownHooksStopped'], automatic: true },
 };
 
-test('A-004…A-006, A-008, A-010 by default the listener stops after NotAcceptingNewRequest, and requests drain after it', () => {
+test('A-004…A-006, A-008, A-010 by default the listener stops after NotAcceptingNewRequest, and the requests drain after that', () => {
   assert.deepEqual(graphOf(false), {
     ...shared,
     HTTPServerStoppedListening: { after: ['NotAcceptingNewRequest'] },

@@ -108,7 +108,7 @@ for (const [what, flush, expected] of outcomes) {
   });
 }
 
-test('A-077 when a flush function has called back once, each later flush is complete only at its callback', async () => {
+test('A-077 after a flush function has used its callback once, each later flush is complete only when the callback is called', async () => {
   const waiting: Callback[] = [];
   const flushing = flushOf({ ...levels, flush: (done: Callback) => waiting.push(done) });
   const flushes: Promise<unknown>[] = [];
@@ -128,7 +128,7 @@ test('A-077 if the parameter of a flush function is not a callback, each flush i
   for (let time = 0; time < 3; time++) assert.equal(await stateOf(() => flushing?.()), 'done');
 });
 
-test('A-077 flush is called as a method of its logger', async () => {
+test('A-077 the flush function is called as a method of its logger', async () => {
   class Own implements Logger {
     readonly info = levels.info;
     readonly warn = levels.warn;

@@ -38,11 +38,11 @@ const withoutCause = (lines: readonly Line[]): Line[] => lines.filter((line) => 
 const byPino = linesOf('pino');
 const written = linesOf('lameduck');
 
-test('pino itself writes four lines for the fixture', () => {
+test('pino itself writes the four lines with which the tests compare the lines of lameduck', () => {
   assert.equal(byPino.length, 4);
 });
 
-test("P-060 every line is written at the call, in pino's format", () => {
+test("P-060 each log line has been written when the call of the logger returns, in pino's format", () => {
   assert.equal(written.length, byPino.length);
   assert.deepEqual(comparable(withoutCause(written)), comparable(withoutCause(byPino)));
 });

@@ -72,7 +72,7 @@ test('a warning, a failed hook and an uncaught error are one log line each', () 
   ]);
 });
 
-test('P-083 a failing check is a warning with its reason, and a line reports that it passes again', () => {
+test('P-083 a failing check is logged as a warning with its reason, and another line is logged when the check passes again', () => {
   const { logger, calls } = recordedLogger();
   const logging = createLogging(logger, usualLog);
   logging.onCheckChange('readyz', 'database', new Error('refused'));

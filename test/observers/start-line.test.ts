@@ -7,12 +7,12 @@ const bytesOf = (details: object): number => JSON.stringify(details).length;
 const many = (count: number): string[] =>
   Array.from({ length: count }, (_, index) => `10.0.0.1:${String(8_000 + index)}`);
 
-test('settings that all fit into the start line have no count after them', () => {
+test('if all settings fit into the start line, the line has no count of omitted settings', () => {
   const report = { addresses: ['[::]:80'], settings: { goawayChance: '0.01 (env)' } };
   assert.deepEqual(startDetails(report, bytesOf), { version, ...report });
 });
 
-test('a setting that does not fit into the start line is counted, and a shorter one after it is shown', () => {
+test('the start line counts a setting that does not fit, and still shows a shorter setting that comes later', () => {
   const settings = { readinessPaths: `/${'a'.repeat(600)} (env)`, goawayChance: '0.01 (env)' };
   assert.deepEqual(startDetails({ addresses: [], settings }, bytesOf), {
     version,
@@ -22,7 +22,7 @@ test('a setting that does not fit into the start line is counted, and a shorter 
   });
 });
 
-test('addresses that do not fit into the start line are counted', () => {
+test('the start line counts the addresses that do not fit', () => {
   const details = startDetails(
     { addresses: many(100), settings: { readinessPaths: `/${'a'.repeat(60)} (code)` } },
     bytesOf,

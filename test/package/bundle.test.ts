@@ -1,4 +1,4 @@
-// Bundles programs with esbuild into one file each, without an option for lameduck, and runs them.
+// Bundles programs with esbuild and runs them. Each bundle is one file, and esbuild gets no option for lameduck.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -60,7 +60,7 @@ async function outputOf(t: TestContext, contents: string, format: 'esm' | 'cjs')
     rmSync(folder, { recursive: true });
   });
   const outfile = join(folder, format === 'esm' ? 'main.mjs' : 'main.cjs');
-  // Inside the package, its own name resolves to its exports.
+  // Inside the package, `lameduck` resolves to the exports of the package itself.
   const stdin = { contents, resolveDir: root };
   await build({ stdin, outfile, bundle: true, platform: 'node', format, logLevel: 'silent' });
   const command = disposed(t, new CommandUnderTest(process.execPath, [outfile], { cwd: folder }));

@@ -1,4 +1,4 @@
-// Tests that CONTRIBUTING.md lists the folders and commands that exist.
+// Tests that the folders and commands in CONTRIBUTING.md exist.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// Tests that the parts of src/ import each other only where permitted-imports.ts permits it, and that few of them touch the process.
+// Tests that the parts of src/ import each other only as permitted-imports.ts permits. Also tests that only few parts
+// use `process`.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -7,7 +8,8 @@ import ts from 'typescript';
 import { permitted, pure, rooms } from './permitted-imports.ts';
 import { processMembers } from './process-members.ts';
 
-// An entry file connects the other parts and may import all of them. No file imports an entry file.
+// Entry files connect the other parts and may import all of them. Only the file that workers of node:cluster load imports
+// an entry file.
 const entries: readonly string[] = [
   'fastify.ts',
   'grpc.ts',
@@ -17,7 +19,8 @@ const entries: readonly string[] = [
   'testing.ts',
 ];
 
-// Packages that take tens of milliseconds to load. Only observers and electors load them, at the first use.
+// Packages that take tens of milliseconds to load. Only observers and electors may load them, and only when they first
+// need them.
 const loadedLate: readonly string[] = ['@grpc/grpc-js', 'fastify', 'grpc-health-check', 'prom-client', 'undici'];
 
 interface Import {
@@ -39,7 +42,7 @@ const sources = readdirSync(src, { recursive: true, encoding: 'utf8' })
   .sort()
   .map(read);
 
-test('every import between the parts of src is permitted by the table', () => {
+test('every import between the parts of src is in the table of permitted imports', () => {
   for (const { file, part, imports } of sources) {
     for (const { specifier } of imports.filter((found) => found.specifier.startsWith('.'))) {
       const imported = partOf(relative(src, join(src, file, '..', specifier)));
@@ -55,12 +58,12 @@ test('the table of permitted imports names exactly the parts of src', () => {
   const named = [...Object.keys(permitted), ...entries].sort();
   assert.deepEqual(named, [...new Set(sources.map(({ part }) => part))].sort());
   for (const [part, parts] of Object.entries(permitted)) {
-    for (const other of parts) assert.ok(other in permitted, `${part} may import ${other}, which does not exist`);
+    for (const other of parts) assert.ok(named.includes(other), `${part} may import ${other}, which does not exist`);
   }
 });
 
 for (const [part, folders] of Object.entries(rooms)) {
-  test(`src/${part} has the folders in the table, and each imports only permitted ones`, () => {
+  test(`src/${part} has the folders in the table of permitted imports, and each folder imports only what the table permits`, () => {
     const found = new Map<string, Set<string>>();
     for (const { file, imports } of sources.filter((source) => source.part === part)) {
       const room = roomOf(file);
@@ -83,7 +86,7 @@ test('src/http has at most seven files outside of its folders', () => {
 });
 
 for (const folder of pure) {
-  test(`src/${folder} is pure: it compiles without the types of Node and the DOM, reads no clock and draws no random number`, () => {
+  test(`src/${folder} compiles without the types of Node and the DOM, reads no clock and uses no random number`, () => {
     const files = sources.filter(({ file }) => file.startsWith(`${folder}/`));
     assert.notEqual(files.length, 0);
     for (const { file, imports } of files) {
@@ -95,7 +98,8 @@ for (const folder of pure) {
         `src/${file}`,
       );
     }
-    // Without these types, the compiler knows no timer, no `process`, no `fetch` and no `node:` module.
+    // The compiler gets no types of Node and the DOM, so it knows no timer, no `process`, no `fetch` and no `node:`
+    // module.
     const program = ts.createProgram({
       rootNames: files.map(({ file }) => join(src, file)),
       options: {
@@ -113,11 +117,11 @@ for (const folder of pure) {
   });
 }
 
-test('heavy packages are loaded only by the parts that use them, at the first use', () => {
+test('packages that load slowly are loaded only by the parts that use them, when they first need them', () => {
   for (const { file, part, imports } of sources) {
     for (const { specifier, isDynamic, isTypeOnly } of imports) {
       if (!loadedLate.some((name) => specifier === name || specifier.startsWith(`${name}/`))) continue;
-      // The plugin receives an application, and needs only the types of Fastify.
+      // The plugin receives the application from the program, and needs only the types of Fastify.
       if (['fastify', 'fastify.ts'].includes(part) && specifier === 'fastify' && isTypeOnly) continue;
       // lameduck/grpc and lameduck/leader-election are separate exports, for programs that have these packages.
       if (['grpc', 'grpc.ts'].includes(part) && specifier.includes('grpc')) continue;
@@ -128,10 +132,13 @@ test('heavy packages are loaded only by the parts that use them, at the first us
   }
 });
 
-test('only node-internals.ts uses undocumented names of Node', () => {
+// `lameduck/register` loads cluster-disconnect.ts in every process, so this file imports no other file.
+const withInternals = ['node-internals.ts', 'process/cluster-disconnect.ts'];
+
+test('only node-internals.ts and cluster-disconnect.ts use undocumented names of Node', () => {
   const names =
-    /\b_(?:destroyed|getActiveHandles|handle|header|httpMessage|parent)\b|'_final'|httpAllowHalfOpen|kEnhanceStack|\.state\.(?:state|localClose)\b/;
-  for (const { file } of sources.filter((source) => source.file !== 'node-internals.ts')) {
+    /\b_(?:destroyed|getActiveHandles|handle|header|httpMessage|parent)\b|'_final'|httpAllowHalfOpen|kEnhanceStack|'internalMessage'|\.state\.(?:state|localClose)\b/;
+  for (const { file } of sources.filter((source) => !withInternals.includes(source.file))) {
     assert.doesNotMatch(readFileSync(join(src, file), 'utf8'), names, `src/${file}`);
   }
 });

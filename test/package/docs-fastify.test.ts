@@ -14,7 +14,7 @@ const programs = blocksIn(readPage('docs/fastify.md')).flatMap(({ language, text
 );
 const names = ['registers.ts', 'marks.ts', 'application.ts', 'injects.test.ts'] as const;
 
-// Stubs for the modules that the programs import and that the reader would write, and a program that starts
+// Replacements for the modules that the programs import and that a reader would write, and a program that starts
 // `application.ts`.
 const stubs: Readonly<Record<string, string>> = {
   'app.js': `
@@ -52,7 +52,7 @@ after(async () => {
   await rm(folder, { recursive: true });
 });
 
-test('docs/fastify.md has exactly the programs that this file runs', () => {
+test('docs/fastify.md has exactly the programs that this test file runs', () => {
   assert.equal(programs.length, names.length);
 });
 
@@ -61,7 +61,7 @@ for (const [name, calls] of [
   ['marks.ts', []],
   ['starter.js', []],
 ] as const) {
-  test(`the program of docs/fastify.md that ${name} runs serves, and ends cleanly on SIGTERM`, async (t) => {
+  test(`the program of docs/fastify.md that ${name} runs serves requests, and ends cleanly on SIGTERM`, async (t) => {
     const anyPort = `--import=${new URL('../support/any-port.ts', import.meta.url).href}`;
     const program = disposed(t, new CommandUnderTest(process.execPath, [anyPort, join(folder, name)]));
     const [, port = ''] = await program.printed(/"addresses":\["[^"]+:(\d+)"\]/);

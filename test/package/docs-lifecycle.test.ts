@@ -27,10 +27,11 @@ test('the timeline in the README has the order of a shutdown in the default mode
 });
 
 for (const shutdownSendRetryAfter of [false, true]) {
-  test(`the timeline in docs/lifecycle.md has the order of the graph, shutdownSendRetryAfter ${String(shutdownSendRetryAfter)}`, () => {
+  test(`the timeline in docs/lifecycle.md has the order in which the signals fire with shutdownSendRetryAfter ${String(shutdownSendRetryAfter)}`, () => {
     const diagram = diagramOf('docs/lifecycle.md');
     assert.deepEqual(new Set(namesIn(diagram)), new Set<string>(signalNames));
-    // The diagram draws signals that both modes share once, and signals that differ side by side.
+    // The diagram shows a signal once if both modes have it at the same place, and otherwise once for each mode, side
+    // by side.
     const lineOf = (name: SignalName): number => {
       const lines = [...diagram.keys()].filter((line) => diagram[line]?.includes(name));
       const side = (line: number): number => diagram[line]?.indexOf(name) ?? 0;
@@ -43,10 +44,10 @@ for (const shutdownSendRetryAfter of [false, true]) {
   });
 }
 
-test('the exit codes in docs/lifecycle.md are those of the code', () => {
-  const [, ...rows] = tablesIn(page).find(([head]) => head?.[0] === 'code') ?? [];
+test('the exit codes in docs/lifecycle.md are the exit codes in the code', () => {
+  const [, ...rows] = tablesIn(page).find(([head]) => head?.[0] === 'exit code') ?? [];
   const documented = rows.map(([code = '', name = '']) => [name.replaceAll('`', ''), Number(code)]);
-  // The exit code of SIGKILL has no name, because the program cannot choose it.
+  // The code has no name for the exit code of SIGKILL, because a program cannot choose it.
   const sigkill = { '': killed };
   assert.deepEqual(Object.fromEntries(documented), { ...exitCodes, ...sigkill });
 });

@@ -16,7 +16,7 @@ interface ThreadLine {
   readonly msg: string;
 }
 
-/** Records the level of each message. The part of a message after its colon varies. */
+/** Records the level of each message, without the part after the colon, which varies. */
 class Recorder implements Logger {
   readonly levels = new Map<string, string>();
   readonly debug = this.#keep('debug');
@@ -31,7 +31,7 @@ class Recorder implements Logger {
   }
 }
 
-test('docs/log.md has the messages that an observer logs, with their levels', async () => {
+test('docs/log.md lists the messages that lameduck logs, with their levels', async () => {
   const recorder = new Recorder();
   const duck = lameduck([], { logger: recorder });
   await duck.signals.hasBeenReady.signaled;
@@ -61,7 +61,7 @@ test('docs/log.md has the messages that an observer logs, with their levels', as
   logging.onPreviousRunUnknown('/run/lameduck/checkpoint.json', error);
   logging.onCheckpointFailure('/run/lameduck/checkpoint.json', error);
   logging.onEnd(record);
-  // The messages of this list are written without the logger.
+  // lameduck writes these messages to a standard stream, without the logger.
   for (const text of [
     stallLine(1, { readyzStallLimit: 1, livezStallLimit: 2, logFormat: 'json' }),
     finalLine(record, 'json'),
@@ -83,8 +83,10 @@ test('docs/log.md lists the fields of the final line', async () => {
   const [example] = blocksIn(page).filter(({ language }) => language === 'json');
   const shown = JSON.parse(example?.text ?? '') as typeof record;
   assert.deepEqual(Object.keys(shown), Object.keys(record));
-  // Only a primary of node:cluster has workers, and only a main thread has threads.
-  const fields = firstColumn(page, 'field').filter((field) => field !== 'workers' && field !== 'threads');
+  // Only a primary of node:cluster has the field `workers`, and only a main thread has the field `threads`.
+  const fields = firstColumn(page, 'field of the final line').filter(
+    (field) => field !== 'workers' && field !== 'threads',
+  );
   assert.deepEqual(fields, Object.keys(record));
   assert.deepEqual(Object.keys(shown.requests), Object.keys(record.requests));
   assert.deepEqual(new Set(Object.keys(shown.phases)), new Set(Object.keys(record.phases)));

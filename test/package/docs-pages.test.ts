@@ -1,4 +1,5 @@
-// Tests every hand-written page: its links exist, and its statements about settings equal the settings table.
+// Tests every hand-written page: its links must lead to something that exists, and its defaults must equal those of the
+// settings table.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -35,7 +36,7 @@ for (const file of pages) {
 }
 
 for (const file of pages.filter((page) => !isGenerated(page))) {
-  test(`${file} does not call anything easy`, () => {
+  test(`${file} does not say that anything is easy`, () => {
     assert.deepEqual(readPage(file).match(/\b(just|eas(y|ily)|simpl[ey])\b/gi), null);
   });
 }
@@ -58,7 +59,7 @@ test('the settings in the README have the defaults of docs/settings.md', () => {
   for (const [name = '', byDefault] of rows) assert.equal(byDefault, inSettings.get(name), name);
 });
 
-test('the sum of the shutdown budget in docs/lifecycle.md uses the defaults in a cluster', () => {
+test('the sum of the shutdown budget in docs/lifecycle.md results from the default settings in a cluster', () => {
   const inCluster = true;
   const rows = tablesIn(readPage('docs/lifecycle.md')).find(([head]) => head?.[0] === 'part') ?? [];
   const seconds = (text: string): number => {
@@ -72,7 +73,7 @@ test('the sum of the shutdown budget in docs/lifecycle.md uses the defaults in a
   assert.equal(seconds('destroyHookTimeout') * 1_000, byDefault('destroyHookTimeout'));
 });
 
-// Builds anchors from headings as GitHub does.
+// Derives anchors from headings as GitHub does.
 function anchorsOf(file: string): string[] {
   return [...readPage(file).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
     heading

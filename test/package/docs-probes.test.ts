@@ -29,7 +29,7 @@ function readinessProbesIn(value: unknown): Probe[] {
   );
 }
 
-test('P-122 each readiness probe in README.md and docs/ removes a container that ends alone from its Services within the delay', () => {
+test('P-122 with each readiness probe in README.md and docs/, a pod whose container ends by itself is unready before the delay ends', () => {
   const shown = pages.flatMap((page) =>
     blocksIn(readPage(page))
       .filter(({ language, text }) => language === 'yaml' && text.includes('readinessProbe'))
@@ -38,7 +38,7 @@ test('P-122 each readiness probe in README.md and docs/ removes a container that
   );
   assert.ok(shown.length >= 6, String(shown.length));
   for (const { page, probe } of shown) {
-    // The kubelet's own defaults.
+    // The default values of the kubelet.
     const { periodSeconds = 10, timeoutSeconds = 1, failureThreshold = 3 } = probe;
     assert.ok(periodSeconds * failureThreshold + timeoutSeconds <= delay, `${page}: ${JSON.stringify(probe)}`);
   }

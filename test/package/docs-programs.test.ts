@@ -16,7 +16,8 @@ const blocksOf = (page: string): string[] =>
 const programs = blocksOf('docs/hooks.md');
 const tests = blocksOf('docs/testing.md');
 
-// Stubs for the modules that the programs import and that the reader would write. Each prints a line when it is called.
+// Replacements for the modules that the programs import and that a reader would write. Each prints a line when it is
+// called.
 const stubs: Readonly<Record<string, string>> = {
   'app.js': `
     const said = (what) => async () => console.log('stub: ' + what);
@@ -61,7 +62,7 @@ after(async () => {
   await rm(folder, { recursive: true });
 });
 
-// The calls that each program of docs/hooks.md has made by its end, in order.
+// The functions that each program of docs/hooks.md has called by its end, in order.
 const called = ['cache.fill', 'prices.refresh', 'registry.deregister', 'pool.end, telemetry.flush'];
 
 test('docs/hooks.md has one program for each expected list of calls', () => {

@@ -8,7 +8,7 @@ import { CommandUnderTest } from '../support/command-under-test.ts';
 import { disposed } from '../support/disposed.ts';
 import { blocksIn, readPage, root } from '../support/markdown.ts';
 
-// For each page, the declarations of the modules that its programs import and that the reader would write.
+// For each page, declarations of the modules that its programs import and that a reader would write.
 const stubs: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'README.md': {
     'app.d.ts': `
@@ -16,7 +16,7 @@ const stubs: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       export const app: RequestListener;
       export const server: Server;
       export function warmUp(): Promise<void>;
-      export const pool: { end(): Promise<void> };
+      export const pool: { query(text: string): Promise<unknown>; end(): Promise<void> };
     `,
   },
   'docs/fastify.md': {

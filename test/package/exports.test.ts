@@ -1,5 +1,5 @@
-// Tests the exports of the built package: each is in the list of the build and in package.json, and exists only once in
-// a process.
+// Tests the exports of the built package: each is in the build's list and in package.json, and a process never has two
+// instances of it.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -26,13 +26,13 @@ function specifierOf(name: string): string {
 }
 
 async function outputOf(t: TestContext, args: readonly string[]): Promise<string> {
-  // Inside the package, its own name resolves to its exports.
+  // Inside the package, `lameduck` resolves to the exports of the package itself.
   const command = disposed(t, new CommandUnderTest(process.execPath, args, { cwd: root }));
   assert.deepEqual(await command.exit, { code: 0, signal: null }, command.output);
   return command.output;
 }
 
-test('package.json has the conditions of each built export', () => {
+test('package.json has the conditions `module`, `import` and `require` for each built export', () => {
   const register = { types: './dist/types/register.d.cts', default: './dist/register.cjs' };
   const conditions = entries.map(({ name }) => {
     const types = `./dist/types/${name}`;
@@ -70,7 +70,7 @@ void describe('each export of the package', () => {
     });
   }
 
-  test('the exports share their errors and lifecycles with the main export', async (t) => {
+  test('the exports of the package share their error classes and lifecycles with the main export', async (t) => {
     const code = `
       const { createServer } = require('node:http');
       const { isLameduckError, lameduck, LameduckError } = require('lameduck');
@@ -78,7 +78,7 @@ void describe('each export of the package', () => {
       const duck = lameduck(createServer());
       const codes = [];
       try { grpcHealth(duck, { unknown: 1 }); } catch (error) { codes.push(error instanceof LameduckError && error.code); }
-      // If lameduck/grpc did not know the lifecycle, listen() would resolve with port 0.
+      // listen() would resolve with port 0 if lameduck/grpc did not find the lifecycle.
       grpcHealth(duck).listen('127.0.0.1:0').then((port) => {
         console.log(JSON.stringify([...codes, port > 0]));
         process.exit();
@@ -87,7 +87,7 @@ void describe('each export of the package', () => {
   });
 });
 
-test('each module is in one built file only, so that its state exists once', () => {
+test('each module is in only one built file, so that its state exists once in a process', () => {
   const files = readdirSync(join(root, 'dist')).filter((file) => file.endsWith('.cjs'));
   // In a built file, each bundled module begins with a comment that contains its path.
   const modules = files.flatMap((file) => {
@@ -97,7 +97,7 @@ test('each module is in one built file only, so that its state exists once', () 
   assert.deepEqual([...new Set(modules)].sort(), modules.sort());
 });
 
-test('require() loads only the main file, its pieces and the files that the preload shares', () => {
+test('require() loads only the main file, the files that it is split into, and the files that it shares with lameduck/register', () => {
   const require = createRequire(import.meta.url);
   require('lameduck');
   const loaded = Object.keys(require.cache).filter(

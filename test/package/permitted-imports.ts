@@ -1,11 +1,13 @@
-// The imports that are permitted between the parts of src/. Decide deliberately before you add one.
+// The imports that are permitted between the parts of src/. Before you add an import, make sure that the import is
+// needed.
 
 // A part is a folder of src, or a file directly in src. Files of one folder may import each other.
 export const permitted: Readonly<Record<string, readonly string[]>> = {
   'address.ts': [],
   'bundled.ts': [],
-  'clock.ts': [],
+  'clock.ts': ['node-timers.ts'],
   'deadline.ts': ['clock.ts'],
+  'drained-transport.ts': [],
   'errors.ts': [],
   'exit-codes.ts': [],
   'standard-output.ts': [],
@@ -19,6 +21,7 @@ export const permitted: Readonly<Record<string, readonly string[]>> = {
   'inspection.ts': ['lifecycle', 'observer.ts'],
   'package-version.ts': ['errors.ts'],
   'node-internals.ts': [],
+  'node-timers.ts': [],
   'patch-emit.ts': [],
   'version.ts': [],
   hooks: ['clock.ts', 'errors.ts', 'arguments.ts', 'observer.ts', 'settings'],
@@ -45,10 +48,12 @@ export const permitted: Readonly<Record<string, readonly string[]>> = {
   ],
   process: [
     'clock.ts',
+    'drained-transport.ts',
     'errors.ts',
     'exit-codes.ts',
     'lifecycle',
     'node-internals.ts',
+    'node-timers.ts',
     'observer.ts',
     'settings',
     'standard-output.ts',
@@ -82,6 +87,7 @@ export const permitted: Readonly<Record<string, readonly string[]>> = {
   'shutdown.ts': [
     'clock.ts',
     'deadline.ts',
+    'drained-transport.ts',
     'exit-codes.ts',
     'hooks',
     'http',
@@ -92,7 +98,7 @@ export const permitted: Readonly<Record<string, readonly string[]>> = {
     'settings',
     'step.ts',
   ],
-  // Assembles a lifecycle with the process and the log, for every entry point.
+  // Connects a lifecycle to the process and to the log, for every entry point.
   'manage.ts': [
     'clock.ts',
     'group.ts',
@@ -106,8 +112,8 @@ export const permitted: Readonly<Record<string, readonly string[]>> = {
     'arguments.ts',
     'settings',
   ],
-  // A primary of node:cluster and its workers, each with its lifecycle.
-  'group.ts': ['clock.ts', 'exit-codes.ts', 'observer.ts', 'observers', 'parts.ts', 'process', 'settings'],
+  // A primary of node:cluster and its workers, each with a lifecycle.
+  'group.ts': ['clock.ts', 'exit-codes.ts', 'health', 'observer.ts', 'observers', 'parts.ts', 'process', 'settings'],
   'probe-thread.ts': [
     'clock.ts',
     'errors.ts',
@@ -118,9 +124,9 @@ export const permitted: Readonly<Record<string, readonly string[]>> = {
     'process',
     'settings',
   ],
-  // Sends requests to a server, and is not part of one. It knows the format of the health report.
+  // The commands send requests to a server and are not part of it. They know the format of the health report.
   cli: ['address.ts', 'clock.ts', 'health', 'inspection.ts', 'process', 'settings', 'standard-output.ts'],
-  // A separate thread, and the part of the main thread with which it communicates.
+  // The probe thread, and the code of the main thread that communicates with it.
   'probe-worker': [
     'address.ts',
     'clock.ts',
@@ -148,7 +154,7 @@ export const permitted: Readonly<Record<string, readonly string[]>> = {
     'shutdown.ts',
     'startup.ts',
   ],
-  // Assembles one lifecycle. Only manage.ts connects it to the process and to the log.
+  // Creates the parts of one lifecycle. Only manage.ts connects them to the process and to the log.
   'parts.ts': [
     'clock.ts',
     'handle.ts',
@@ -164,15 +170,26 @@ export const permitted: Readonly<Record<string, readonly string[]>> = {
     'shutdown.ts',
     'startup.ts',
   ],
-  // Contains only code that Fastify needs. fastify.ts assembles this code.
+  // Only code for Fastify applications. fastify.ts combines it with the lifecycle.
   fastify: ['errors.ts', 'handle.ts', 'http', 'lifecycle', 'manage.ts', 'observers', 'parts.ts', 'message.ts'],
-  // The gRPC health service. grpc.ts assembles it.
+  // The gRPC health service. grpc.ts combines it with the lifecycle.
   grpc: ['clock.ts', 'health', 'lifecycle'],
-  // A lifecycle for a program that does not use lameduck. register.cts loads it when the first server listens.
-  register: ['handle.ts', 'http', 'manage.ts', 'parts.ts', 'patch-emit.ts', 'process', 'settings'],
+  // A lifecycle for a program whose code does not use lameduck. register.cts loads it when the first server listens. A
+  // worker of node:cluster loads cluster-worker.cts, which loads register.cts.
+  register: [
+    'handle.ts',
+    'http',
+    'manage.ts',
+    'node-timers.ts',
+    'parts.ts',
+    'patch-emit.ts',
+    'process',
+    'register.cts',
+    'settings',
+  ],
   // Contends for a Lease. leader-election.ts connects it to a lifecycle and the process.
   'leader-election': ['bundled.ts', 'clock.ts', 'errors.ts', 'observer.ts', 'observers', 'arguments.ts', 'settings'],
-  // Starts a server in a test and counts its requests. testing.ts assembles it.
+  // Starts a server in a test and counts its requests. testing.ts combines it with the lifecycle.
   testing: [
     'address.ts',
     'clock.ts',
@@ -186,21 +203,21 @@ export const permitted: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-// The folders inside of some parts, and which of them each may import. Code that several of these folders need is in the
-// part itself.
+// The folders inside of some parts, each with the folders that it may import. Code that several of them need is
+// directly in the part.
 export const rooms: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   http: {
     admission: ['http1', 'http2', 'in-flight', 'responses'],
     drain: ['http1', 'long-running'],
-    http1: ['in-flight', 'responses'],
-    http2: ['http1', 'in-flight', 'responses'],
+    http1: ['responses'],
+    http2: ['in-flight', 'responses'],
     'in-flight': ['http1', 'long-running', 'responses'],
     'long-running': ['in-flight', 'responses', 'upgraded'],
     responses: [],
     'self-requests': [],
     upgraded: ['in-flight', 'responses'],
   },
-  // The decision is pure. Only the loop knows both the decision and the client of the API server.
+  // The folder `decision` does no I/O. Only the folder `loop` imports both `decision` and the client of the API server.
   'leader-election': {
     'api-client': ['decision'],
     decision: [],

@@ -1,4 +1,4 @@
-// Tests the rules of `npm run prose`, and which text of a file they check.
+// Tests the rules of `npm run prose`, and which texts of a file they apply to.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { proseOf } from '../../scripts/prose/comments.ts';
@@ -27,7 +27,7 @@ test('the prose check recognizes the end of a sentence after a unit and after a 
   assert.deepEqual(texts, ['It takes 20 xx.', 'The answer is `xxxx` or 50x.', 'It took 1.5 s.']);
 });
 
-test('the prose check sees comments on their own lines, and skips code and usage lines', () => {
+test('the prose check reads comments that have their own lines, and skips code and usage lines', () => {
   const code = [
     '// Why.',
     '//   usage [PATH]',

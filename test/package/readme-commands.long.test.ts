@@ -1,7 +1,8 @@
-// Runs every sh block of the README in a copy of the tree that it builds. A block without a runner fails the test.
+// Runs every sh block of the README in a built copy of the repository. A block that no function of this file runs fails
+// the test.
 //
-// A test must not install from the network, so `npm ci && ` is cut off here and the installed modules are used. CI runs
-// `npm ci` in a clean copy of the tree.
+// A test must not install packages from the network, so it removes `npm ci && ` and uses the installed packages. CI
+// runs `npm ci` in a clean copy.
 import assert from 'node:assert/strict';
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,9 +23,12 @@ const program = `
   createServer((request, response) => response.end('hello')).listen(process.env.PORT ?? 0);
 `;
 
-/** State that one command of the README leaves for a later command, in the order of the page. */
+/** Results of one command of the README that a later command needs. */
 interface Session {
-  /** Runs a command in a copy of the tree, or beside the README's programs. It is killed at the end of the test. */
+  /**
+   * Runs a command in a copy of the repository, or in the folder of the README's programs. The command is killed at the
+   * end of the test.
+   */
   readonly inShell: (command: string, where?: 'tree' | 'program') => CommandUnderTest;
   service?: CommandUnderTest;
   slow?: CommandUnderTest;
@@ -41,7 +45,7 @@ const runners: Readonly<Record<string, (command: string, session: Session) => Pr
   },
   'npx lameduck rehearse -- npm start': async (command, session) => {
     const rehearsal = session.inShell(`unset PORT; ${command}`, 'program');
-    // A server without lameduck loses requests.
+    // The rehearsal exits with 1, because a server without lameduck loses requests.
     assert.deepEqual(await rehearsal.exit, { code: 1, signal: null }, rehearsal.output);
     assert.match(rehearsal.output, /^rollout: lost \(/m);
     assert.match(rehearsal.output, /^ +remedy: /m);
@@ -74,14 +78,14 @@ const runners: Readonly<Record<string, (command: string, session: Session) => Pr
   },
 };
 
-test('the commands in the README work one after another as the page says', async (t) => {
+test('the commands in the README work in the order of the page', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'readme-commands-'));
   t.after(() => rm(folder, { recursive: true }));
   await mkdir(join(folder, 'program', 'node_modules', '.bin'), { recursive: true });
   const manifest = { type: 'module', scripts: { start: 'node server.js' } };
   await writeFile(join(folder, 'program', 'package.json'), JSON.stringify(manifest));
   await symlink(root, join(folder, 'program', 'node_modules', 'lameduck'));
-  // npm makes a package's command executable when it installs the package; the built file is not.
+  // npm makes the file of a command executable when it installs a package. The built file is not executable.
   const bin = join(folder, 'program', 'node_modules', '.bin', 'lameduck');
   await writeFile(bin, `#!/bin/sh\nexec node '${join(root, 'dist', 'cli', 'main.js')}' "$@"\n`, { mode: 0o755 });
   await writeFile(join(folder, 'program', 'server.js'), program);

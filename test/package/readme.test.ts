@@ -13,14 +13,14 @@ const blocks = blocksIn(readPage('README.md'));
 const programs = blocks.filter(({ language }) => language === 'ts' || language === 'js');
 const isTest = ({ text }: Block): boolean => text.includes("from 'node:test'");
 
-// Stubs for the modules that the README's programs import and that the reader would write.
+// Replacements for the modules that the README's programs import and that a reader would write.
 const stubs: Readonly<Record<string, string>> = {
   'app.js': `
     import { createServer } from 'node:http';
     export const app = (request, response) => response.end('from the app');
     export const server = createServer(app);
     export const warmUp = async () => console.log('stub: warm-up');
-    export const pool = { end: async () => console.log('stub: pool.end') };
+    export const pool = { query: async () => [], end: async () => console.log('stub: pool.end') };
   `,
 };
 
@@ -46,7 +46,7 @@ test('every code block in the README is run by a test', () => {
 
 for (const [index, { text, language }] of programs.filter((program) => !isTest(program)).entries()) {
   const [title = ''] = /^.*lameduck\(.*$/m.exec(text) ?? text.split('\n');
-  test(`program ${String(index + 1)} of the README serves, and ends cleanly on SIGTERM: ${title}`, async (t) => {
+  test(`program ${String(index + 1)} of the README serves requests, and ends cleanly on SIGTERM: ${title}`, async (t) => {
     const file = join(folder, `program-${String(index)}.${language}`);
     await writeFile(file, text);
     const anyPort = `--import=${new URL('../support/any-port.ts', import.meta.url).href}`;

@@ -1,5 +1,5 @@
-// Tests processes whose event loop is blocked at the end of the budget. The probe thread ends some of them, with a last
-// line in the log, and does not end others.
+// Tests processes whose event loop is blocked at the end of the shutdown budget. The probe thread writes a last log
+// line and ends some of these processes, but not all.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
@@ -45,7 +45,7 @@ describe('a blocked process without a probe port', { concurrency: true }, () => 
       nodeOptions: ['--inspect=127.0.0.1:0'],
     },
   ]) {
-    test(`P-118 a process that is blocked ${how} is ended after its budget, with its final line`, async (t) => {
+    test(`P-118 a process whose event loop is blocked ${how} is ended after its budget, with its final line`, async (t) => {
       const all = { ...shortBudget, BLOCK_AT_DESTROY: '60000', ...env };
       const program = disposed(t, new ProcessUnderTest(fixture, all, nodeOptions));
       await program.signaled('HasBeenReady');
@@ -53,7 +53,7 @@ describe('a blocked process without a probe port', { concurrency: true }, () => 
       assert.deepEqual(await program.exit, { code: null, signal: 'SIGKILL' });
       const begun = await program.signaled('ShutdownInitiated');
       const final = await program.finalLine();
-      // The times are those in the log of the process, because a busy machine reports its end late.
+      // Compare times from the log of the process, because on a busy machine the test learns of its end late.
       const took = Number(final['time']) - Number(begun['time']);
       // The process is ended half a second after its budget, and before the kubelet's SIGKILL.
       assert.ok(took > 2_400 && took < 4_000, String(took));
@@ -98,7 +98,7 @@ describe('a blocked process with a probe port', { concurrency: true }, () => {
       [final['reason'], final['exitCode'], final['heldBy'], final['budgetMs'], final['level']],
       ['SIGTERM', 137, ['event loop'], 2_000, 50],
     );
-    // The shutdown began after the process signal, and the line was written before the test read it.
+    // The shutdown began after the process signal was sent, and the line was written before the test read it.
     const durationMs = Number(final['durationMs']);
     assert.ok(durationMs >= 2_490 && durationMs <= took + 1, `${String(durationMs)} of ${String(took)}`);
     // The time in the record, which must be before the kubelet's SIGKILL.
@@ -127,7 +127,7 @@ describe('a blocked process with a probe port', { concurrency: true }, () => {
     assert.equal(program.lines.filter(({ schema }) => schema !== undefined).length, 1);
   });
 
-  test('P-118 a process that is blocked after its final line is ended without another line', async (t) => {
+  test('P-118 if a process is blocked after its final line, the probe thread ends it without another line', async (t) => {
     const program = await ProbedProcess.start(t, { ...shortBudget, BLOCK_AT_EXIT: '60000' });
     program.kill('SIGTERM');
     assert.deepEqual(await program.exit, { code: null, signal: 'SIGKILL' });

@@ -64,7 +64,7 @@ test('P-090 a busy event loop with more than a thousand queued requests is never
 });
 
 describe('a process with a blocked event loop', { concurrency: true }, () => {
-  test('P-090, P-118 a blocked event loop fails /readyz, then /livez, and both pass after the block, with a log line at each end', async (t) => {
+  test('P-090, P-118 a blocked event loop fails first /readyz and then /livez, and the log has a line at the start and at the end of the block', async (t) => {
     const program = await ProbedProcess.start(t, { ...shortLimits, LAMEDUCK_LIVEZ_EVENT_LOOP_STALL_LIMIT: '4s' });
     const statuses = async (): Promise<(number | undefined)[]> =>
       Promise.all(['/readyz', '/livez', '/healthz'].map(async (path) => (await program.probe(path)).status));
@@ -98,6 +98,17 @@ describe('a process with a blocked event loop', { concurrency: true }, () => {
     // A timer that was due during the block ran only after it. The event loop was active for the whole block.
     assert.ok(milliseconds('delay') > 5_700 && milliseconds('active') >= 6_000, found.body);
     assert.equal(program.lines.filter(({ msg }) => msg?.startsWith('event loop') === true).length, 2);
+  });
+
+  test('P-090 a block of an idle process makes /readyz fail, and its reported length is at most 1.3 s too short', async (t) => {
+    const program = await ProbedProcess.start(t, shortLimits);
+    // After five seconds without a request, the process counts as idle.
+    await pause(6_000);
+    await program.block(5_000);
+    await program.probed('/readyz', ({ status }) => status === 500);
+    const ended = await program.line('its end', ({ msg }) => msg === 'event loop no longer blocked');
+    const stalledMs = Number(ended['stalledMs']);
+    assert.ok(stalledMs > 3_700 && stalledMs < 6_000, String(stalledMs));
   });
 
   test('P-090 a process that is suspended with its machine has no stall when it continues', async (t) => {

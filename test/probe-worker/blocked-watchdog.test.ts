@@ -41,16 +41,16 @@ class WordsUnderTest {
   }
 
   /**
-   * note makes a report of the main thread that is `ageMs` old: a shutdown is running, with `remainingMs` of its budget
-   * left.
+   * `note()` makes a report of the main thread that is `ageMs` old: a shutdown is running, with `remainingMs` of its
+   * budget left.
    */
   note(remainingMs: number, { ageMs = 0, uncaughtError }: { ageMs?: number; uncaughtError?: string } = {}): void {
     this.words.note({ record, uncaughtError, remainingMs }, ageMs);
   }
 
   /**
-   * saidAfter returns how many lines the probe thread has written at each of these moments, in milliseconds after the
-   * last report of the main thread.
+   * saidAfter returns how many lines the probe thread has written at each of the given times. The times are
+   * milliseconds after the last report of the main thread.
    */
   async saidAfter(moments: readonly number[]): Promise<number[]> {
     const counts: number[] = [];
@@ -94,7 +94,7 @@ test('the time before the probe thread learns of the shutdown counts against the
   assert.equal((JSON.parse(under.lines[0] ?? '') as Record<string, unknown>)['durationMs'], 2_600);
 });
 
-test('the next check of the probe thread is due with the last line, once it knows that no debugger has paused the main thread', async () => {
+test("the probe thread's next check is at the time of the last line, if no debugger has paused the main thread", async () => {
   const under = new WordsUnderTest();
   const due = (): number => under.words.dueIn;
   assert.equal(due(), Infinity);
@@ -111,7 +111,7 @@ test('the next check of the probe thread is due with the last line, once it know
   assert.equal(due(), Infinity);
 });
 
-test('an event loop that is first blocked at the end of the budget must be blocked for a second before the probe thread writes', async () => {
+test('if an event loop becomes blocked at the end of the budget, the probe thread waits for a second before it writes', async () => {
   const under = new WordsUnderTest();
   under.note(0);
   under.stalledMs = 950;
@@ -121,7 +121,7 @@ test('an event loop that is first blocked at the end of the budget must be block
   assert.deepEqual(await under.saidAfter([50]), [1]);
 });
 
-test('P-058 a main thread that has written its final line has one second to exit with its own code', async () => {
+test('P-058 after its final line, the main thread has one second to exit with its own exit code', async () => {
   const under = new WordsUnderTest();
   under.note(0);
   noteMainThreadReport(under.state, '');
@@ -146,7 +146,7 @@ test('the probe thread writes nothing about a process that does not shut down, i
   assert.deepEqual(await reported.saidAfter([60_000]), [0]);
 });
 
-test('a line of the probe thread that cannot be written is tried again', async () => {
+test('if the probe thread cannot write a log line, it tries again later', async () => {
   const under = new WordsUnderTest();
   under.isWritable = false;
   under.note(0);
@@ -155,7 +155,7 @@ test('a line of the probe thread that cannot be written is tried again', async (
   assert.deepEqual(await under.saidAfter([100, 200]), [1, 1]);
 });
 
-test('P-118 the probe thread ends the process after its line, but not while a debugger is attached or a slow reader has time left', async () => {
+test('P-118 the probe thread ends the process after the final line, except while a debugger is attached or the reader of the log still has time', async () => {
   const under = new WordsUnderTest();
   under.note(0);
   under.isPaused = true;
@@ -176,8 +176,8 @@ test('P-118 the probe thread ends the process after its line, but not while a de
   assert.equal(slow.kills, 1);
 });
 
-test('K-212 a termination message that the probe thread wrote is removed again, however often its line was tried', async (t) => {
-  // The second message is cut in the middle of a character.
+test('K-212 the main thread removes the termination message of the probe thread, however often the probe thread tried to write its log line', async (t) => {
+  // The second error message is so long that it is cut in the middle of a character.
   for (const uncaughtError of [undefined, `x${'é'.repeat(3_000)}`]) {
     const path = emptyFile(t);
     const under = new WordsUnderTest(path);

@@ -5,8 +5,10 @@ import { chownSync, existsSync, lstatSync, mkdirSync, readdirSync, symlinkSync, 
 import { connect, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
+import { DebugSocket } from '../../src/probe-worker/debug-socket.ts';
 import { inspect, inspected, send, socketPath } from '../support/debug-socket.ts';
 import { disposed } from '../support/disposed.ts';
+import { FakeClock } from '../support/fake-clock.ts';
 import { ask } from '../support/measured.ts';
 import { probe } from '../support/probe-client.ts';
 import { ProcessUnderTest, type Line } from '../support/process-under-test.ts';
@@ -35,6 +37,27 @@ async function listening(t: TestContext, env?: Readonly<Record<string, string>>)
   );
   return [process, path];
 }
+
+test('the debug socket waits 60 ms for a main thread that may answer, and not for one that is already blocked', async () => {
+  const clock = new FakeClock();
+  let stalledMs = 0;
+  const socket = new DebugSocket({
+    clock,
+    ask: () => undefined,
+    stalledMs: () => stalledMs,
+    stack: () => Promise.resolve([]),
+  });
+  const waitOf = async (): Promise<number> => {
+    const since = clock.now();
+    const answers: unknown[] = [];
+    void socket.respond('/shutdown', 'POST').then((answer) => answers.push(answer));
+    while (answers.length === 0) await clock.advance(1);
+    return clock.now() - since;
+  };
+  assert.equal(await waitOf(), 60);
+  stalledMs = 5_000;
+  assert.ok((await waitOf()) <= 1);
+});
 
 test('without a probe port, a thread serves the debug socket, and only the user of the process can connect', async (t) => {
   const checkpoint = join(dirname(socketPath(t)), 'checkpoint.json');
@@ -90,7 +113,7 @@ test('the debug socket names the hook that a shutdown waits for', async (t) => {
 });
 
 describe('the debug socket while the event loop is blocked', () => {
-  /** blocked returns the socket of a program whose event loop is blocked for some seconds. */
+  /** `blocked()` returns the socket of a program whose event loop is blocked for some seconds. */
   async function blocked(t: TestContext, env: Readonly<Record<string, string>>, fixture?: string): Promise<string> {
     const path = socketPath(t);
     const process = await start(t, path, env, fixture);
@@ -131,7 +154,7 @@ describe('the debug socket while the event loop is blocked', () => {
     const path = await blocked(t, { LAMEDUCK_DEBUG_SOCKET_STACK: 'true' }, 'sleeps-in-a-child.ts');
     const since = performance.now();
     const { eventLoop } = await inspect(path, '/?stack');
-    assert.equal(eventLoop.stackProblem, 'the main thread is in native code');
+    assert.equal(eventLoop.stackProblem, 'the main thread is running native code');
     assert.ok(performance.now() - since < 3_000);
     await inspected(path, ({ eventLoop: { isBlocked } }) => !isBlocked);
   });
@@ -143,7 +166,7 @@ describe('the debug socket while the event loop is blocked', () => {
 });
 
 test('POST /ready on the debug socket makes /readyz fail and pass again, and POST /shutdown begins one drain', async (t) => {
-  const [process, path] = await listening(t, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '300ms' });
+  const [process, path] = await listening(t, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '2s' });
   const port = await process.port();
   assert.equal((await probe(port, '/readyz')).status, 200);
   assert.deepEqual(await send(path, '/ready?state=unready', 'POST'), {
@@ -155,7 +178,10 @@ test('POST /ready on the debug socket makes /readyz fail and pass again, and POS
   assert.equal((await inspect(path)).isHeldUnready, true);
   await send(path, '/ready?state=ready', 'POST');
   assert.equal((await probe(port, '/readyz')).status, 200);
-  for (let round = 0; round < 2; round++) await send(path, '/shutdown', 'POST');
+  await send(path, '/shutdown', 'POST');
+  // Within 100 ms of the first, a second process signal would have no effect.
+  await inspected(path, ({ shutdown }) => (shutdown?.elapsedMs ?? 0) > 150);
+  await send(path, '/shutdown', 'POST');
   assert.deepEqual(await process.exit, { code: 0, signal: null });
   assert.equal((await process.finalLine())['reason'], 'SIGTERM');
   const actions = process.lines.filter(({ msg }) => msg === 'debug socket request').map(({ action }) => action);
@@ -179,19 +205,19 @@ describe('an unusable debug socket path causes one log line, and the service con
       (path) => {
         writeFileSync(path, 'mine');
       },
-      /not a socket/,
+      /not a Unix socket/,
     ],
     'a folder': [
       (path) => {
         mkdirSync(path);
       },
-      /not a socket/,
+      /not a Unix socket/,
     ],
     'a link to nothing': [
       (path) => {
         symlinkSync('/nowhere', path);
       },
-      /not a socket/,
+      /not a Unix socket/,
     ],
     'a file in place of the folder': [
       (path) => {
@@ -202,7 +228,7 @@ describe('an unusable debug socket path causes one log line, and the service con
     'a missing folder': [() => undefined, /ENOENT/],
   };
   for (const [name, [prepare, reason]] of Object.entries(cases)) {
-    test(`${name} at the debug socket path causes one log line, and the service continues`, async (t) => {
+    test(`an obstacle such as ${name} at the debug socket path causes one log line, and the service continues`, async (t) => {
       const below = ['a missing folder', 'a file in place of the folder'].includes(name);
       const path = below ? join(dirname(socketPath(t)), 'below', 'socket') : socketPath(t);
       prepare(path);
@@ -223,7 +249,7 @@ describe('an unusable debug socket path causes one log line, and the service con
     const [first, target] = await listening(t);
     const path = socketPath(t);
     symlinkSync(target, path);
-    await refused(await start(t, path), /not a socket/);
+    await refused(await start(t, path), /not a Unix socket/);
     assert.equal((await inspect(path)).pid, first.pid);
   });
 
@@ -236,7 +262,7 @@ describe('an unusable debug socket path causes one log line, and the service con
 
   test('the debug socket of another process causes one log line, and that process keeps it', async (t) => {
     const [first, path] = await listening(t);
-    await refused(await start(t, path), /another process listens on it/);
+    await refused(await start(t, path), /another process listens on the socket/);
     assert.equal((await inspect(path)).pid, first.pid);
     assert.deepEqual(readdirSync(dirname(path)), ['lameduck.sock']);
   });
@@ -273,7 +299,7 @@ test('the debug socket that a killed process has left is replaced', async (t) =>
   assert.equal((await inspect(path)).pid, next.pid);
 });
 
-test('a lifecycle that ends without its process removes its debug socket', async (t) => {
+test('a lifecycle that ends while its process continues removes its debug socket', async (t) => {
   const path = socketPath(t);
   const process = await start(t, path, {}, 'shuts-itself-down.ts');
   process.child.stdin?.end();

@@ -36,7 +36,8 @@ test('without an inspector no debugger is attached, and with one a debugger is a
   t.after(() => server.close());
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  // If the kernel does not show its sockets, lameduck assumes that a debugger is attached to an open inspector.
+  // If the kernel does not show the sockets, lameduck assumes that a debugger is attached whenever the inspector is
+  // open.
   assert.equal(isAttached(port), process.platform !== 'linux');
   const client = connect(port, '127.0.0.1');
   t.after(() => client.destroy());

@@ -1,4 +1,4 @@
-// Tests the listener of the probe port with input that no prober sends.
+// Tests the listener of the probe port with requests that no prober would send.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type AddressInfo, type Socket } from 'node:net';
@@ -12,7 +12,7 @@ import { until } from '../support/until.ts';
 
 interface ListenerUnderTest {
   readonly port: number;
-  /** The requests that have reached `answer`. */
+  /** The URLs of the requests for which `answer` was called. */
   readonly asked: string[];
   /** The connections of the listener, in the order in which they were accepted. */
   readonly accepted: Socket[];
@@ -46,7 +46,7 @@ async function listen(t: TestContext, answer: () => Promise<Answer> = async () =
   return { port, asked, accepted, dial };
 }
 
-/** everything resolves with all bytes that arrive on a connection until its end. */
+/** `everything()` resolves when a connection has ended, with all bytes that arrived on it. */
 async function everything(socket: Socket): Promise<string> {
   let text = '';
   socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk));
@@ -72,7 +72,7 @@ for (const [what, bytes] of [
   ['for HTTP/2 with prior knowledge', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
   ['for a tunnel', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'],
 ] as const) {
-  test(`the probe port ends the connection of a request ${what} without a response, and serves the next probe`, async (t) => {
+  test(`the probe port ends the connection of an invalid request, one ${what}, without a response, and serves the next probe`, async (t) => {
     const { port, asked, dial } = await listen(t);
     const socket = await dial();
     socket.write(bytes);
@@ -104,7 +104,7 @@ test('the probe port serves only the first of several pipelined requests', async
   assert.deepEqual(asked, ['GET /livez']);
 });
 
-test('the probe port ends the connection of a client that pipelines without end, and handles one request', async (t) => {
+test('the probe port ends the connection of a client that pipelines without end, and handles only one request of this client', async (t) => {
   const { port, asked, accepted, dial } = await listen(t, () =>
     asked.length > 1 ? Promise.resolve(passed) : new Promise(() => undefined),
   );

@@ -1,4 +1,5 @@
-// Tests writing from the probe thread to a standard output that is not read, or that accepts a line in pieces.
+// Tests log lines that the probe thread writes to a standard output that is not read, or that accepts only a part of a
+// line.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

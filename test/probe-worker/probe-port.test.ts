@@ -77,7 +77,7 @@ describe('the responses of the probe port', { concurrency: 2 }, () => {
 });
 
 describe('the probe port during the shutdown', () => {
-  test('P-077 /readyz on the probe port fails at ShutdownInitiated, even if the main thread no longer responds, and /livez passes', async (t) => {
+  test('P-077 at ShutdownInitiated, /readyz on the probe port fails and /livez passes, even if the main thread no longer responds', async (t) => {
     const program = await ProbedProcess.start(t, { BLOCK_AT_SHUTDOWN: '2000' });
     for (const path of ['/readyz', '/livez']) assert.equal((await program.probe(path)).status, 200);
     program.kill('SIGTERM');
@@ -210,7 +210,8 @@ test('P-090 the probe port waits for slow checks, even if the same probe is repe
   probePort.open();
   const holding = setInterval(() => undefined, 1_000);
   await listening;
-  // The first probe has no earlier response to reuse. On a busy machine some probes wait.
+  // The first probe waits for the main thread, because there is no earlier response to reuse. On a busy machine, some
+  // later probes wait too.
   await probe(port, '/readyz');
   let waitedFor = 0;
   for (let count = 0; count < 100 && waitedFor < 3; count++) {

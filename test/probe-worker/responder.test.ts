@@ -10,7 +10,7 @@ const red: Answer = { status: 500, headers: {}, body: '[-]database failed: reaso
 
 class ResponderUnderTest {
   readonly clock = new FakeClock();
-  /** The requests that the main thread has received, by their number. */
+  /** The URLs of the requests that the main thread has received, in the order of their arrival. */
   readonly asked: string[] = [];
   stalledMs = 0;
   isShuttingDown = false;
@@ -34,10 +34,13 @@ class ResponderUnderTest {
     checkTimeout: 900,
   });
 
-  /** How much of the main thread's response time the checks take, in milliseconds. */
+  /** How many milliseconds of the main thread's response time were spent on checks. */
   tookMs = 0;
 
-  /** respond resolves with the response and its duration. The main thread sends `live` after `after` milliseconds. */
+  /**
+   * `respond()` sends a probe and resolves with the response and its duration. The main thread sends the response
+   * `live` after `after` milliseconds.
+   */
   async respond(url: string, live?: Answer, after = 0, method = 'GET'): Promise<Answer & { readonly tookMs: number }> {
     const since = this.clock.now();
     const before = this.asked.length;
@@ -135,7 +138,7 @@ test('P-090 a probe within a second of the last response waits 2 ms for the main
 test('P-090 a probe within a second of the last response does not wait for checks if the main thread is busy', async () => {
   const under = new ResponderUnderTest();
   await under.respond('/readyz', passed, 50);
-  // The main thread begins at once, and the checks need further turns of its event loop.
+  // The main thread begins to answer the probe at once, and the checks need further turns of its event loop.
   under.taken = 2;
   const { tookMs, headers } = await under.respond('/readyz');
   assert.deepEqual([tookMs, headers['Age']], [0, '0']);
@@ -149,7 +152,7 @@ test('P-090 a probe within a second of the last response gets the new result of 
   assert.deepEqual([tookMs >= 150, body], [true, red.body]);
 });
 
-test('the count of requests that the main thread has begun works beyond 2^31', () => {
+test('the count of requests that the main thread has begun is right even beyond 2^31', () => {
   let taken = 0;
   const ids: number[] = [];
   const questions = new Questions(
@@ -180,7 +183,7 @@ test('P-090 without an earlier response, /livez and /healthz pass and /readyz fa
   }
 });
 
-test('P-090, K-198 a probe of an event loop that has been blocked since the start waits 200 ms, and for no check', async () => {
+test('P-090, K-198 if the event loop has been blocked since the start, a probe waits only 200 ms, and does not wait for health checks', async () => {
   for (const [path, status] of [
     ['/livez', 200],
     ['/readyz', 500],
@@ -194,7 +197,7 @@ test('P-090, K-198 a probe of an event loop that has been blocked since the star
   }
 });
 
-test('P-090 /readyz fails at once at its stall limit, and /livez and /healthz at theirs', async () => {
+test('P-090 /readyz fails after a stall of 5 s, and /livez and /healthz fail after a stall of 30 s', async () => {
   const under = new ResponderUnderTest();
   for (const path of ['/readyz', '/livez', '/healthz']) await under.respond(path, passed);
   for (const [stalledMs, expected] of [
@@ -235,7 +238,7 @@ test('P-077 after the shutdown has begun no earlier response of /readyz is reuse
   assert.deepEqual(statuses, [500, 500, 500, 200, 200, 200, 200]);
 });
 
-test('a scrape waits longer than a probe, and otherwise gets the last metrics with their age', async () => {
+test('a scrape waits up to 5 s for the main thread, and then gets the last metrics with their age', async () => {
   const under = new ResponderUnderTest();
   const scraped = { status: 200, headers: {}, body: 'a 1\n' };
   assert.equal((await under.respond('/metrics?name=a', scraped, 4_900)).body, 'a 1\n');

@@ -22,7 +22,10 @@ class WatchUnderTest {
     });
   }
 
-  /** pass lets a number of ticks pass at this interval, each after a heartbeat or without one. */
+  /**
+   * `pass()` lets `ticks` ticks pass at an interval of `milliseconds`, each with or without a heartbeat of the main
+   * thread before it.
+   */
   async pass(ticks: number, milliseconds: number, { beats = false } = {}): Promise<void> {
     for (let tick = 0; tick < ticks; tick++) {
       await this.clock.advance(milliseconds);
@@ -51,6 +54,13 @@ test('P-090 a stall is reported once at its limit, and once when it ends, with i
   assert.deepEqual([under.state.get('stalls'), under.state.get('stalledMs')], [1, 12_000]);
 });
 
+test('a check of an idle process adds only the time that is certainly a stall', async () => {
+  const under = new WatchUnderTest();
+  await under.clock.advance(600);
+  under.watch.tick(100);
+  assert.equal(under.watch.stalledMs, 100);
+});
+
 test('a stall below the limit is not reported', async () => {
   const under = new WatchUnderTest();
   await under.pass(49, 100);
@@ -59,8 +69,9 @@ test('a stall below the limit is not reported', async () => {
   assert.deepEqual([under.state.get('stalls'), under.state.get('stalledMs')], [0, 0]);
 });
 
-test('P-090 a machine that is suspended for an hour, with the probe thread, does not count as a stall', async () => {
-  // Uses the shortest possible limit, because the probe thread continues before the main thread does.
+test('P-090 if the machine is suspended for an hour, the hour does not count as a stall', async () => {
+  // The stall limit is the shortest valid one. When the machine resumes, the probe thread continues before the main
+  // thread, and must not count the suspension.
   const under = new WatchUnderTest(1_000);
   await under.pass(1, 3_600_000);
   assert.equal(under.watch.stalledMs, 0);
@@ -96,7 +107,7 @@ test('P-090 no stall is counted while a debugger may pause the event loop, and t
   assert.equal(under.watch.stalledMs, 2_500);
 });
 
-test('P-090 time before the watch began is not counted', async () => {
+test('P-090 a stall does not include time before the probe thread began to watch the event loop', async () => {
   const clock = new FakeClock();
   const state = new SharedState();
   await clock.advance(60_000);

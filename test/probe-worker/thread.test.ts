@@ -19,7 +19,7 @@ function unexpected(error: unknown): never {
   throw error;
 }
 
-/** listening starts a probe port in this process, and resolves with its address. */
+/** `listening()` starts a probe port in this process, and resolves with its address. */
 async function listening(
   t: TestContext,
   answer: (url: string) => Answer | Promise<Answer> | undefined,
@@ -85,7 +85,8 @@ test('a connection with half a request keeps the probe thread for at most a seco
   const { port, probePort } = await listening(t, () => Promise.resolve(passed));
   const socket = connect({ port, host: '127.0.0.1' }).on('error', () => undefined);
   socket.write('GET /livez HTTP/1.1\r\n');
-  // The thread accepts this probe after the other connection, so it has accepted both.
+  // The probe thread accepts connections in their order. When it has accepted this probe, it has also accepted the
+  // other connection.
   await probe(port, '/livez');
   const closed = once(socket, 'close');
   const since = performance.now();
@@ -100,13 +101,13 @@ for (const [what, end, message] of [
   [
     'fails',
     (thread: Worker) => {
-      // The thread reads a property of each message, so null makes it throw.
+      // The thread reads a property of each message, so this null makes it throw.
       thread.postMessage(null);
     },
     /^Cannot read properties of null/,
   ],
 ] as const) {
-  test(`when the probe thread ${what}, the main thread serves the probe port and logs this once`, async (t) => {
+  test(`when the probe thread ${what}, the main thread serves the probe port instead, and logs the failure once`, async (t) => {
     const failures: unknown[] = [];
     const again = Promise.withResolvers<string>();
     const made = once(process, 'worker') as Promise<[Worker]>;
@@ -129,7 +130,7 @@ for (const [what, end, message] of [
   });
 }
 
-void describe('a process that may not start a thread', () => {
+void describe('a process that is not allowed to start a thread', () => {
   // In a version of Node that knows --allow-net, a process that is started with --permission but without --allow-net cannot
   // listen.
   const network = ['--allow-net'].filter((flag) => process.allowedNodeEnvironmentFlags.has(flag));

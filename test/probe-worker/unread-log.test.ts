@@ -40,7 +40,7 @@ async function startUnread(t: TestContext, limits: Readonly<Record<string, strin
   return { program, pipe, probePort, port, said };
 }
 
-/** failing resolves with the first response of /readyz that fails. */
+/** `failing()` resolves with the first response of /readyz that fails. */
 async function failing(port: number): Promise<string> {
   const since = performance.now();
   for (;;) {
@@ -50,7 +50,7 @@ async function failing(port: number): Promise<string> {
   }
 }
 
-test('P-118 the line about a stall is tried again until the log is read, and is written on its own line', async (t) => {
+test('P-118 the log line about a stall is tried again until the log is read, and is written on its own line', async (t) => {
   const limits = { LAMEDUCK_READYZ_EVENT_LOOP_STALL_LIMIT: '1s', LAMEDUCK_LIVEZ_EVENT_LOOP_STALL_LIMIT: '2s' };
   const { pipe, probePort, port, said } = await startUnread(t, limits);
   await probe(port, '/block?ms=60000');
@@ -59,11 +59,11 @@ test('P-118 the line about a stall is tried again until the log is read, and is 
   assert.match(await said(/\n(\{.*"msg":"event loop blocked".*\})\n/), /"stalledMs":1\d{3}/);
 });
 
-test('P-077 /readyz fails before the line about the shutdown, which may have to wait for a reader', async (t) => {
+test('P-077 /readyz fails as soon as the shutdown begins, even if the log line about the shutdown has to wait for a reader of the log', async (t) => {
   const { program, pipe, probePort, said } = await startUnread(t, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '0s' });
   pipe.fill();
   program.kill('SIGTERM');
   assert.match(await failing(probePort), /^\[-\]shutdown failed/);
-  // No line could be written until now, so the line must still be pending.
+  // No log line could be written until now, so the line about ShutdownInitiated must still be pending.
   await said(/("name":"ShutdownInitiated")/);
 });

@@ -9,16 +9,18 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
+  watch,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { previousRunOf, type CheckpointRecord } from '../../src/process/checkpoint.ts';
 import { podUidIn } from '../../src/process/run-identity.ts';
 import { disposed } from '../support/disposed.ts';
 import { Exposition } from '../support/exposition.ts';
 import { ask } from '../support/measured.ts';
+import { until } from '../support/until.ts';
 import { LoggingCommand, ProcessUnderTest, type Line } from '../support/process-under-test.ts';
 
 function folder(t: TestContext): string {
@@ -40,7 +42,7 @@ function recordIn(path: string): CheckpointRecord {
 
 const isAboutIt = ({ msg = '' }: Line): boolean => /^(previous run|checkpoint)/.test(msg);
 
-/** said returns what a ready process has logged about its checkpoint. */
+/** `said()` returns what a process has logged about its checkpoint by the time it is ready. */
 async function said(process: ProcessUnderTest): Promise<string[]> {
   await process.ready();
   return process.lines.filter(isAboutIt).map(({ msg = '' }) => msg);
@@ -92,7 +94,27 @@ describe(
   },
 );
 
-test('ShutdownInitiated is written to the checkpoint before it is logged, and during the shutdown delay', async (t) => {
+test('ShutdownInitiated is written to the checkpoint before it is logged', async (t) => {
+  const path = join(folder(t), 'checkpoint.json');
+  const process = start(t, path, { PHASE: 'ShutdownInitiated', AT_LINE: '1' });
+  assert.deepEqual(await process.exit, { code: null, signal: 'SIGKILL' });
+  assert.equal(recordIn(path).phase, 'ShutdownInitiated');
+});
+
+// Linux reports a write to a file as `change`, and a file that replaces another one as `rename`.
+test('the checkpoint is never written in place', { skip: process.platform !== 'linux' }, async (t) => {
+  const path = join(folder(t), 'checkpoint.json');
+  const program = start(t, path);
+  await program.ready();
+  const events: string[] = [];
+  watch(dirname(path), { persistent: false }, (event, name) => name === basename(path) && events.push(event));
+  program.kill('SIGTERM');
+  await program.exit;
+  await until(() => events.length >= 6);
+  assert.deepEqual(new Set(events), new Set(['rename']));
+});
+
+test('ShutdownInitiated is in the checkpoint during the shutdown delay', async (t) => {
   const path = join(folder(t), 'checkpoint.json');
   const process = start(t, path, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '20s', HANGS: 'pre-shutdown' });
   await process.ready();
@@ -143,7 +165,7 @@ describe('a file that is not a checkpoint of this pod causes one log line, and i
     'too large': ' '.repeat(5_000) + text,
   };
   for (const [name, content] of Object.entries(files)) {
-    test(`a checkpoint file that is ${name} causes one log line, and is replaced`, async (t) => {
+    test(`an invalid checkpoint file, here ${name}, causes one log line, and is replaced`, async (t) => {
       const path = join(folder(t), 'checkpoint.json');
       writeFileSync(path, content);
       const process = start(t, path);
@@ -164,7 +186,8 @@ describe('a file that is not a checkpoint of this pod causes one log line, and i
 });
 
 /**
- * obstructed starts a process with a checkpoint path that cannot be written. It must log one line about that and serve.
+ * `obstructed()` starts a process whose checkpoint cannot be written. The process must log one line about this, and
+ * serve.
  */
 async function obstructed(process: ProcessUnderTest | LoggingCommand): Promise<Line> {
   const { port } = await process.line('listening', ({ msg }) => msg === 'listening');
@@ -197,7 +220,7 @@ describe(
       'a missing folder': [(path) => rmSync(join(path, '..'), { recursive: true }), /ENOENT/],
     };
     for (const [name, [prepare, reason]] of Object.entries(obstacles)) {
-      test(`${name} at the checkpoint path causes one log line, and the process starts and ends as usual`, async (t) => {
+      test(`an obstacle such as ${name} at the checkpoint path causes one log line, and the process starts and ends as usual`, async (t) => {
         const path = join(folder(t), 'below', 'checkpoint.json');
         mkdirSync(join(path, '..'));
         prepare(path);
@@ -260,7 +283,7 @@ test('the workers of node:cluster write no checkpoint, because they would overwr
   assert.ok(!existsSync(path));
 });
 
-test('a lifecycle that ends without its process leaves a checkpoint with a clean exit, and no other file', async (t) => {
+test('a lifecycle that ends while its process continues leaves a checkpoint with a clean exit, and no other file', async (t) => {
   const at = folder(t);
   const path = join(at, 'checkpoint.json');
   const process = disposed(t, new ProcessUnderTest('shuts-itself-down.ts', { LAMEDUCK_CHECKPOINT_PATH: path }));
@@ -300,6 +323,6 @@ test('the UID of the pod is read from the folder from which the kubelet has moun
   const hash = '0123456789abcdef0123456789abcdef';
   assert.equal(podUidIn(line(`/var/lib/kubelet/pods/${hash}/etc-hosts`, '/etc/hosts')), hash);
   assert.equal(podUidIn(other), null);
-  // The form in which the node itself sees the mounts of its pods.
+  // The node itself shows the mounts of its pods in this form.
   assert.equal(podUidIn(line(`/pods/${uid}/volumes/a`, `/var/lib/kubelet/pods/${uid}/volumes/b`)), null);
 });

@@ -40,7 +40,7 @@ test('fastify-cli is also recognized by its folder, and other programs may have 
   );
 });
 
-test("P-070 a listener that is not close-with-grace's is ignored", (t) => {
+test('P-070 a signal listener that close-with-grace has not added is ignored', (t) => {
   const onSignal = (signal: string): void => {
     process.stdout.write(signal);
   };

@@ -22,7 +22,7 @@ const developed: readonly (readonly [string, Readonly<Record<string, string>>, L
 ];
 
 for (const [title, environment, launch] of developed) {
-  test(`P-107 a process that was started with ${title} is in development mode, except in production, in a cluster or under PM2`, () => {
+  test(`P-107 a process that a developer starts with ${title} is in development mode, except in production, in a cluster or under PM2`, () => {
     assert.equal(isDevelopment(environment, launch), true);
     assert.equal(isDevelopment({ ...environment, NODE_ENV: 'development' }, launch), true);
     assert.equal(isDevelopment({ ...environment, NODE_ENV: 'production' }, launch), false);

@@ -15,7 +15,7 @@ const cleaning: State = { ...ended, hasCalledListeners: true };
 const failed: State = { ...cleaning, hasUncaughtError: true };
 const afterLoss: State = { ...cleaning, hasLostLeadership: true };
 
-describe('the end of the budget', () => {
+describe('the decision at the end of the shutdown budget', () => {
   const over: Event = { kind: 'budget over' };
   const why = "the program's own cleanup took longer than the shutdown budget: exiting";
   follows([
@@ -43,7 +43,7 @@ describe('the end of the budget', () => {
   ]);
 });
 
-describe('the watchdog', () => {
+describe('the decision of the watchdog', () => {
   const overdue: Event = { kind: 'watchdog' };
   follows([
     ['P-058 the watchdog ends a drain with 80', draining, overdue, draining, ['forceExit', 80]],

@@ -9,13 +9,13 @@ test('a process that PM2 has not started gets no warning about PM2', () => {
   }
 });
 
-test('the warning has the default kill timeout of PM2, 1600 ms, and the value to set', () => {
+test('the warning about PM2 has the default kill timeout of PM2, 1600 ms, and the value to set', () => {
   const text = pm2Warning({ pm_id: '0' }, 30_000) ?? '';
   assert.match(text, /^PM2 sends SIGKILL 1\.6s after it stops this process/);
   assert.match(text, /kill_timeout: 30000 .* --kill-timeout 30000$/);
 });
 
-test('the warning has the kill timeout that is set for the program or for PM2 itself, and a sufficient kill timeout causes no warning', () => {
+test('the warning about PM2 has the kill timeout that is set for the program or for PM2 itself, and a sufficient kill timeout causes no warning', () => {
   assert.match(pm2Warning({ pm_id: '0', kill_timeout: '3000' }, 30_000) ?? '', /SIGKILL 3s after/);
   assert.match(pm2Warning({ pm_id: '0', PM2_KILL_TIMEOUT: '4000' }, 30_000) ?? '', /SIGKILL 4s after/);
   assert.equal(pm2Warning({ pm_id: '0', kill_timeout: '30000' }, 30_000), undefined);

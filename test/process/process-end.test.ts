@@ -78,19 +78,20 @@ interface UnderTest {
 function create(options: Partial<Pick<Member, 'isUnderRegister' | 'runsOwnListeners'>> = {}): UnderTest {
   const [target, clock, log]: [FakeProcess, FakeClock, string[]] = [new FakeProcess(), new FakeClock(), []];
   const injected = target as unknown as NodeJS.Process;
-  const exit = new Exit(injected, (code) => {
-    log.push(`really exit ${String(code)}`);
-  });
   const print = (error: unknown): void => {
     log.push(`print ${String(error)}`);
   };
+  const reallyExit = (code: number): void => {
+    log.push(`really exit ${String(code)}`);
+  };
+  const exit = new Exit(injected, reallyExit, print);
   const end = new ProcessEnd({ override: new EmitOverride(injected), clock, exit, print });
   const lifecycle = Object.assign(new LifecycleUnderTest(log, clock), options);
   end.join(lifecycle);
   return { target, clock, log, end, lifecycle };
 }
 
-/** turns resolves after some turns of the event loop. */
+/** `turns()` resolves after some turns of the event loop. */
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await settled();
 }
@@ -169,7 +170,7 @@ test('P-058 a drained process that something keeps alive exits after one second,
   assert.deepEqual(target.exits, [81]);
 });
 
-test('P-058 the process waits for a lifecycle that joins while it is ending', async () => {
+test('P-058 the process waits for a lifecycle that joins while the process is ending', async () => {
   const { target, log, end, lifecycle, clock } = create();
   target.emit('SIGTERM', 'SIGTERM', 15);
   const late = new LifecycleUnderTest([], clock);
@@ -235,6 +236,7 @@ test('P-058 the watchdog ends the process even if process.exit() returns or thro
     target.emit('SIGTERM', 'SIGTERM', 15);
     await clock.advance(28_250);
     assert.deepEqual(log.slice(0, 3), ['begin SIGTERM', 'report 80', 'really exit 80']);
+    assert.ok(target.isAborted, 'the process is aborted, because the fake reallyExit() has returned');
   }
 });
 

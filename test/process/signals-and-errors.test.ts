@@ -32,7 +32,7 @@ const begun: State = { phase: 'draining', cause: bySignal, ...unsettled };
 const late = { ...term, at: 1_100 };
 const second: Action = ['exit', 1, 'second process signal SIGTERM: exiting at once'];
 
-describe('a process signal', () => {
+describe('the decision at a process signal', () => {
   follows([
     [
       'A-030 a process signal begins the shutdown of a running process',
@@ -143,7 +143,7 @@ describe('a process signal', () => {
   });
 });
 
-describe('an uncaught error', () => {
+describe('the decision at an uncaught error', () => {
   follows([
     ['P-063 an uncaught error begins the shutdown of a running process', running, thrown, erring, ['begin', byError]],
     [
@@ -179,7 +179,7 @@ describe('an uncaught error', () => {
   ]);
 });
 
-describe('a loss of leadership', () => {
+describe('the decision at a loss of leadership', () => {
   const exit: Action = ['exit', 83, 'leadership of a lost: exiting at once'];
   const lost: State = { phase: 'draining', cause: byLoss, hasLostLeadership: true };
   follows([
@@ -202,7 +202,7 @@ describe('a loss of leadership', () => {
   ]);
 });
 
-describe('the disconnect of a worker of node:cluster', () => {
+describe('the decision at the disconnect of a worker of node:cluster', () => {
   follows([
     [
       'P-071 disconnect() of a cluster worker begins the shutdown, and takes effect after the drain',
@@ -221,7 +221,7 @@ describe('the disconnect of a worker of node:cluster', () => {
   ]);
 });
 
-describe('the end of all shutdowns', () => {
+describe('the decision at the end of all shutdowns', () => {
   const asGuest: Event = { ...drained, isUnderRegister: true };
   const withListeners: Event = { ...drained, hasListeners: true };
   const calledAtOnce: State = { ...draining, hasCalledListeners: true };

@@ -34,7 +34,7 @@ test('K-212 the termination message has the cause first, and its consequences af
   assert.equal(
     terminationText(record),
     [
-      'requests without a response at the end of the drain: 2',
+      'requests without a complete response at the end of the drain: 2',
       'destroy hook "pool" failed: already ended',
       'stop listening: broken',
       'held by: TCPSocketWrap',
@@ -151,7 +151,7 @@ describe('the termination message of a process', () => {
     assert.deepEqual(await program.exit, { code: 1, signal: null });
     assert.match(
       readFileSync(path, 'utf8'),
-      /^requests without a response at the end of the drain: 1\nshutdown by SIGTERM .* code 1\n/,
+      /^requests without a complete response at the end of the drain: 1\nshutdown by SIGTERM .* code 1\n/,
     );
   });
 });

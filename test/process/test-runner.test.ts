@@ -24,7 +24,7 @@ const server = `
   }
 `;
 
-/** run runs a module beside `server.mjs`, and returns its output when it has ended on its own. */
+/** `run()` runs a module beside `server.mjs`, and returns its output when it has ended on its own. */
 function run(t: TestContext, program: string, ...args: readonly string[]): string {
   const folder = mkdtempSync(join(tmpdir(), 'lameduck-test-runner-'));
   t.after(() => {
@@ -49,7 +49,7 @@ const testOfServer = `
   test('serves', () => serveOnce());
 `;
 
-// Node 22 knows only the first name of this option.
+// Node 22 knows this option only as --experimental-test-isolation.
 const isolation = process.allowedNodeEnvironmentFlags.has('--test-isolation')
   ? '--test-isolation'
   : '--experimental-test-isolation';

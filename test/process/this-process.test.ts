@@ -32,7 +32,7 @@ const counts = (): number[] => names.map((name) => process.listenerCount(name));
 const before = counts();
 const added = (): number[] => counts().map((count, index) => count - (before[index] as number));
 
-test('P-070, P-073 lifecycles share one listener for each process signal, and the last one to end removes it', () => {
+test('P-070, P-073 lifecycles share one listener for each process signal, and the last lifecycle to end removes the listener', () => {
   const leave = thisProcess().join(memberFor('SIGTERM', 'SIGINT'));
   assert.deepEqual(added(), [1, 1, 0, 0, 0, 0]);
   const leaveToo = thisProcess().join(memberFor('SIGTERM', 'SIGUSR2'));
@@ -97,7 +97,7 @@ test('of two lifecycles of different copies of the package, only the first write
   };
   const first = openCheckpoint(path, lines);
   assert.equal(other.openCheckpoint(path, lines), undefined);
-  assert.deepEqual(failures, ['another lifecycle of this process writes this file']);
+  assert.deepEqual(failures, ['another lifecycle of this process already writes this file']);
   first?.end(0);
   other.openCheckpoint(path, lines)?.end(0);
   assert.equal(failures.length, 1);

@@ -14,14 +14,14 @@ function errorAt(frame: string): Error {
   return error;
 }
 
-test('P-063 the location of an error is its first frame, and no other', () => {
+test('P-063 the printed location of an uncaught error is that of its first stack frame', () => {
   for (const frame of ['JSON.parse (<anonymous>)', 'emit (node:events:500:10)', '/there/is/no/such/file.js:1:1']) {
     const error = errorAt(frame);
     assert.equal(describeUncaught(error, 'uncaughtException'), `${String(error.stack)}\n${version}`);
   }
 });
 
-test('P-063 the caret is under the throw of an exception, and under the creation of a rejected error', () => {
+test('P-063 the caret is printed under the throw of an exception, and under the place where a rejected error was created', () => {
   const folder = mkdtempSync(join(tmpdir(), 'lameduck-uncaught-'));
   try {
     const file = join(folder, 'with tabs (and spaces).js');

@@ -1,4 +1,5 @@
-// Tests programs that end in unusual ways: each prints the same and ends the same with `lameduck/register` as without.
+// Tests programs that end in unusual ways. With `lameduck/register`, each program must print the same and end in the
+// same way as without `lameduck/register`.
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { CommandUnderTest, type Exit } from '../support/command-under-test.ts';
@@ -62,7 +63,7 @@ const stops: Readonly<Record<string, string>> = {
     process.prependListener('SIGTERM', () => console.log('ahead'));`,
 };
 
-// The programs of this list end without a process signal.
+// The programs in this list end without a process signal. Each entry is the code of one program.
 const errors: Readonly<Record<string, string>> = {
   'reports an uncaught error and exits if it has the only listener': `
     s.listen(0, up);
@@ -94,25 +95,25 @@ async function run(
     command.kill('SIGTERM');
   }
   const exit = await command.exit;
-  // Node's report of an error contains stack frames of Node, which differ with any module that was loaded earlier.
+  // Node's report of an error contains stack frames of Node itself. These differ if another module was loaded earlier.
   const own = command.output.split('\n').filter((line) => !line.startsWith('{') && !/^\s+at /.test(line));
   return { ...exit, own };
 }
 
-void describe('lameduck/register without effect', { concurrency: 4 }, () => {
+void describe('programs that end as without lameduck/register', { concurrency: 4 }, () => {
   for (const [programs, isKilled] of [
     [stops, true],
     [errors, false],
   ] as const) {
     for (const [name, code] of Object.entries(programs)) {
-      test(`P-055, P-116 a program that ${name} has the same output and end with lameduck/register as without`, async (t) => {
+      test(`P-055, P-116 a program that ends in an unusual way prints the same and ends the same with lameduck/register as without: it ${name}`, async (t) => {
         const [without, withIt] = await Promise.all([run(t, code, {}, isKilled), run(t, code, registered(), isKilled)]);
         assert.deepEqual(withIt, without);
       });
     }
   }
 
-  test('a program that calls lameduck() for a server that already listens keeps that lifecycle', async (t) => {
+  test('with lameduck/register, a server for which the program calls lameduck() after listen() has only that lifecycle', async (t) => {
     const index = new URL('../../src/index.ts', import.meta.url).href;
     const code = `
       import('${index}').then(async ({ lameduck }) => {
@@ -128,7 +129,7 @@ void describe('lameduck/register without effect', { concurrency: 4 }, () => {
     assert.equal(command.output.match(/"msg":"shutdown ended"/g)?.length, 1);
   });
 
-  test('an uncaught error during the drain is not hidden by cleanup that exits with 0', async (t) => {
+  test('with lameduck/register, an uncaught error during the drain is not hidden by cleanup code that exits with 0', async (t) => {
     const code = `
       s.listen(0, up);
       process.on('SIGTERM', () => s.close(() => process.exit(0)));
@@ -143,7 +144,7 @@ void describe('lameduck/register without effect', { concurrency: 4 }, () => {
     assert.deepEqual(await command.exit, { code: 82, signal: null });
   });
 
-  test('two copies of the package add one lifecycle to a program', async (t) => {
+  test('two copies of lameduck/register add only one lifecycle to a program', async (t) => {
     const env = registered();
     const copy = `${env['NODE_OPTIONS'] ?? ''} --import=${new URL('../../dist/register.cjs', import.meta.url).href}`;
     const code = "s.listen(0, up); process.on('SIGTERM', () => s.close((error) => process.exit(error ? 1 : 7)));";

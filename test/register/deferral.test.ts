@@ -1,5 +1,5 @@
-// Tests requests and signals that arrive between a program's `listen()` and the moment when `lameduck/register` has
-// loaded the lifecycle.
+// Tests requests and process signals that arrive after a program's `listen()`, before `lameduck/register` has loaded
+// the lifecycle.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { disposed } from '../support/disposed.ts';
@@ -27,7 +27,7 @@ function started(t: TestContext, code: string, env: Readonly<Record<string, stri
   return disposed(t, new LoggingCommand(process.execPath, ['--eval', code], { env: registered(env) }));
 }
 
-test('a process signal before the first response starts a drain', async (t) => {
+test('with lameduck/register, a process signal before the first response starts a drain', async (t) => {
   const command = started(t, program("process.kill(process.pid, 'SIGTERM');"));
   const { signal } = await command.exit;
   assert.equal(signal, null);
@@ -35,7 +35,7 @@ test('a process signal before the first response starts a drain', async (t) => {
   assert.ok(said.indexOf('whole') < said.indexOf('shutdown ended') && said.includes('whole'), said.join());
 });
 
-test("the program's own listener of a signal before the first response is called after the drain", async (t) => {
+test("with lameduck/register, the program's own listener of a signal before the first response is called after the drain", async (t) => {
   const own = "process.on('SIGTERM', () => { say('own listener'); process.exit(7); });";
   const command = started(t, program("process.kill(process.pid, 'SIGTERM');", own));
   assert.deepEqual(await command.exit, { code: 7, signal: null });
@@ -45,13 +45,25 @@ test("the program's own listener of a signal before the first response is called
   assert.deepEqual(said, ['whole', 'shutdown ended', 'own listener']);
 });
 
-test('a signal that is not among the shutdown signals has its default action', async (t) => {
+test('with lameduck/register, a program whose process.on() adds no SIGTERM listener serves as without lameduck/register', async (t) => {
+  const before = `
+    const on = process.on;
+    process.on = function (event, listener) {
+      return event === 'SIGTERM' ? this : on.call(this, event, listener);
+    };`;
+  const command = started(t, program('setTimeout(() => process.exit(5), 600);', before));
+  assert.deepEqual(await command.exit, { code: 5, signal: null });
+  const said = messages(command.lines);
+  assert.ok(said.includes('whole') && !said.includes('uncaught error'), said.join());
+});
+
+test('with lameduck/register, a signal that is not in shutdownSignals has its default action', async (t) => {
   const then = "process.kill(process.pid, 'SIGINT');";
   const command = started(t, program(then), { LAMEDUCK_SHUTDOWN_SIGNALS: 'SIGTERM' });
   assert.deepEqual(await command.exit, { code: null, signal: 'SIGINT' });
 });
 
-test('an uncaught error before the first response starts a drain', async (t) => {
+test('with lameduck/register, an uncaught error before the first response starts a drain', async (t) => {
   const command = started(t, program("setImmediate(() => { throw new Error('on purpose'); });"));
   await command.exit;
   assert.ok(messages(command.lines).includes('whole'));
@@ -59,7 +71,7 @@ test('an uncaught error before the first response starts a drain', async (t) => 
   assert.equal(exitCode, 82);
 });
 
-test('a second server that listens before the lifecycle is loaded drains with the first', async (t) => {
+test('with lameduck/register, a second server that listens before the lifecycle is loaded drains with the first', async (t) => {
   const second = `
     const other = createServer().listen(0, () => process.kill(process.pid, 'SIGTERM'));
     process.on('exit', () => say(other.listening ? 'second listens' : 'second closed'));`;
@@ -69,7 +81,7 @@ test('a second server that listens before the lifecycle is loaded drains with th
   assert.ok(said.includes('whole') && said.includes('second closed'), said.join());
 });
 
-test('a request that completes after the listener has closed causes no warning', async (t) => {
+test('with lameduck/register, a request that ends after the listener has closed causes no warning', async (t) => {
   const command = started(
     t,
     `
@@ -95,7 +107,7 @@ test('a request that completes after the listener has closed causes no warning',
   );
 });
 
-test('P-039 a WebSocket that is opened before the lifecycle is loaded is closed by its drain', async (t) => {
+test('P-039 with lameduck/register, a WebSocket that is opened before the lifecycle is loaded is closed by the drain', async (t) => {
   const command = started(
     t,
     `
@@ -125,14 +137,14 @@ for (const [when, code] of [
   ['in the callback of listen()', `server.listen(0, '127.0.0.1', () => { ${signal} });`],
   ['right after listen()', `server.listen(0); ${signal}`],
 ] as const) {
-  test(`a process signal ${when} begins the shutdown`, async (t) => {
+  test(`with lameduck/register, a process signal ${when} begins the shutdown`, async (t) => {
     const command = started(t, `const server = require('node:http').createServer(); setImmediate(() => { ${code} });`);
     assert.deepEqual(await command.exit, { code: 0, signal: null });
     assert.equal((await command.finalLine())['reason'], 'SIGTERM');
   });
 }
 
-test('if the program closes its server in the callback of listen(), a process signal has its default action', async (t) => {
+test('with lameduck/register, a process signal has its default action if the program closes its server in the callback of listen()', async (t) => {
   const command = started(
     t,
     `
@@ -146,7 +158,7 @@ test('if the program closes its server in the callback of listen(), a process si
   assert.deepEqual(command.lines, []);
 });
 
-test('a second server that listens after the first has been closed gets the lifecycle', async (t) => {
+test('with lameduck/register, a second server gets the lifecycle if the first was closed before', async (t) => {
   const command = started(
     t,
     `
@@ -157,4 +169,20 @@ test('a second server that listens after the first has been closed gets the life
     }, 100);`,
   );
   assert.deepEqual(await command.exit, { code: 0, signal: null });
+});
+
+test('with lameduck/register, fake timers of the program do not stop the shutdown', async (t) => {
+  const code = `
+    const { createServer } = require('node:http');
+    require('node:test').mock.timers.enable();
+    process.hrtime = () => [0, 0];
+    createServer((request, response) => response.end()).listen(0, '127.0.0.1');`;
+  // A process that has loaded node:test logs only in production.
+  const env = { NODE_ENV: 'production', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '100ms' };
+  const command = started(t, code, env);
+  await command.line('HasBeenReady', ({ name }) => name === 'HasBeenReady');
+  command.kill('SIGTERM');
+  assert.deepEqual(await command.exit, { code: 0, signal: null });
+  const { phases } = await command.line('the final line', ({ msg }) => msg === 'shutdown ended');
+  assert.ok((phases as { readonly AfterShutdownDelayDuration: number }).AfterShutdownDelayDuration >= 100);
 });

@@ -1,4 +1,4 @@
-// Tests that lameduck gives up the probe port if the program itself wants to listen on it.
+// Tests that lameduck/register closes its probe port if the program itself listens on the same port.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
@@ -26,7 +26,7 @@ for (const [title, create] of [
   ['HTTP', () => createHttpServer()],
   ['any other protocol', () => createServer()],
 ] as const) {
-  test(`a server of ${title} that listens on the probe port gets the port, with its callback and without an error`, async (t) => {
+  test(`with lameduck/register, a server of ${title} that listens on the probe port gets the port, with its callback and without an error`, async (t) => {
     const { port, server } = await occupied(t);
     t.after(giveWay(port, closing(server)));
     const own = create();
@@ -42,7 +42,7 @@ for (const [title, create] of [
   });
 }
 
-test('the program sees a listen error on any other port, and a second listen error on the probe port', async (t) => {
+test('with lameduck/register, the program sees a listen error on any other port, and a second listen error on the probe port', async (t) => {
   const { port, server } = await occupied(t);
   const other = await occupied(t);
   let releases = 0;

@@ -1,4 +1,4 @@
-// Tests a gRPC server into which lameduck/register was loaded.
+// Tests a gRPC server in a program with lameduck/register.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
@@ -19,7 +19,7 @@ for (const { path, kind } of [
     });
     const stream = client.makeServerStreamRequest(path, (text: string) => Buffer.from(text), String, 'orders');
     stream.on('error', () => undefined);
-    // once() would reject at the error, which is emitted first.
+    // once() would reject because of the error, which is emitted before the status.
     const ended = new Promise<StatusObject>((resolve) => stream.on('status', resolve));
     if (path === '/shop.Orders/Watch') await once(stream, 'data');
     await subject.line('the call', ({ msg }) => msg === `called ${path}`);

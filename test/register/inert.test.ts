@@ -1,5 +1,5 @@
-// `lameduck/register` does nothing, or logs one line, in a process that it leaves alone. It also does nothing before
-// the first HTTP server listens.
+// Tests that `lameduck/register` does nothing, or logs one line, in a process that it must not change. It also does
+// nothing before the first HTTP server listens.
 import assert from 'node:assert/strict';
 import { delimiter, dirname } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
@@ -36,7 +36,7 @@ const bystanders: Readonly<Record<string, { readonly code: string; readonly isKi
     isKilled: true,
   },
   'a server of node:net': {
-    // No file may be loaded except the preload and the files that it loads at once.
+    // No file may be loaded except the preload and the files that the preload loads immediately.
     code: `const loaded = () => Object.keys(require.cache).filter((file) => !/register\\.cts|emit-override\\.ts/.test(file));
       require("node:net").createServer().listen(0, () => { console.log("up", process.listenerCount("SIGTERM"), loaded()) })`,
     isKilled: true,
@@ -46,7 +46,7 @@ const bystanders: Readonly<Record<string, { readonly code: string; readonly isKi
 
 void describe('lameduck/register in a process without an HTTP server', { concurrency: 2 }, () => {
   for (const [name, { code, isKilled = false }] of Object.entries(bystanders)) {
-    test(`P-117 ${name} has exactly the same output with lameduck/register as without`, async (t) => {
+    test(`P-117 a program without an HTTP server, ${name}, prints exactly the same with lameduck/register as without`, async (t) => {
       const then = isKilled ? /up/ : undefined;
       const [without, withIt] = await Promise.all([
         run(t, ['--eval', code], {}, then),
@@ -56,14 +56,14 @@ void describe('lameduck/register in a process without an HTTP server', { concurr
     });
   }
 
-  test('P-117 a fork that inherits NODE_OPTIONS has exactly the same output as without', async (t) => {
+  test('P-117 a forked process that inherits NODE_OPTIONS prints exactly the same with lameduck/register as without', async (t) => {
     const args = [new URL('../fixtures/forks.ts', import.meta.url).pathname];
     assert.deepEqual(await run(t, args, registered()), await run(t, args, {}));
   });
 
   for (const program of ['npm', 'npx']) {
-    test(`P-117 ${program} has exactly the same output with lameduck/register as without`, async (t) => {
-      // The program runs on the first Node in the PATH.
+    test(`P-117 ${program} prints exactly the same with lameduck/register as without`, async (t) => {
+      // The program is started by the first `node` in the PATH.
       const PATH = `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}`;
       const outcome = await run(t, ['--version'], registered({ PATH }), undefined, program);
       assert.deepEqual(outcome, await run(t, ['--version'], { PATH }, undefined, program));
@@ -81,7 +81,7 @@ void describe('lameduck/register in a process without an HTTP server', { concurr
   });
 });
 
-void describe('lameduck/register in a program that it leaves alone', { concurrency: 2 }, () => {
+void describe('lameduck/register in a program that it does not change', { concurrency: 2 }, () => {
   test('LAMEDUCK_DISABLED=1 leaves a program with lameduck/register unchanged', async (t) => {
     const subject = disposed(
       t,

@@ -12,7 +12,7 @@ const program = 'knows-nothing.ts';
 const count = ({ lines }: ProcessUnderTest, msg: string): number => lines.filter((line) => line.msg === msg).length;
 
 /**
- * drain sends SIGTERM with a request in flight. The request gets its response before any listener of the program is
+ * `drain()` sends SIGTERM with a request in flight. The request gets its response before any listener of the program is
  * called.
  */
 async function drain(t: TestContext, subject: ProcessUnderTest): Promise<void> {
@@ -36,14 +36,21 @@ void describe('process signals of a program with lameduck/register', { concurren
     assert.deepEqual((await subject.finalLine())['requests'], { answered: 1, refused: 0, aborted: 0, cut: 0 });
   });
 
-  test('P-058 under lameduck/register a program without its own listeners exits at once with 0, whatever else it does', async (t) => {
+  test('P-058 under lameduck/register, a program without signal listeners exits with 0 immediately after the drain', async (t) => {
     const subject = disposed(t, startUnderRegister(program, { IDIOM: 'does nothing' }));
     await drain(t, subject);
     assert.deepEqual(await subject.exit, { code: 0, signal: null });
     assert.deepEqual((await subject.finalLine())['heldBy'], []);
   });
 
-  test("under lameduck/register the exit code is the one with which the program's listener exits, after the last response", async (t) => {
+  test('under lameduck/register an error of an exit listener is printed, and the exit code is 82', async (t) => {
+    const subject = disposed(t, startUnderRegister(program, { IDIOM: 'throws in its exit listener' }));
+    await drain(t, subject);
+    assert.deepEqual(await subject.exit, { code: 82, signal: null });
+    assert.match(subject.stderr, /Error: the exit listener has failed\n +at /);
+  });
+
+  test("under lameduck/register, the program's listener is called after the last response, and the code with which it exits is the exit code", async (t) => {
     const subject = disposed(t, startUnderRegister(program, { IDIOM: 'exits at once' }));
     await drain(t, subject);
     assert.deepEqual(await subject.exit, { code: 4, signal: null });
@@ -61,7 +68,7 @@ void describe('process signals of a program with lameduck/register', { concurren
   });
 
   for (const idiom of ['signals itself', 'signals itself if it has the only listener']) {
-    test(`P-116 under lameduck/register a program that ${idiom} ends by that signal, and its cleanup has run once`, async (t) => {
+    test(`P-116 under lameduck/register, a program that ${idiom} ends by that signal, and its cleanup has run once`, async (t) => {
       const subject = disposed(t, startUnderRegister(program, { IDIOM: idiom }));
       await subject.ready();
       subject.kill('SIGTERM');
@@ -82,7 +89,7 @@ void describe('process signals of a program with lameduck/register', { concurren
     await request.cut();
   });
 
-  test('P-075 under lameduck/register cleanup that does not end is cut at the end of the shutdown budget, with 80 and a log line', async (t) => {
+  test('P-075 under lameduck/register cleanup that does not end is cut at the end of the shutdown budget, with exit code 80 and a log line', async (t) => {
     const env = { IDIOM: 'never ends its cleanup', LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '5' };
     const subject = disposed(t, startUnderRegister(program, env));
     await subject.ready();
@@ -92,7 +99,7 @@ void describe('process signals of a program with lameduck/register', { concurren
     assert.match(String(subject.lines.at(-1)?.msg), /own cleanup took longer than the shutdown budget/);
   });
 
-  test('P-058 under lameduck/register the process exits a second after a listener that only logs, with 0, and the log names what kept it alive', async (t) => {
+  test('P-058 under lameduck/register, if a listener only logs, the process exits with 0 a second later, and the log names what kept it alive', async (t) => {
     const subject = disposed(t, startUnderRegister(program, { IDIOM: 'only logs' }));
     await drain(t, subject);
     assert.deepEqual(await subject.exit, { code: 0, signal: null });
@@ -103,7 +110,7 @@ void describe('process signals of a program with lameduck/register', { concurren
     ['hold', 0],
     ['run', 1],
   ] as const) {
-    test(`P-111 with LAMEDUCK_OWN_SIGNAL_LISTENERS=${setting} the program's listener has been called ${String(isCalled)} times in the drain`, async (t) => {
+    test(`P-111 with LAMEDUCK_OWN_SIGNAL_LISTENERS=${setting}, the program's listener has been called ${String(isCalled)} times during the drain`, async (t) => {
       const env = { IDIOM: 'closes and exits with what that gave', LAMEDUCK_OWN_SIGNAL_LISTENERS: setting };
       const subject = disposed(t, startUnderRegister(program, env));
       const request = await HeldRequest.open(t, await subject.ready());
@@ -116,7 +123,7 @@ void describe('process signals of a program with lameduck/register', { concurren
     });
   }
 
-  test('under lameduck/register an error in the cleanup ends the program as without a lifecycle', async (t) => {
+  test("under lameduck/register, an error in the program's cleanup ends the program as it would without a lifecycle", async (t) => {
     const subject = disposed(t, startUnderRegister(program, { IDIOM: 'throws in its cleanup' }));
     await subject.ready();
     subject.kill('SIGTERM');
@@ -124,7 +131,7 @@ void describe('process signals of a program with lameduck/register', { concurren
     assert.match(subject.stderr, /Error: the cleanup has failed/);
   });
 
-  test('P-111 under lameduck/register a listener that is older than the lifecycle is called after the drain, like the others', async (t) => {
+  test('P-111 under lameduck/register, a signal listener that was added before the lifecycle is called after the drain, like the others', async (t) => {
     const early = `data:text/javascript,${encodeURIComponent('process.once("SIGTERM", () => console.log("early"));')}`;
     const { NODE_OPTIONS = '', ...env } = registered({ IDIOM: 'closes and exits with what that gave' });
     const options = { ...env, NODE_OPTIONS: `--import=${early} ${NODE_OPTIONS}` };
@@ -144,14 +151,14 @@ void describe('process signals of a program with lameduck/register', { concurren
     assert.equal(twice['code'], 'ERR_SERVER_NOT_RUNNING');
   });
 
-  test('under lameduck/register a server that the program closes itself closes as usual, and the process ends on its own', async (t) => {
+  test('under lameduck/register, a server that the program itself closes ends as without lameduck/register, and the process ends on its own', async (t) => {
     const subject = disposed(t, startUnderRegister(program, { IDIOM: 'closes before any signal' }));
     assert.deepEqual(await subject.exit, { code: 0, signal: null });
     assert.equal(count(subject, 'closed'), 1);
     assert.equal((await subject.line('callback', ({ msg }) => msg === 'callback'))['hasFailed'], false);
   });
 
-  describe('lameduck/register in PID 1', () => {
+  describe('lameduck/register in a program that is PID 1', () => {
     const late = new URL('../fixtures/knows-nothing-and-listens-late.ts', import.meta.url).pathname;
     const start = (t: TestContext, env = {}) => disposed(t, new FirstProcess([late], registered(env)));
     const signal = async (first: FirstProcess) => {
@@ -164,7 +171,7 @@ void describe('process signals of a program with lameduck/register', { concurren
     };
 
     test(
-      'K-100, P-066 a process signal to PID 1 before it listens is not lost, and ends the process when it does listen',
+      'K-100, P-066 under lameduck/register, a process signal to PID 1 before the server listens is not lost, and ends the process when the server listens',
       { skip },
       async (t) => {
         const first = start(t);
@@ -177,7 +184,7 @@ void describe('process signals of a program with lameduck/register', { concurren
     );
 
     test(
-      'P-117 if PID 1 listens for the process signal itself, lameduck/register does not handle it before the server listens',
+      'P-117 if PID 1 has its own signal listener, lameduck/register does not handle the signal before the server listens',
       { skip },
       async (t) => {
         const first = start(t, { IDIOM: 'own' });

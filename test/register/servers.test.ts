@@ -1,11 +1,12 @@
-// Tests which servers of a program get the lifecycle from lameduck/register, and what they show of it.
+// Tests which servers of a program get a lifecycle from lameduck/register, and which paths and ports show it.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
 import { disposed } from '../support/disposed.ts';
 import { reservePort } from '../support/reserved-port.ts';
-import { startUnderRegister, messages } from '../support/under-register.ts';
+import { registered, startUnderRegister, messages } from '../support/under-register.ts';
+import { LoggingCommand } from '../support/process-under-test.ts';
 import { HeldRequest } from '../support/held-request.ts';
 
 void describe('servers of a program with lameduck/register', { concurrency: 2 }, () => {
@@ -27,6 +28,31 @@ void describe('servers of a program with lameduck/register', { concurrency: 2 },
       [false, false, false],
     );
     assert.equal(messages(subject.lines).filter((msg) => msg === 'shutdown ended').length, 1);
+  });
+
+  // lameduck does not close a server that begins to listen during the shutdown, because a request in flight may need it.
+  test('P-054 under lameduck/register, a request in flight can use a server that begins to listen during the drain', async (t) => {
+    const code = `
+      const { createServer, get } = require('node:http');
+      const say = (msg, more) => console.log(JSON.stringify({ msg, ...more }));
+      const useHelper = (response) => {
+        const helper = createServer((_, own) => own.end('helped')).listen(0, '127.0.0.1', () => {
+          get({ port: helper.address().port, agent: false }, (answer) => {
+            answer.on('data', (chunk) => response.end(chunk)).on('end', () => helper.close());
+          });
+        });
+      };
+      const server = createServer((request, response) => {
+        request.resume().on('end', () => useHelper(response));
+      });
+      server.listen(0, '127.0.0.1', () => say('listening', { port: server.address().port }));`;
+    const command = disposed(t, new LoggingCommand(process.execPath, ['--eval', code], { env: registered() }));
+    const { port } = await command.line('listening', ({ msg }) => msg === 'listening');
+    const request = await HeldRequest.open(t, Number(port));
+    command.kill('SIGTERM');
+    await command.line('the end of the listener', ({ name }) => name === 'HTTPServerStoppedListening');
+    assert.equal(await request.release(), 'helped');
+    assert.deepEqual(await command.exit, { code: 0, signal: null });
   });
 
   test("lameduck/register adds no path to the program's own port", async (t) => {
@@ -51,13 +77,13 @@ void describe('servers of a program with lameduck/register', { concurrency: 2 },
 void describe('settings of a program with lameduck/register', { concurrency: 2 }, () => {
   test('under lameduck/register the probe port is 8081 by default, and if it is in use, one log line says so', async (t) => {
     const subject = disposed(t, startUnderRegister('knows-nothing.ts', { LAMEDUCK_PROBE_PORT: '' }));
-    // Another process on this machine may already use this port.
+    // On this machine, another process may already use the default probe port.
     const line = await subject.line('the probe port', ({ msg }) => String(msg).includes('probe port'));
     assert.match(JSON.stringify(line), /8081/);
     await subject.ready();
   });
 
-  test('under lameduck/register a configured probe port that is in use does not stop the program', async (t) => {
+  test('under lameduck/register, a configured probe port that is in use does not end the program', async (t) => {
     const other = createServer().listen(0);
     await once(other, 'listening');
     t.after(() => other.close());
@@ -71,7 +97,7 @@ void describe('settings of a program with lameduck/register', { concurrency: 2 }
     assert.deepEqual(await subject.exit, { code: 0, signal: null });
   });
 
-  test("P-080 under lameduck/register the program's health paths get 503 from the process signal on, and all other paths are served", async (t) => {
+  test("P-080 under lameduck/register, the program's own health paths get 503 from the process signal on, and all other paths are served", async (t) => {
     const env = { LAMEDUCK_READINESS_PATHS: '/health,/ready', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '20s' };
     const subject = disposed(t, startUnderRegister('knows-nothing.ts', env));
     const port = String(await subject.ready());
@@ -84,7 +110,7 @@ void describe('settings of a program with lameduck/register', { concurrency: 2 }
     assert.deepEqual(await Promise.all(asked), [503, 503, 200, 200]);
   });
 
-  test('P-077 under lameduck/register the probe port reports ready, and from the process signal on not ready and alive', async (t) => {
+  test('P-077 under lameduck/register, the probe port reports ready, and after the process signal alive but not ready', async (t) => {
     const env = { LAMEDUCK_PROBE_PORT: String(await reservePort()), LAMEDUCK_SHUTDOWN_DELAY_DURATION: '20s' };
     const subject = disposed(t, startUnderRegister('knows-nothing.ts', env));
     await subject.ready();
@@ -97,7 +123,7 @@ void describe('settings of a program with lameduck/register', { concurrency: 2 }
     assert.deepEqual(await Promise.all(['/readyz', '/livez'].map(probe)), [500, 200]);
   });
 
-  test('under lameduck/register invalid values are one error line each, and the defaults apply', async (t) => {
+  test('under lameduck/register, each invalid value causes one error line, and its default applies', async (t) => {
     const env = {
       LAMEDUCK_SHUTDOWN_DELAY_DURATION: '15',
       LAMEDUCK_GOAWAY_CHANCE: 'often',
@@ -116,7 +142,7 @@ void describe('settings of a program with lameduck/register', { concurrency: 2 }
     assert.match(String(started.msg), /preStopSeconds 1s \(env\)/);
   });
 
-  test('P-075 under lameduck/register a delay that does not fit into the budget is shortened, with a warning that has the sum', async (t) => {
+  test('P-075 under lameduck/register, a delay that does not fit into the shutdown budget is shortened, with a warning that has the sum of the budget', async (t) => {
     const env = { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '20s', LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '10' };
     const subject = disposed(t, startUnderRegister('knows-nothing.ts', env));
     await subject.ready();
@@ -125,4 +151,35 @@ void describe('settings of a program with lameduck/register', { concurrency: 2 }
     const started = await subject.line('the start', ({ msg }) => String(msg).startsWith('lifecycle started: '));
     assert.match(String(started.msg), /shutdownDelayDuration 4s .* = drain 1s$/);
   });
+
+  test('P-075 under lameduck/register a request in flight is served even if the grace period is only 4 s', async (t) => {
+    const env = { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s', LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '4' };
+    const subject = disposed(t, startUnderRegister('knows-nothing.ts', env));
+    const request = await HeldRequest.open(t, await subject.ready());
+    subject.kill('SIGTERM');
+    await subject.signaled('HTTPServerStoppedListening');
+    assert.equal(await request.release(), 'served');
+    assert.deepEqual(await subject.exit, { code: 0, signal: null });
+    const [warning] = subject.lines.filter(({ level }) => level === 40);
+    assert.match(
+      String(warning?.msg),
+      /^shutdownDelayDuration is shortened to 0s and destroyHookTimeout is shortened to 1s to fit /,
+    );
+  });
+
+  for (const seconds of ['1', '2'])
+    test(`P-075, K-084 under lameduck/register with a grace period of ${seconds} s, a request that ends within 1 s is served, and a longer one is cut with exit code 80`, async (t) => {
+      const env = { LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: seconds };
+      const subject = disposed(t, startUnderRegister('knows-nothing.ts', env));
+      const port = await subject.ready();
+      const [short, long] = [await HeldRequest.open(t, port), await HeldRequest.open(t, port, '/long')];
+      subject.kill('SIGTERM');
+      await subject.signaled('HTTPServerStoppedListening');
+      assert.equal(await short.release(), 'served');
+      assert.deepEqual(await subject.exit, { code: 80, signal: null });
+      assert.equal(long.head, '');
+      const last = subject.lines.at(-1);
+      assert.partialDeepStrictEqual(last, { msg: 'shutdown ended', exitCode: 80, budgetMs: 1_000 });
+      assert.partialDeepStrictEqual(last, { unfinished: [{ method: 'POST', route: '/long' }] });
+    });
 });

@@ -1,4 +1,4 @@
-// Tests how much lameduck/register adds to the start of a program that does not use lameduck.
+// Tests how much lameduck/register slows down the start of a program.
 import assert from 'node:assert/strict';
 import { basename } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -9,7 +9,8 @@ import { LoggingCommand } from '../support/process-under-test.ts';
 
 const fileNames = [...pieces, 'register/program-lifecycle'].map((name) => `${basename(name)}.cjs`);
 
-// A program that sends itself its first request in the turn in which it listens, and then measures each turn.
+// A program that sends the first request to itself as soon as it listens, and then measures each turn of its event
+// loop.
 const program = `
   const { createServer, get } = require('node:http');
   const say = (msg, details) => console.log(JSON.stringify({ msg, ...details }));
@@ -32,23 +33,26 @@ const program = `
   process.on('exit', () => say('exit', { modules: process.moduleLoadList }));
 `;
 
-// Uses the built file, because the loader of ECMAScript modules would load more modules of Node.
+// The built file, because the loader of ECMAScript modules would load additional modules of Node.
+const built = fileURLToPath(new URL('../../dist/register.cjs', import.meta.url));
+
 function started(t: TestContext, code: string, env: Readonly<Record<string, string>> = {}): LoggingCommand {
-  const built = fileURLToPath(new URL('../../dist/register.cjs', import.meta.url));
-  const args = ['--require', built, '--eval', code];
+  const args = code.includes(built) ? ['--eval', code] : ['--require', built, '--eval', code];
   return disposed(t, new LoggingCommand(process.execPath, args, { env: { LAMEDUCK_PROBE_PORT: 'off', ...env } }));
 }
 
 test('P-117 before the first response lameduck/register has neither loaded the lifecycle nor started a thread', async (t) => {
-  // The program has no timers, because on a busy machine the first response may take longer than the preload waits for
-  // it.
-  const withoutTimers = 'globalThis.setTimeout = () => ({ unref() { return this; } });';
+  // Node has no timers when lameduck/register is loaded. On a busy machine, the first response may take longer than
+  // lameduck/register waits for it.
+  const withoutTimers = `
+    require('node:timers').setTimeout = () => ({ unref() { return this; } });
+    require(${JSON.stringify(built)});`;
   const command = started(t, `${withoutTimers}${program}`, { LAMEDUCK_PROBE_PORT: '0' });
   const { loaded, hasThread } = await command.line('request', ({ msg }) => msg === 'request');
   assert.deepEqual([loaded, hasThread], [['register.cjs', 'emit-override.cjs', 'deferral.cjs'], false]);
 });
 
-test('P-117 lameduck/register loads the lifecycle with one file per turn of the event loop, and does not load TLS', async (t) => {
+test('P-117 lameduck/register loads the files of the lifecycle one by one, each in its own turn of the event loop, and does not load TLS', async (t) => {
   const command = started(t, program);
   await command.line('HasBeenReady', ({ name }) => name === 'HasBeenReady');
   command.kill('SIGTERM');

@@ -24,7 +24,7 @@ test(
     const cwd = join(work, 'app');
     mkdirSync(cwd, { mode: 0o700 });
     const start = (option: string): number | null =>
-      // Root enters the folder, and the process becomes another user after that.
+      // Root enters the folder first, and the process then becomes another user.
       spawnSync(
         'setpriv',
         ['--reuid', String(nobody), '--clear-groups', process.execPath, `${option}=${preload}`, '--eval', ''],

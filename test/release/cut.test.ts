@@ -1,4 +1,4 @@
-// Tests the text that a release writes to each file.
+// Tests the text that the release command writes to each file.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { changes, isNewer, type Release } from '../../scripts/release/cut.ts';
@@ -8,7 +8,7 @@ const order: Release = { version: '0.2.0', date: '2026-11-23', repository };
 const changed = (file: string, text: string, release = order): string =>
   changes(['express'], '0.1.0').get(file)?.(text, release) ?? '';
 
-test('a release sets the version in package.json, and three URLs that it derives from the repository', () => {
+test('a release sets the version in package.json, and three URLs that follow from the address of the repository', () => {
   assert.deepEqual(JSON.parse(changed('package.json', '{ "version": "0.1.0", "type": "module" }')), {
     version: '0.2.0',
     type: 'module',
@@ -33,7 +33,7 @@ test('a release sets the version in the lock file and in the examples', () => {
   });
 });
 
-test('a release sets the version of the chart, of its library, and the address once', () => {
+test('a release sets the version of the chart and of its library, and the address of the repository once', () => {
   const dependency = 'dependencies:\n  # beside it\n  - name: lameduck-library\n    version: 0.1.0\n';
   const text = `name: lameduck\ntype: application\nversion: 0.1.0\nappVersion: '0.0.0'\n${dependency}`;
   const expected = [
@@ -51,7 +51,7 @@ test('a release sets the version of the chart, of its library, and the address o
   assert.equal(changed('helm/lameduck/Chart.yaml', once), expected);
 });
 
-test('a release adds a heading to the CHANGELOG below [Unreleased], and links', () => {
+test('a release adds a heading for the version below [Unreleased] in the CHANGELOG, and links', () => {
   const first = changed('CHANGELOG.md', '# Changelog\n\n## [Unreleased]\n\n### Added\n\n- One.\n', {
     ...order,
     version: '0.1.0',
@@ -73,7 +73,7 @@ test('a release adds a heading to the CHANGELOG below [Unreleased], and links', 
   );
 });
 
-test('the first number that differs decides which version is newer', () => {
+test('the first different number decides which of two versions is newer', () => {
   assert.deepEqual(
     [isNewer('0.1.0', '0.0.0'), isNewer('0.10.0', '0.9.9'), isNewer('1.0.0', '0.9.0'), isNewer('0.1.0', '0.1.0')],
     [true, true, true, false],

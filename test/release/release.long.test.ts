@@ -1,4 +1,4 @@
-// Runs the whole release command, in a copy of the tree that is its own repository.
+// Runs the whole release command in a copy of the repository.
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,7 +26,7 @@ const identity = Object.fromEntries(
   ]),
 );
 
-test('npm run release sets the version, tags it, and writes the files to publish', async (t) => {
+test('npm run release sets the version, creates a Git tag, and writes the files to publish', async (t) => {
   t.after(() => {
     rmSync(folder, { recursive: true });
   });
@@ -50,7 +50,7 @@ test('npm run release sets the version, tags it, and writes the files to publish
     /^build: release 9\.1\.0$/m,
   );
   assert.equal(await printed(t, 'git', 'status', '--porcelain', '--untracked-files=no'), '');
-  // The charts and their tests have the same version.
+  // Both charts and their expected manifests in the tests have the version of the release.
   assert.equal(
     await printed(t, 'git', 'grep', '--name-only', '-e', 'lameduck-0\\.', '--', 'helm', 'test/suites/chart').catch(
       () => '',

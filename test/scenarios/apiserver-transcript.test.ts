@@ -1,6 +1,5 @@
-// Clients that once observed a real kube-apiserver during its shutdown now send their requests to the reference
-// service. The test checks that the clients observe the same as then, except for the errors that the kube-apiserver
-// caused.
+// Repeats against the reference service what clients once sent to a real kube-apiserver during its shutdown. The
+// clients must observe the same as they did then. Errors that were faults of the kube-apiserver are the only exception.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -12,7 +11,7 @@ import type { Response } from '../support/closed-loop-client.ts';
 import { Client } from '../support/serving.ts';
 
 const delay = 600;
-// Times in milliseconds. The POST is sent this long before or after the signal. Each other client sends a request once
+// Times in milliseconds. The POST is sent `postBefore` before or after the signal. Each other client sends one request
 // per `period`.
 const postBefore = 200;
 const postAfter = 900;
@@ -24,13 +23,13 @@ interface Sight {
   readonly client: string;
   readonly saw: string;
   readonly isClose?: boolean;
-  /** The client's local port, if its connection ended without a response. */
+  /** The local port of the client, if its connection ended without a response. */
   readonly cutPort?: number | undefined;
 }
 
 for (const retryAfter of [false, true]) {
   describe(`the clients of the apiserver transcript, shutdownSendRetryAfter ${String(retryAfter)}`, () => {
-    it("A-003, A-106, A-120, P-001, P-002, P-077, K-215 the apiserver's clients see no reset, get Connection: close before the listener closes, and keep silent connections for one second", async (t) => {
+    it('A-003, A-106, A-120, P-001, P-002, P-077, K-215 the clients see no reset, get Connection: close before the listener closes, and may keep silent connections for one second', async (t) => {
       const service = disposed(
         t,
         new ProcessUnderTest(
@@ -124,7 +123,7 @@ for (const retryAfter of [false, true]) {
       );
 
       const left = silenceBeforeClose - delay;
-      // The time in the log line counts, because this process may have read the line late.
+      // Use the time in the log line, because this process may read the line late.
       const { time } = await service.signaled('NotAcceptingNewRequest');
       const outlived = (await silentEnd) + performance.timeOrigin - Number(time);
       assert.ok(
@@ -188,12 +187,12 @@ async function askOnOneConnection(dial: () => Promise<Client>, see: See, stop: A
   }
 }
 
-// When the listener closes, the kernel resets connections that the process has not accepted (P-018).
+// When a listener closes, the kernel resets connections that the process has not accepted yet (P-018).
 function isRefusal(saw: string): boolean {
   return saw === 'ECONNREFUSED' || saw === 'ECONNRESET';
 }
 
-// The interval at which the clients send requests, as in the transcript. No test uses it to wait for an event.
+// The interval between the requests of a client, as in the transcript. It does not wait for an event.
 function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

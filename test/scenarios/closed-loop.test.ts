@@ -1,5 +1,5 @@
-// Sends SIGTERM while clients send each request immediately after the last response and never retry. Other packages
-// lose requests in this case. ROUNDS is the number of shutdowns for each combination of settings.
+// Sends SIGTERM while clients send each request immediately after the previous response and never retry. In this case,
+// other packages lose requests. ROUNDS is the number of shutdowns for each combination of settings.
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { isSecure, type AdapterName } from '../support/adapters.ts';
@@ -27,10 +27,10 @@ for (const adapter of ['node:http', 'node:https', 'Fastify'] as const) {
   }
 }
 
-describe('a program whose own SIGTERM listener closes its pool and its server', () => {
+describe('a program whose own SIGTERM listener closes its connection pool and its server', () => {
   for (const adapter of ['node:http', 'Fastify'] as const) {
     for (let round = 1; round <= rounds; round++) {
-      it(`P-055, P-111 thirty closed-loop clients lose no request, and no handler finds the pool closed, on ${adapter}`, async (t) => {
+      it(`P-055, P-111 thirty closed-loop clients lose no request, and no handler finds the connection pool closed, on ${adapter}`, async (t) => {
         const { answered } = await shutDownUnderLoad(t, adapter, '1s', false, manyRequests, { OWN_LISTENER: '1' });
         t.diagnostic(`${String(answered)} requests`);
       });
@@ -77,12 +77,11 @@ async function shutDownUnderLoad(
   const record = await server.finalLine();
   assert.deepEqual(record['unfinished'], []);
   assert.ok(account.answered > answeredBefore, 'some requests must be served after the signal');
-  // Each client ends when its new connection is refused. None may be refused before the server has announced the close
-  // of its old connection.
+  // A client ends when its new connection is refused. This may happen only after the server has announced the close of
+  // the client's old connection.
   //
-  // When the server closes its listener, the kernel resets connections that it had completed and the server had not
-  // accepted. Such a reset also counts as a refusal. If the listener is closed carelessly, nearly every client is reset
-  // (P-018).
+  // When a server closes its listener, the kernel resets connections that the server has not accepted yet. Such a reset
+  // counts as a refusal. If the server closes its listener too early, nearly every client is reset (P-018).
   const accepted = await server.acceptedPorts(port);
   const resets = account.resetPorts.filter((reset) => accepted.includes(reset));
   assert.deepEqual(resets, [], 'no accepted connection may be reset');

@@ -1,5 +1,5 @@
-// Tests programs that call lameduck() and also listen for process signals. When are their listeners called, how long may
-// these take, and how does the process end?
+// Tests programs that call lameduck() and also listen for process signals. When are their listeners called, how long
+// may these take, and how does the process end?
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -23,14 +23,14 @@ async function signalled(t: TestContext, listener: string, env = {}): Promise<Pr
   return program;
 }
 
-/** order returns which of these messages were printed, in order. */
+/** `order()` returns those of the given messages that the program has printed, in the order of the output. */
 function order({ lines }: ProcessUnderTest, ...messages: readonly string[]): string[] {
   return lines.flatMap(({ msg = '' }) => (messages.includes(msg) ? [msg] : []));
 }
 
-void describe("the program's own signal listeners", { concurrency: 4 }, () => {
+void describe('a program that calls lameduck() and listens for process signals', { concurrency: 4 }, () => {
   for (const how of ['the signal', 'process.emit() of it']) {
-    test(`P-111 the program's listeners see ${how} after the last response and the final line, with the signal's arguments`, async (t) => {
+    test(`P-111 the program's signal listeners receive ${how} after the last response and the final line, with the signal's arguments`, async (t) => {
       const program = start(t, 'closes its server and exits');
       const request = await HeldRequest.open(t, await program.ready());
       program.kill(how === 'the signal' ? 'SIGTERM' : 'SIGUSR2');
@@ -52,7 +52,8 @@ void describe("the program's own signal listeners", { concurrency: 4 }, () => {
     assert.deepEqual(await program.exit, clean);
     const messages = ['first', 'earliest', 'second', 'third', 'exit'];
     assert.deepEqual(order(program, final, ...messages), [final, ...messages]);
-    // The second listener was added with once() and has been removed. One of the four counted listeners is lameduck's.
+    // The second listener was added with once() and is already removed. One of the four remaining listeners belongs to
+    // lameduck.
     assert.equal((await program.line('the count', ({ msg }) => msg === 'third'))['count'], 4);
   });
 
@@ -80,7 +81,7 @@ void describe("the program's own signal listeners", { concurrency: 4 }, () => {
     });
   }
 
-  test('a log line at the signal has the number of listeners that are called later, and the setting that calls them at once', async (t) => {
+  test('the log line for a process signal has the number of listeners that lameduck calls later, and the setting that calls them at once', async (t) => {
     const program = await signalled(t, 'only logs, and nothing keeps it alive');
     await program.exit;
     const { count, ownSignalListeners, hint, level } = await program.line(
@@ -91,20 +92,20 @@ void describe("the program's own signal listeners", { concurrency: 4 }, () => {
     assert.deepEqual({ count, ownSignalListeners, level }, { count: 2, ownSignalListeners: 'hold', level: 30 });
   });
 
-  test('each listener is called after the promise of the previous one has settled, and the process waits for the last promise', async (t) => {
+  test('each signal listener is called after the promise of the previous one has settled, and the process waits for the last promise', async (t) => {
     const program = await signalled(t, 'returns promises');
-    // The program's timer keeps the process alive for the listeners, and the timer ends after them.
+    // The program's timer keeps the process alive while the listeners run, and ends after them.
     assert.deepEqual(await program.exit, clean);
     const messages = ['first called', 'first done', 'second called', 'second done'];
     assert.deepEqual(order(program, final, ...messages), [final, ...messages]);
   });
 
-  test('a callback of server.close(), and the promise that it returns, may take the rest of the budget', async (t) => {
+  test('a signal listener that waits for server.close(), by callback or promise, may take the rest of the budget', async (t) => {
     const program = await signalled(t, 'has a close callback that takes long');
     assert.deepEqual(await program.exit, { code: 5, signal: null });
   });
 
-  test('the process waits for the close() callback of another server as long as that server has a client', async (t) => {
+  test('after the drain, the process waits for the close() callback of another server while that server has a client', async (t) => {
     const program = start(t, 'closes another server that has a client');
     await program.ready();
     const { port } = await program.line('its port', ({ msg }) => msg === 'other listens');
@@ -113,8 +114,8 @@ void describe("the program's own signal listeners", { concurrency: 4 }, () => {
     await once(client, 'connect');
     program.kill('SIGTERM');
     await program.line('the call', ({ msg }) => msg === 'called');
-    // A process with an empty event loop exits after one second. A second program that was signaled later has exited
-    // by now, so this second has passed for the first program too.
+    // A process with a non-empty event loop exits after one second. The other program was signaled later and has exited
+    // by now. So more than a second has passed for the first program.
     const held = await signalled(t, 'only logs');
     assert.deepEqual(await held.exit, clean);
     assert.equal(program.child.exitCode, null);
@@ -122,13 +123,13 @@ void describe("the program's own signal listeners", { concurrency: 4 }, () => {
     assert.deepEqual(await program.exit, { code: 5, signal: null });
   });
 
-  test('P-058 after a listener that only logs, the process ends when its event loop is empty', async (t) => {
+  test('P-058 after a signal listener that only logs, the process ends when its event loop is empty', async (t) => {
     const program = await signalled(t, 'only logs, and nothing keeps it alive');
     assert.deepEqual(await program.exit, clean);
     assert.deepEqual(order(program, final, 'called', 'event loop not empty'), [final, 'called']);
   });
 
-  test('P-058 after a listener that only logs, a process with a timer exits after one second, and the log names the timer', async (t) => {
+  test('P-058 after a signal listener that only logs, a process with a timer exits after one second, and the log names the timer', async (t) => {
     const program = await signalled(t, 'only logs');
     const called = program.line('the call', ({ msg }) => msg === 'called').then(() => performance.now());
     assert.deepEqual(await program.exit, clean);
@@ -141,7 +142,7 @@ void describe("the program's own signal listeners", { concurrency: 4 }, () => {
     [{}, 0],
     [{ HOOK: 'fails' }, 81],
   ] as const) {
-    test(`P-116 a program that sends itself the signal at the end of its listener exits with the code of the shutdown, ${String(code)}`, async (t) => {
+    test(`P-116 a program that sends itself the signal again at the end of its listener exits with the code of the shutdown, ${String(code)}`, async (t) => {
       const program = await signalled(t, 'signals itself', env);
       assert.deepEqual(await program.exit, { code, signal: null });
       assert.equal(order(program, 'called').length, 1);
@@ -151,16 +152,16 @@ void describe("the program's own signal listeners", { concurrency: 4 }, () => {
 
   for (const [when, called] of [
     ['at once', []],
-    ['later', ['second called']],
+    ['asynchronously', ['second called']],
   ] as const) {
-    test(`a listener that exits ${when} ends the process as without lameduck, after ${String(called.length)} further listeners`, async (t) => {
+    test(`if a signal listener calls process.exit() ${when}, the next listener ${called.length === 0 ? 'does not run' : 'still runs'}, as without lameduck`, async (t) => {
       const program = await signalled(t, 'exits, and further listeners follow', { WHEN: when });
       assert.deepEqual(await program.exit, { code: 5, signal: null });
       assert.deepEqual(order(program, final, 'second called'), [final, ...called]);
     });
   }
 
-  test('process.exit(0) in a listener does not hide cut requests: the exit code is 80', async (t) => {
+  test('process.exit(0) in a signal listener does not hide cut requests: the exit code is 80', async (t) => {
     const env = { LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '4', LAMEDUCK_DESTROY_HOOK_TIMEOUT: '1s' };
     const program = start(t, 'exits with 0 whatever was', env);
     const request = await HeldRequest.open(t, await program.ready());
@@ -170,7 +171,7 @@ void describe("the program's own signal listeners", { concurrency: 4 }, () => {
     assert.equal((await program.finalLine())['exitCode'], 80);
   });
 
-  test("P-075 a listener's promise that never settles is abandoned at the end of the budget, with exit code 80", async (t) => {
+  test("P-075 a signal listener's promise that never settles is abandoned at the end of the budget, with exit code 80", async (t) => {
     const program = await signalled(t, 'never settles', { LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '7' });
     const since = performance.now();
     assert.deepEqual(await program.exit, { code: 80, signal: null });
@@ -182,7 +183,7 @@ void describe("the program's own signal listeners", { concurrency: 4 }, () => {
     ['throws', /^Error: thrown on purpose$/m],
     ['rejects', /^Error: rejected on purpose$/m],
   ] as const) {
-    test(`P-063 a listener that ${listener} causes an uncaught error after the drain`, async (t) => {
+    test(`P-063 a signal listener that fails, because it ${listener}, causes an uncaught error after the drain`, async (t) => {
       const program = await signalled(t, listener);
       assert.deepEqual(await program.exit, { code: 82, signal: null });
       assert.match(program.stderr, error);
@@ -190,7 +191,7 @@ void describe("the program's own signal listeners", { concurrency: 4 }, () => {
     });
   }
 
-  test('P-055 with ownSignalListeners=run, listeners are called at once, and a server that they close joins the drain', async (t) => {
+  test('P-055 with ownSignalListeners=run, signal listeners are called at once, and a server that they close still drains', async (t) => {
     const program = start(t, 'closes connections', run);
     const request = await HeldRequest.open(t, await program.ready());
     program.kill('SIGTERM');
@@ -209,7 +210,7 @@ void describe("the program's own signal listeners", { concurrency: 4 }, () => {
     assert.deepEqual(order(program, ...messages), messages);
   });
 
-  test('P-116 with ownSignalListeners=run, a program that sends itself the signal at its end exits with the code of the shutdown', async (t) => {
+  test('P-116 with ownSignalListeners=run, a program that sends itself the signal again at its end exits with the code of the shutdown', async (t) => {
     const program = await signalled(t, 'signals itself', { HOOK: 'fails', ...run });
     assert.deepEqual(await program.exit, { code: 81, signal: null });
   });

@@ -6,6 +6,7 @@ import { open } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { adapterNames, isSecure, type AdapterName } from '../support/adapters.ts';
 import { AuditFile } from '../support/audit-file.ts';
 import { get, newAccount, runClient } from '../support/closed-loop-client.ts';
@@ -26,7 +27,7 @@ async function dial(port: number, adapter: AdapterName = 'node:http'): Promise<C
   return clientOn(connect({ port, host: '127.0.0.1', noDelay: true }), adapter);
 }
 
-/** shutDownUnderLoad sends SIGTERM while requests are in flight, and returns the number of requests with a response. */
+/** shutDownUnderLoad sends SIGTERM while requests are in flight. It returns how many requests got a response. */
 async function shutDownUnderLoad(process_: ProcessUnderTest, adapter: AdapterName, requests: number): Promise<number> {
   const port = await process_.ready();
   const account = newAccount();
@@ -72,7 +73,7 @@ test('after SIGKILL only the last audit events are missing', async (t) => {
     client.get('/', `X-Request-Id: ${String(count)}\r\n`);
     await client.reader.next();
   }
-  // On a busy machine, the disk has an event long after its response.
+  // On a busy machine, an audit event reaches the disk long after its response.
   await until(() => file.lines.length > 810);
   served.kill('SIGKILL');
   await served.exit;
@@ -106,7 +107,7 @@ test('an audit line that SIGKILL left incomplete is terminated at the next start
   assert.equal(later.length, 2);
 });
 
-test('the counts in the audit log equal the counts in the metrics', async (t) => {
+test('the counts of requests in the audit log equal the counts in the metrics', async (t) => {
   const file = disposed(t, new AuditFile());
   const served = disposed(t, audited(file.path));
   const port = await served.ready();
@@ -146,7 +147,7 @@ test('a request whose handler throws has the audit stage Panic, and Node prints 
   assert.match(served.stderr, /is-audited\.ts:\d+\n +throw new Error/);
 });
 
-test('with auditLogPath - the audit events are lines of standard output, each complete', async (t) => {
+test('with `-` as auditLogPath, each audit event is one complete line of standard output', async (t) => {
   const served = disposed(t, audited('-'));
   const answered = await shutDownUnderLoad(served, 'node:http', 400);
   const final = await served.finalLine();
@@ -176,12 +177,12 @@ const hostile: readonly [what: string, code: string, prepare: (file: AuditFile) 
     },
   ],
   ['on a full disk', 'ENOSPC', () => '/dev/full'],
-  // Even root cannot write this file.
+  // Not even root can write this file.
   ['to a read-only file', 'EACCES', () => '/proc/sys/kernel/ostype'],
 ];
 describe('an audit log that cannot be written', { concurrency: 3 }, () => {
   for (const [what, code, prepare] of hostile) {
-    test(`an audit log ${what} causes one log line, and the service continues`, async (t) => {
+    test(`an audit log that cannot be written, here ${what}, causes one log line, and the service continues`, async (t) => {
       const file = disposed(t, new AuditFile());
       const served = disposed(t, audited(prepare(file)));
       const client = await dial(await served.ready());
@@ -202,7 +203,32 @@ describe('an audit log that cannot be written', { concurrency: 3 }, () => {
   }
 });
 
-test('a pipe whose reader reads nothing is logged once, and every dropped event is in the metric and in the final line', async (t) => {
+test('A-205 after the last request, the process waits until a slow reader has read its audit log', async (t) => {
+  const file = disposed(t, new AuditFile());
+  execFileSync('mkfifo', [file.path]);
+  const reader = await open(file.path, constants.O_RDONLY | constants.O_NONBLOCK);
+  t.after(() => reader.close());
+  const served = disposed(t, audited(file.path));
+  const client = await dial(await served.ready());
+  // The audit lines of 300 requests do not fit into the pipe.
+  for (let count = 0; count < 300; count++) {
+    client.get('/');
+    await client.reader.next();
+  }
+  client.socket.destroy();
+  served.kill('SIGTERM');
+  await served.line('the end of the drain', ({ name }) => name === 'InFlightRequestsDrained');
+  let text = '';
+  const buffer = Buffer.alloc(65_536);
+  while (served.child.exitCode === null && text.split('\n').length <= 600) {
+    const { bytesRead } = await reader.read(buffer).catch(() => ({ bytesRead: 0 }));
+    text += buffer.toString('utf8', 0, bytesRead);
+    if (bytesRead === 0) await setTimeout(5);
+  }
+  assert.equal((await served.finalLine())['auditEventsMissing'], 0);
+});
+
+test('if the reader of an audit pipe reads nothing, this is logged once, and each dropped event is in the metric and in the final line', async (t) => {
   const file = disposed(t, new AuditFile());
   execFileSync('mkfifo', [file.path]);
   const reader = await open(file.path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -214,7 +240,7 @@ test('a pipe whose reader reads nothing is logged once, and every dropped event 
   const clients = Array.from({ length: 20 }, () => runClient({ port, account, stop: stop.signal }));
   const failures = (): number => served.lines.filter(({ msg }) => msg === 'audit log failed').length;
   await until(() => failures() > 0);
-  // The queue is full, and the server still answers.
+  // The queue of audit lines is full, and the server still responds.
   const { answered } = account;
   await until(() => account.answered >= answered + 500);
   stop.abort();

@@ -1,5 +1,5 @@
-// Tests that no program can keep its process alive beyond the shutdown budget by changing its own sockets and
-// listeners.
+// Tests programs that change their own sockets, listeners and process. None of them may run longer than its shutdown
+// budget.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -9,7 +9,7 @@ import { ProcessUnderTest } from '../support/process-under-test.ts';
 
 const budgetMs = 3_000;
 
-// The milliseconds after the end of the budget at which the watchdog ends the process.
+// The watchdog ends the process this many milliseconds after the end of the budget.
 const margin = 250;
 
 const shortBudget = {
@@ -20,9 +20,9 @@ const shortBudget = {
 
 interface Hindered {
   readonly hinder: string;
-  /** The exit codes if the client disconnects, and if it stays connected. */
+  /** The exit code if the client disconnects, and the exit code if it stays connected. */
   readonly codes: Readonly<Record<'leaves' | 'stays', number>>;
-  /** The exit code in the final line, if it differs from the exit code of the process. */
+  /** The exit codes in the final line, if they differ from those of the process. */
   readonly inLine?: Readonly<Record<'leaves' | 'stays', number>>;
 }
 
@@ -36,8 +36,8 @@ async function request(t: TestContext, port: number, path: string): Promise<Sock
 }
 
 /**
- * answered resolves when a response has arrived. All requests that were sent earlier on other connections then have
- * arrived, too.
+ * `answered()` sends a request and resolves when its response arrives. All requests that other connections sent before
+ * have arrived by then.
  */
 async function answered(t: TestContext, port: number): Promise<Socket> {
   const socket = await request(t, port, '/');
@@ -52,27 +52,29 @@ async function ended(program: ProcessUnderTest): Promise<number | null> {
   return code;
 }
 
-/** assertInTime compares times in the process's own log, because a busy machine reports its end late. */
+/**
+ * assertInTime compares times from the log of the process, because on a busy machine the test learns of its end late.
+ */
 async function assertInTime(program: ProcessUnderTest): Promise<void> {
   const begun = await program.signaled('ShutdownInitiated');
   const took = Number((await program.finalLine())['time']) - Number(begun['time']);
   assert.ok(took <= budgetMs + margin + 250, `the final line was written after ${String(took)} ms`);
 }
 
-describe('a program that interferes with its own shutdown', { concurrency: 4 }, () => {
+describe('a program that hinders its own shutdown', { concurrency: 4 }, () => {
   for (const { hinder, codes, inLine = codes } of [
     { hinder: 'removes the close listeners of the socket', codes: { leaves: 0, stays: 80 } },
     { hinder: 'removes all listeners of the response', codes: { leaves: 0, stays: 80 } },
     { hinder: 'throws when the socket closes', codes: { leaves: 82, stays: 82 } },
     { hinder: 'throws when the response closes', codes: { leaves: 82, stays: 82 } },
-    // The final line is written before the program's listeners and its `close` callbacks run.
+    // The final line is written before the signal listeners and `close` callbacks of the program run.
     { hinder: 'throws when the server closes', codes: { leaves: 82, stays: 82 }, inLine: { leaves: 0, stays: 80 } },
     { hinder: 'never destroys the socket', codes: { leaves: 0, stays: 80 } },
     { hinder: 'throws when the socket is destroyed', codes: { leaves: 82, stays: 80 } },
     { hinder: 'throws when the socket is ended', codes: { leaves: 0, stays: 80 } },
   ] as readonly Hindered[]) {
     for (const client of ['leaves', 'stays'] as const) {
-      test(`P-023, P-058 a program that ${hinder} ends within its budget, after its hooks and listeners have run, if the client ${client}`, async (t) => {
+      test(`P-023, P-058 a program that hinders its own shutdown (it ${hinder}) ends within its budget, after its hooks and signal listeners have run, if the client ${client}`, async (t) => {
         const env = { HINDER: hinder, LISTENS: 'yes', ...shortBudget };
         const program = disposed(t, new ProcessUnderTest('hinders-its-end.ts', env));
         const port = await program.ready();
@@ -100,6 +102,8 @@ describe('a program that interferes with its own shutdown', { concurrency: 4 }, 
     { hinder: 'has a socket whose address cannot be read', code: 81 },
     { hinder: 'fakes setTimeout', code: 0 },
     { hinder: 'fakes all timers', code: 0 },
+    // The hook of the program calls JSON.stringify.
+    { hinder: 'replaces JSON.stringify', code: 81 },
     { hinder: 'replaces Promise.race', code: 80 },
     { hinder: 'throws in its exit listener', code: 80 },
     { hinder: 'removes the listeners of SIGTERM', code: 0 },
@@ -112,7 +116,7 @@ describe('a program that interferes with its own shutdown', { concurrency: 4 }, 
     { hinder: 'has hooks that never settle', code: 81 },
     { hinder: 'returns a promise from process.exit', code: 0 },
   ] as const) {
-    test(`P-058 a program that ${hinder} ends within its budget with ${String(code)}, and with its final line`, async (t) => {
+    test(`P-058 a program that hinders its own shutdown (it ${hinder}) ends within its budget with exit code ${String(code)}, and writes its final line`, async (t) => {
       const program = disposed(t, new ProcessUnderTest('hinders-its-end.ts', { HINDER: hinder, ...shortBudget }));
       await program.ready();
       assert.equal(await ended(program), code, program.output);
@@ -123,7 +127,8 @@ describe('a program that interferes with its own shutdown', { concurrency: 4 }, 
 
   test('P-057, P-058 a second process signal immediately ends a program whose process.exit throws', async (t) => {
     const hinder = 'replaces process.exit by a function that throws';
-    // Two signals within 100 ms count as one. A machine without free processors counts them from a later turn of the event loop.
+    // Two signals within 100 ms count as one. On a busy machine, the process may receive them in a later turn of the
+    // event loop, and the 100 ms begin then.
     const env = { HINDER: hinder, ...shortBudget, LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' };
     const program = disposed(t, new ProcessUnderTest('hinders-its-end.ts', env));
     await request(t, await program.ready(), '/held');

@@ -1,4 +1,4 @@
-// Tests a program that its developer restarts repeatedly: a restart does not wait until clients have disconnected.
+// Tests that a program does not wait for its clients when its developer restarts it.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,6 +8,8 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { silenceBeforeClose } from '../../src/http/drain/drain.ts';
+import { disposed } from '../support/disposed.ts';
+import { LoggingCommand } from '../support/process-under-test.ts';
 import { assertRestartsAtOnce, Restarted } from '../support/restarted.ts';
 
 const fixture = fileURLToPath(new URL('../fixtures/is-developed.ts', import.meta.url));
@@ -16,7 +18,7 @@ const cleanup = 300;
 const hasScript = spawnSync('script', ['--version']).status === 0;
 const skip = hasScript ? false : 'there is no script(1) here, which opens a terminal';
 
-void describe('restarts in development', { concurrency: 2 }, () => {
+void describe('restarts of a program in development', { concurrency: 2 }, () => {
   test('P-107 under node --watch a restart waits for neither the delay nor idle connections', async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'lameduck-development-'));
     t.after(() => {
@@ -35,7 +37,7 @@ void describe('restarts in development', { concurrency: 2 }, () => {
     'P-107 Ctrl-C in a terminal ends a program without waiting for the delay or for idle connections',
     { skip },
     async (t) => {
-      // The terminal's echo of Ctrl-C is switched off, because it would become part of a log line.
+      // Switch off the terminal's echo. Otherwise the characters of Ctrl-C would become part of a log line.
       const command = `stty -echo; exec '${process.execPath}' '${fixture}'`;
       await assertRestartsAtOnce(t, async () => {
         const restarted = new Restarted(t, 'script', ['-qec', command, '/dev/null']);
@@ -56,7 +58,7 @@ void describe('restarts in development', { concurrency: 2 }, () => {
     ['a client that has sent half a request head', 'GET / HTT'],
     ['a client that never answers the FIN of the server', ''],
   ] as const) {
-    test(`P-006, P-012, P-107 ${title} does not delay a restart`, async (t) => {
+    test(`P-006, P-012, P-107 a client that does not cooperate does not delay a restart in development: ${title}`, async (t) => {
       const env = { WATCH_REPORT_DEPENDENCIES: '1' };
       await assertRestartsAtOnce(t, async () => {
         const restarted = new Restarted(t, process.execPath, [fixture], { env });
@@ -70,7 +72,7 @@ void describe('restarts in development', { concurrency: 2 }, () => {
     });
   }
 
-  test('P-107 a restart waits for the promise of a signal listener, but not for anything else', async (t) => {
+  test('P-107 a restart in development waits for the promise of a signal listener, and for nothing else', async (t) => {
     const env = { KEEPS: 'listener', WATCH_REPORT_DEPENDENCIES: '1' };
     await assertRestartsAtOnce(
       t,
@@ -90,7 +92,7 @@ void describe('restarts in development', { concurrency: 2 }, () => {
     assert.ok((await restarted.restart((pid) => process.kill(pid, 'SIGTERM'))).tookMs >= 300);
   });
 
-  test('P-107 the start line says that development mode replaces the delay in the code', async (t) => {
+  test('P-107 the start line says that the delay in the code does not apply in development mode', async (t) => {
     const env = { WATCH_REPORT_DEPENDENCIES: '1' };
     const restarted = new Restarted(t, process.execPath, [fixture], { env });
     const started = await restarted.command.line('the start line', ({ msg = '' }) =>
@@ -99,11 +101,24 @@ void describe('restarts in development', { concurrency: 2 }, () => {
     assert.match(started.msg ?? '', /max\(shutdownDelayDuration 0s \(development\)/);
   });
 
+  test('P-101, P-107 in development, a run logs only its start line and its final line', async (t) => {
+    const env = { WATCH_REPORT_DEPENDENCIES: '1' };
+    const program = disposed(t, new LoggingCommand(process.execPath, [fixture], { env }));
+    const { pid } = await program.line('the port', ({ msg }) => msg === 'listening');
+    await program.line('the start line', ({ msg = '' }) => msg.startsWith('lifecycle started'));
+    process.kill(Number(pid), 'SIGTERM');
+    await program.exit;
+    const own = program.lines
+      .map(({ msg = '' }) => msg.split(':')[0])
+      .filter((msg) => !['listening', 'exit'].includes(msg ?? ''));
+    assert.deepEqual(own, ['lifecycle started', 'shutdown ended']);
+  });
+
   for (const [where, env] of [
     ['with NODE_ENV=production', { NODE_ENV: 'production' }],
     ['in a cluster', { KUBERNETES_SERVICE_HOST: '10.0.0.1' }],
   ] as const) {
-    test(`P-107 ${where} a watcher does not shorten the drain`, async (t) => {
+    test(`P-107 ${where}, a watcher such as node --watch does not shorten the drain`, async (t) => {
       const program = { ...env, WATCH_REPORT_DEPENDENCIES: '1', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1ms' };
       const restarted = new Restarted(t, process.execPath, [fixture], { env: program });
       assert.ok((await restarted.restart((pid) => process.kill(pid, 'SIGTERM'))).tookMs >= silenceBeforeClose);

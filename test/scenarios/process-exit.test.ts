@@ -1,4 +1,4 @@
-// Tests how a program ends after its drain: when it exits, with which code, and what its final log line contains.
+// Tests how a program ends after its drain: when it exits, its exit code, and its final log line.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { disposed } from '../support/disposed.ts';
@@ -32,7 +32,7 @@ void describe('the end of the process', { concurrency: 3 }, () => {
     assert.equal(final['exitCode'], 0);
   });
 
-  test('P-058 when the budget runs out the exit code is 80, and the log names the unfinished requests', async (t) => {
+  test('P-058 if requests are unfinished at the end of the budget, the exit code is 80, and the log names them', async (t) => {
     const program = disposed(
       t,
       new ProcessUnderTest('listens.ts', {
@@ -87,7 +87,7 @@ void describe('the end of the process', { concurrency: 3 }, () => {
       { given: 0, code: 80 },
       { given: 7, code: 7 },
     ]) {
-      test(`P-058 with ${lifecycle} a process.exit(${String(given)}) that cuts a request ends with ${String(code)}`, async (t) => {
+      test(`P-058 with ${lifecycle}, a process.exit(${String(given)}) that cuts a request exits with ${String(code)}`, async (t) => {
         const program = disposed(t, new ProcessUnderTest('exits-when-told.ts', env));
         const request = await HeldRequest.open(t, await program.ready());
         program.kill('SIGTERM');
@@ -104,7 +104,7 @@ void describe('the end of the process', { concurrency: 3 }, () => {
     }
   }
 
-  test('P-058 a process.exit(0) that cuts a request ends with 80 even if a library has restored process.emit', async (t) => {
+  test('P-058 a process.exit(0) that cuts a request exits with 80 even if a library has restored process.emit', async (t) => {
     const program = disposed(t, new ProcessUnderTest('replaces-process-emit.ts'));
     const request = await HeldRequest.open(t, await program.ready());
     program.kill('SIGTERM');
@@ -115,7 +115,7 @@ void describe('the end of the process', { concurrency: 3 }, () => {
     assert.equal((await program.finalLine())['exitCode'], 80);
   });
 
-  test('process.exit(0) during the delay ends with 0 if no request is in flight', async (t) => {
+  test('process.exit(0) during the delay exits with 0 if no request is in flight', async (t) => {
     const env = { LIFECYCLE: 'code', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '10s' };
     const program = disposed(t, new ProcessUnderTest('exits-when-told.ts', env));
     await program.ready();
@@ -157,19 +157,19 @@ void describe('the end of the process', { concurrency: 3 }, () => {
     const final = await program.line('the final line', ({ schema }) => schema !== undefined);
     assert.equal(final['reason'], 'the program');
     assert.equal(program.child.exitCode, null);
-    // lameduck has removed its listeners, so the signal ends the process as it would without lameduck.
+    // lameduck has removed its signal listeners, so the signal now ends the process as without lameduck.
     program.kill('SIGTERM');
     assert.deepEqual(await program.exit, { code: null, signal: 'SIGTERM' });
     assert.equal(program.lines.filter(({ schema }) => schema !== undefined).length, 1);
   });
 
-  test('P-056 a process signal joins a shutdown that code has begun, and then ends the process', async (t) => {
+  test('P-056 a process signal during a shutdown that the program has begun starts no second shutdown, and the process ends after the first', async (t) => {
     const program = disposed(t, new ProcessUnderTest('shuts-itself-down.ts'));
     const request = await HeldRequest.open(t, await program.ready());
     program.child.stdin?.end();
     await program.signaled('HTTPServerStoppedListening');
     program.kill('SIGTERM');
-    // The server sends the response only after it has received the process signal, so the drain cannot end earlier.
+    // The response is sent only after the process signal has arrived, so that the drain cannot end before.
     await Promise.all([request.release(), program.exit]);
     assert.deepEqual(await program.exit, { code: 0, signal: null });
     const final = await program.finalLine();
@@ -178,7 +178,7 @@ void describe('the end of the process', { concurrency: 3 }, () => {
     assert.deepEqual(final['heldBy'], ['Timeout']);
   });
 
-  test('all lifecycles of a process drain before it ends, including one that begins during the shutdown', async (t) => {
+  test('all lifecycles of a process drain before it ends, including one that is created during the shutdown', async (t) => {
     const program = disposed(t, new ProcessUnderTest('has-two-lifecycles.ts'));
     const isReady = (line: Line): boolean => line['name'] === 'HasBeenReady';
     await program.line('both to be ready', () => program.lines.filter(isReady).length === 2);
@@ -196,7 +196,7 @@ void describe('the end of the process', { concurrency: 3 }, () => {
     assert.ok(program.lines.some(said('the late lifecycle is destroyed')));
   });
 
-  test('the final line has its schema, and the time of each phase', async (t) => {
+  test('the final line follows its schema, and has the duration of each phase', async (t) => {
     const program = disposed(t, new ProcessUnderTest('listens.ts', { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '50ms' }));
     await program.ready();
     program.kill('SIGTERM');

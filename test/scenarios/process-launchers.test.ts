@@ -1,5 +1,5 @@
-// Tests programs that npm or a shell has started: whether a process signal reaches the program, and whether the warning
-// about this is right.
+// Tests programs that npm or a shell starts: whether a process signal reaches the program, and whether the logged
+// warning is right.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -55,7 +55,7 @@ void describe('programs that npm or a shell starts', { concurrency: 3 }, () => {
     ['npm run', 'npm run start'],
     ['sh -c', `sh -c "node '${fixture('listens.ts')}'; true"`],
   ] as const) {
-    test(`P-065 under ${how} one warning predicts whether SIGTERM reaches the program, and the prediction is right`, async (t) => {
+    test(`P-065 under a launcher such as ${how}, one warning says whether SIGTERM will reach the program, and the warning is right`, async (t) => {
       const launched = launch(t, command);
       const launcher = await launcherOf(launched);
       const program = await programOf(launched);
@@ -64,7 +64,7 @@ void describe('programs that npm or a shell starts', { concurrency: 3 }, () => {
       assert.deepEqual(others, []);
       process.kill(launcher, 'SIGTERM');
       if (warning?.startsWith('started by') === true) {
-        // This npm's shell has replaced itself with the program, and npm forwards the process signal.
+        // The shell of this npm version has replaced itself with the program, and npm forwards the process signal.
         assert.deepEqual(await launched.exit, endedWell);
       } else {
         assert.equal(warning, `started through a shell${how === 'sh -c' ? '' : ' by "npm run start"'},`);
@@ -78,7 +78,7 @@ void describe('programs that npm or a shell starts', { concurrency: 3 }, () => {
   }
 
   test(
-    "P-065 if npm's shell replaces itself with the program, SIGTERM reaches it, and npm returns its exit code",
+    "P-065 SIGTERM reaches the program if npm's shell replaces itself with it, and npm returns the program's exit code",
     { skip: bash },
     async (t) => {
       const launched = launch(t, 'npm start --script-shell=bash');
@@ -92,7 +92,7 @@ void describe('programs that npm or a shell starts', { concurrency: 3 }, () => {
   );
 
   test(
-    'P-057, P-065 Ctrl-C, which npm forwards a second time, counts as one process signal',
+    'P-057, P-065 Ctrl-C counts as one process signal, although npm forwards it a second time',
     { skip: bash },
     async (t) => {
       const launched = launch(t, 'npm start --script-shell=bash');
@@ -103,7 +103,7 @@ void describe('programs that npm or a shell starts', { concurrency: 3 }, () => {
       const { code } = await launched.exit;
       const [, exitCode, duration] = await launched.printed(/"reason":"SIGINT","exitCode":(\d).*?"durationMs":(\d+)/);
       assert.equal(code, Number(exitCode));
-      // On a very busy machine npm may forward the signal after more than 100 ms. It then counts as a second signal.
+      // On a very busy machine, npm may forward the signal more than 100 ms later. It then counts as a second signal.
       assert.ok(code === 0 || Number(duration) >= 100, launched.output);
     },
   );
@@ -116,7 +116,7 @@ void describe('programs that npm or a shell starts', { concurrency: 3 }, () => {
     process.kill(program, 'SIGKILL');
   });
 
-  test("P-065 a program with npm's variables that node started logs no warning about a launcher", async (t) => {
+  test("P-065 a program that node started logs no warning about a launcher, even if it inherits npm's variables", async (t) => {
     const program = disposed(
       t,
       new ProcessUnderTest('listens.ts', {

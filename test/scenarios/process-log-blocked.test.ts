@@ -15,7 +15,7 @@ const fixture = fileURLToPath(new URL('../fixtures/writes-what-nobody-reads.ts',
 const hurried = `--import=${new URL('../support/hurried.ts', import.meta.url).href}`;
 
 test('A-077 the check "log" fails while the standard output of the process is not read, and passes when it is read again', async (t) => {
-  // A container runtime creates such a pipe. Node would create a pair of sockets.
+  // Container runtimes create a pipe of this kind. Node would create a pair of sockets.
   const folder = mkdtempSync(join(tmpdir(), 'unread-'));
   const pipe = join(folder, 'pipe');
   execFileSync('mkfifo', [pipe]);
@@ -42,12 +42,12 @@ test('A-077 the check "log" fails while the standard output of the process is no
     throw new Error(`/livez does not say ${String(pattern)}: ${await ask('/livez?verbose')}`);
   };
 
-  // When /readyz passes, the last line of the start has been written. It is the line about readiness.
+  // When /readyz passes, the line about readiness has been written. It is the last line of the start.
   while ((await ask('/readyz')) !== 'ok') await setTimeout(50);
   await livez(/^\[\+\]log ok$/m);
   assert.equal(await ask('/fill'), 'EAGAIN');
   assert.match(await ask('/livez?verbose'), /^\[\+\]log ok$/m, 'every line so far must have been written');
-  // The line about the failed check is the first line that is lost. This probe waits until the line has been lost.
+  // The line about the failed check is the first line that cannot be written. After this probe, the line is lost.
   await ask('/readyz');
   assert.equal(await livez(/^\[-\]/m), '[+]ping ok\n[-]log failed: reason withheld\nlivez check failed\n');
   for (const endpoint of ['/readyz', '/healthz']) assert.match(await ask(endpoint), /^\[-\]log failed/m);
@@ -61,7 +61,8 @@ test('A-077 the check "log" fails while the standard output of the process is no
   await isRead;
   const messages = lines.filter((line) => line !== '').map((line) => (JSON.parse(line) as { msg: string }).msg);
   assert.equal(
-    messages.filter((message) => message === 'nobody read the log: lines before this one are lost').length,
+    messages.filter((message) => message === 'no process read standard output: log lines before this one are lost')
+      .length,
     1,
   );
   assert.equal(messages.at(-1), 'shutdown ended');

@@ -1,4 +1,5 @@
-// Tests how the log settings change the lines of a program, and the start line when every setting is set.
+// Tests how the log settings change the log lines of a program. Also tests the start line of a program that sets every
+// setting.
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
@@ -13,7 +14,8 @@ import { ProcessUnderTest, type Line } from '../support/process-under-test.ts';
 const endedWell = { code: 0, signal: null };
 
 /**
- * Starts a fixture, and resolves when its probe port reports it ready. With some settings the log does not report this.
+ * Starts a fixture and waits until its probe port reports it ready. With some log settings, no log line says that the
+ * fixture is ready.
  */
 async function probed(
   t: TestContext,
@@ -45,7 +47,8 @@ async function linesOf(t: TestContext, env: Readonly<Record<string, string>>): P
 
 const isFinal = ({ schema }: Line): boolean => schema === 'lameduck/shutdown/v1';
 
-// The times are shorter than in the tests of the budget, because only the log line matters here.
+// The grace period and the timeouts are shorter than in other tests of the shutdown budget, because only the log line
+// matters here.
 const shortBudget = {
   LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '4',
   LAMEDUCK_PRE_SHUTDOWN_HOOK_TIMEOUT: '500ms',
@@ -119,7 +122,7 @@ describe('the settings of the log', { concurrency: 4 }, () => {
   });
 });
 
-/** A value other than the default for each setting. */
+/** For each setting, a value that differs from the default. */
 const values: Readonly<Record<SettingName, string>> = {
   shutdownDelayDuration: '1ms',
   shutdownSendRetryAfter: 'true',

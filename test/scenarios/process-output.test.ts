@@ -1,4 +1,5 @@
-// Tests that no log line is lost at the end of the process. Its reader may be slow, and a worker thread may write it.
+// Tests that no log line is lost at the end of the process. The reader of the log may be slow, and a worker thread may
+// write it.
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
@@ -13,7 +14,7 @@ interface Unread {
   readonly read: () => void;
 }
 
-/** Starts the program. Its standard output is not read until `read` is called. */
+/** Starts a program whose standard output is not read until the test calls `read`. */
 function unread(t: TestContext, ...how: [fixture: string, env?: Record<string, string>]): Unread {
   const program = disposed(t, new ProcessUnderTest(...how));
   program.child.stdout?.pause();
@@ -25,11 +26,11 @@ function unread(t: TestContext, ...how: [fixture: string, env?: Record<string, s
   };
 }
 
-// P-060 names this time for a slow reader. The test does not wait for an event here.
+// P-060 gives a slow reader this much time. This is not a wait for an event.
 const slowly = (): Promise<void> => setTimeout(2_000);
 
 void describe('the log at the end of the process', { concurrency: 6 }, () => {
-  test('P-060 the final line reaches a slow reader of a log that is larger than its pipe', async (t) => {
+  test('P-060 the final line arrives even if the log is larger than its pipe and the reader is slow', async (t) => {
     const program = disposed(t, new ProcessUnderTest('logs-more-than-a-pipe-holds.ts'));
     await program.signaled('HasBeenReady');
     program.child.stdout?.pause();
@@ -55,7 +56,7 @@ void describe('the log at the end of the process', { concurrency: 6 }, () => {
     });
   }
 
-  test('P-060 the final line reaches a slow reader even if a second process signal ends the process', async (t) => {
+  test('P-060 the final line arrives at a slow reader even if a second process signal ends the process', async (t) => {
     const { program, read } = unread(t, 'floods-its-output.ts', { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '9s' });
     await program.printed(/flooded/);
     program.kill('SIGTERM');
@@ -70,7 +71,7 @@ void describe('the log at the end of the process', { concurrency: 6 }, () => {
 
   for (const EXIT of [undefined, '5']) {
     const how = EXIT === undefined ? 'by itself' : 'by process.exit()';
-    test(`P-061 all lines of a pino that writes in a worker thread arrive when the process ends ${how}`, async (t) => {
+    test(`P-061 if pino writes in a worker thread, all log lines arrive when the process ends ${how}`, async (t) => {
       const program = disposed(t, new ProcessUnderTest('logs-through-a-worker.ts', EXIT === undefined ? {} : { EXIT }));
       await program.signaled('HasBeenReady');
       program.kill('SIGTERM');
@@ -83,7 +84,7 @@ void describe('the log at the end of the process', { concurrency: 6 }, () => {
     });
   }
 
-  test('P-061 the final line of a second process signal arrives through a worker thread', async (t) => {
+  test('P-061 if pino writes in a worker thread, the final line arrives even after a second process signal', async (t) => {
     const program = disposed(
       t,
       new ProcessUnderTest('logs-through-a-worker.ts', { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' }),
@@ -96,7 +97,7 @@ void describe('the log at the end of the process', { concurrency: 6 }, () => {
     assert.equal(program.lines.at(-1), await program.finalLine());
   });
 
-  test('a reader that closes its pipe during the drain does not disturb the drain', async (t) => {
+  test('a drain completes as usual if the reader of the log closes its pipe', async (t) => {
     const program = disposed(t, new ProcessUnderTest('listens.ts'));
     const request = await HeldRequest.open(t, await program.ready());
     program.kill('SIGTERM');

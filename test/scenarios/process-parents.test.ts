@@ -1,4 +1,5 @@
-// Tests how a parent process ends its child without a process signal: PM2's message, and disconnect() of node:cluster.
+// Tests how a parent process ends its child without a process signal: by PM2's message, and by disconnect() of
+// node:cluster.
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,7 +19,9 @@ interface Forked {
   readonly exit: Promise<unknown[]>;
 }
 
-/** forked starts a fixture as PM2 does in its fork mode: with an IPC channel, and `pm_id` in the environment. */
+/**
+ * `forked()` starts a fixture as the fork mode of PM2 does: with an IPC channel, and with `pm_id` in the environment.
+ */
 function forked(t: TestContext, fixture: string, env: Readonly<Record<string, string>>): Forked {
   const path = fileURLToPath(new URL(`../fixtures/${fixture}`, import.meta.url));
   const options = { execArgv: [], env: { PATH: process.env['PATH'], ...env } };
@@ -44,7 +47,7 @@ function forked(t: TestContext, fixture: string, env: Readonly<Record<string, st
   };
 }
 
-void describe('parent processes', { concurrency: 2 }, () => {
+void describe('programs that a parent process ends', { concurrency: 2 }, () => {
   test("P-068 PM2's shutdown message starts a drain like a process signal, and the log recommends a kill timeout", async (t) => {
     const program = forked(t, 'listens.ts', { pm_id: '0' });
     await program.said(/"name":"HasBeenReady"/);
@@ -76,7 +79,7 @@ void describe('parent processes', { concurrency: 2 }, () => {
       ['a program with lameduck() in its code', {}],
       ['a program with lameduck/register', registered({ UNDER_REGISTER: '1' })],
     ] as const) {
-      test(`P-071 worker.disconnect() in the ${by} makes /readyz of ${who} fail, requests in flight finish, and the worker exits with 0`, async (t) => {
+      test(`P-071 worker.disconnect() in the ${by} makes /readyz of ${who} fail, and the worker exits with 0 after its requests in flight`, async (t) => {
         const probePort = await reservePort();
         const all = { ...env, BY: by, LAMEDUCK_PROBE_PORT: String(probePort) };
         const primary = disposed(t, new ProcessUnderTest('disconnects-its-worker.ts', all));
@@ -89,7 +92,7 @@ void describe('parent processes', { concurrency: 2 }, () => {
         const final = await primary.line('the final line', ({ schema }) => schema === 'lameduck/shutdown/v1');
         assert.deepEqual([final['reason'], final['exitCode']], ['cluster disconnect', 0]);
         const { code, wasMeant } = await primary.line('the end', ({ msg }) => msg === 'worker has ended');
-        // The primary must not take this exit for a crash and start another worker.
+        // The primary must not mistake this exit for a crash and start another worker.
         assert.deepEqual([code, wasMeant], [0, true]);
       });
     }
@@ -100,7 +103,7 @@ void describe('parent processes', { concurrency: 2 }, () => {
     ['a program with lameduck/register', registered({ UNDER_REGISTER: '1' })],
   ] as const) {
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-      test(`P-071 if ${signal} ends the primary, requests of ${who} in flight finish in its worker`, async (t) => {
+      test(`P-071 if ${signal} ends the primary, the worker of ${who} completes its requests in flight`, async (t) => {
         const primary = disposed(t, new ProcessUnderTest('disconnects-its-worker.ts', env));
         const request = await HeldRequest.open(t, await primary.ready());
         primary.kill(signal);
@@ -125,6 +128,9 @@ void describe('parent processes', { concurrency: 2 }, () => {
       const primary = disposed(t, new ProcessUnderTest('disconnects-its-worker.ts', env));
       const port = await primary.ready();
       primary.kill('SIGUSR2');
+      // worker.disconnect() notifies the worker before it closes the listener, so the log line of the worker may arrive
+      // first.
+      await primary.line('the call', ({ msg }) => msg === 'call has returned');
       await primary.signaled('ShutdownInitiated');
       const answered = await fetch(`http://127.0.0.1:${String(port)}`).then(
         (response) => response.text(),

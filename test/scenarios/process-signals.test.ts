@@ -1,5 +1,5 @@
-// Tests process signals on a whole program: the first signal drains it, the second signal ends it, and lameduck does
-// not handle signals outside `shutdownSignals`.
+// Tests process signals on a whole program. The first signal drains the program, and the second ends it. lameduck does
+// not handle a signal that is not in `shutdownSignals`.
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { disposed } from '../support/disposed.ts';
@@ -25,7 +25,7 @@ const endedWell = { code: 0, signal: null };
 
 void describe('process signals', { concurrency: 3 }, () => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    test(`A-030, A-033, P-056 ${signal} starts one drain, requests in flight get their responses, and the process exits with 0`, async (t) => {
+    test(`A-030, A-033, P-056 ${signal} starts one drain, requests in flight get their responses, and the process then exits with 0`, async (t) => {
       const program = disposed(t, new ProcessUnderTest('listens.ts'));
       const request = await HeldRequest.open(t, await program.ready());
       program.kill(signal);
@@ -39,7 +39,7 @@ void describe('process signals', { concurrency: 3 }, () => {
     });
   }
 
-  test('A-031, P-057, K-210 a second process signal of another kind exits with 1 after one log line', async (t) => {
+  test('A-031, P-057, K-210 a second process signal of another kind ends the process with exit code 1 after one log line', async (t) => {
     const program = disposed(t, new ProcessUnderTest('listens.ts'));
     const request = await HeldRequest.open(t, await program.ready());
     program.kill('SIGTERM');
@@ -90,7 +90,7 @@ void describe('process signals', { concurrency: 3 }, () => {
     assert.equal((await program.finalLine())['reason'], 'SIGTERM');
   });
 
-  test('P-057 process signals that arrive while the event loop is blocked count from the end of the block', async (t) => {
+  test('P-057 the time of a process signal that arrives while the event loop is blocked is the end of the block', async (t) => {
     const program = await signalTwiceWhileBlocked(t, 'SIGTERM');
     assert.deepEqual(await program.exit, endedWell);
     assert.deepEqual(signalsIn(program.lines), sequence);
@@ -161,7 +161,7 @@ void describe('process signals', { concurrency: 3 }, () => {
     });
   }
 
-  test("P-111 a process signal in the first turn of the event loop is not lost, and listeners that are older than lameduck's are called after the drain", async (t) => {
+  test("P-111 a process signal in the first turn of the event loop is not lost, and listeners that were added before lameduck's are called after the drain", async (t) => {
     const program = disposed(t, new ProcessUnderTest('is-signaled-in-its-first-turn.ts'));
     assert.deepEqual(await program.exit, endedWell);
     const final = program.lines.indexOf(await program.finalLine());
@@ -194,7 +194,8 @@ function served(answered: number): object {
 }
 
 /**
- * signalTwiceWhileBlocked starts a program, and sends it SIGTERM and another signal while its event loop is blocked.
+ * signalTwiceWhileBlocked starts a program and blocks its event loop. It sends SIGTERM and another signal during the
+ * block.
  */
 async function signalTwiceWhileBlocked(t: TestContext, second: NodeJS.Signals, env = {}): Promise<ProcessUnderTest> {
   const program = disposed(t, new ProcessUnderTest('blocks-its-loop.ts', env));

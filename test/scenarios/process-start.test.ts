@@ -1,4 +1,4 @@
-// Tests process signals that arrive while a program starts, and programs that are the first process of a container.
+// Tests process signals that arrive while a program starts, also for programs that are PID 1 of a container.
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { describe, test } from 'node:test';
@@ -9,7 +9,7 @@ import { ProcessUnderTest } from '../support/process-under-test.ts';
 const endedWell = { code: 0, signal: null };
 const fixture = (name: string): string => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
 
-void describe('the start of the process', { concurrency: 3 }, () => {
+void describe('process signals while a program starts', { concurrency: 3 }, () => {
   test('P-067, P-054, K-195 a process signal before listen() leads to a clean exit', async (t) => {
     const program = disposed(t, new ProcessUnderTest('never-listens.ts'));
     await program.line('starting', ({ msg }) => msg === 'starting');
@@ -18,20 +18,20 @@ void describe('the start of the process', { concurrency: 3 }, () => {
     assert.deepEqual((await program.finalLine())['heldBy'], ['Timeout']);
   });
 
-  test('P-067, P-054 a process signal in the tick of listen() leads to a clean exit', async (t) => {
+  test('P-067, P-054 a process signal in the same tick as listen() leads to a clean exit', async (t) => {
     const program = disposed(t, new ProcessUnderTest('is-signaled-in-the-tick-of-listen.ts'));
     assert.deepEqual(await program.exit, endedWell);
     assert.deepEqual((await program.finalLine())['heldBy'], []);
   });
 
-  test('P-067, P-054, K-195 a process signal while listen() looks up its name leads to a clean exit', async (t) => {
+  test('P-067, P-054, K-195 a process signal while listen() looks up the host name leads to a clean exit', async (t) => {
     const program = disposed(t, new ProcessUnderTest('listens-after-a-slow-lookup.ts'));
     assert.deepEqual(await program.exit, endedWell);
     assert.deepEqual((await program.finalLine())['heldBy'], []);
     assert.ok(!program.lines.some(({ name }) => name === 'MuxAndDiscoveryComplete'));
   });
 
-  test('P-067, A-046 a process signal in a post-start hook that hangs leads to a clean exit', async (t) => {
+  test('P-067, A-046 a process signal while a post-start hook hangs leads to a clean exit', async (t) => {
     const program = disposed(t, new ProcessUnderTest('hangs-after-start.ts'));
     await program.line('the hook', ({ msg }) => msg === 'warming up');
     program.kill('SIGTERM');
@@ -57,7 +57,7 @@ void describe('the start of the process', { concurrency: 3 }, () => {
       name === 'listens.ts'
         ? 'a server that is PID 1 drains at SIGTERM'
         : 'a program that is PID 1 is shut down by SIGTERM before listen()';
-    test(`P-066, K-100, K-194 ${title}`, { skip }, async (t) => {
+    test(`P-066, K-100, K-194 SIGTERM shuts down a program that is PID 1: ${title}`, { skip }, async (t) => {
       const first = disposed(t, new FirstProcess([fixture(name)]));
       await first.printed(name === 'listens.ts' ? /"name":"HasBeenReady"/ : /"starting","pid":1\b/);
       await first.signalFirst('SIGTERM');

@@ -1,4 +1,4 @@
-// A thousand lifecycles leave no resources in their process.
+// Tests that a thousand lifecycles leave no resources in their process.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { disposed } from '../support/disposed.ts';
@@ -18,8 +18,8 @@ test('P-070, P-073 a thousand starts and stops leave no warning, listener, timer
     program.lines.filter(({ msg }) => msg === 'warning'),
     [],
   );
-  // The first groups fill caches of Node. The heap varies by some hundred KiB. Retained lifecycle signals alone would
-  // add more than one MiB.
+  // The first groups of servers are ignored, because they fill caches of Node. The heap varies by some hundred KiB. If
+  // lifecycle signals were retained, the heap would grow by more than one MiB.
   const heap = done['heap'] as number[];
   const mean = (values: number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
   const growth = mean(heap.slice(-5)) - mean(heap.slice(5, 10));

@@ -1,12 +1,12 @@
-// Tests uncaught errors in a whole program: lameduck prints what Node prints, and requests in flight still get their
-// responses.
+// Tests uncaught errors in a whole program: lameduck prints what Node would print, and requests in flight still get
+// their responses.
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { disposed } from '../support/disposed.ts';
 import { HeldRequest } from '../support/held-request.ts';
 import { ProcessUnderTest, type Line } from '../support/process-under-test.ts';
 
-/** The standard error of the throwing program, with lameduck and without. */
+/** Returns the standard error of a program that throws, with lameduck and without. */
 async function printed(t: TestContext, thrown: string): Promise<[ours: string, nodes: string]> {
   return (await Promise.all(
     [{}, { LAMEDUCK_DISABLED: '1' }].map(async (env) => {
@@ -31,10 +31,10 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
   }
 
   for (const thrown of ['text', 'object', 'text_rejection', 'event']) {
-    test(`P-063, P-064 an error without a source location in its stack is printed without one: ${thrown}`, async (t) => {
+    test(`P-063, P-064 an error whose stack has no source location is printed without one: ${thrown}`, async (t) => {
       const [ours, nodes] = await printed(t, thrown);
       assert.ok(ours.length > 0);
-      // Node first prints the source line that threw. The rest is the same.
+      // Node first prints the source line of the throw. Everything after it is the same.
       if (thrown === 'event') assert.match(nodes, /^node:events:\d+\n.*\n +\^\n\n/);
       assert.equal(withoutPlace(ours), withoutPlace(nodes));
     });
@@ -64,7 +64,7 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
     const { phases, unfinished, exitCode } = await program.finalLine();
     const { InFlightRequestsDrained, NotAcceptingNewRequest } = phases as Record<string, number>;
     const drain = Number(InFlightRequestsDrained) - Number(NotAcceptingNewRequest);
-    // After a process signal, the drain would have 25 s.
+    // This drain lasts 2 s. A drain after a process signal would have 25 s.
     assert.ok(drain >= 1_990 && drain < 4_000, `${String(drain)} ms`);
     assert.equal((unfinished as Line[]).length, 1);
     assert.equal(exitCode, 82);
@@ -86,7 +86,7 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
     assert.ok(Number(final['durationMs']) < 2_000, 'the first error alone would have left two seconds');
   });
 
-  test('P-056, P-063 a process signal joins the shutdown of an uncaught error, and a second signal ends the process', async (t) => {
+  test('P-056, P-063 a process signal during the shutdown for an uncaught error starts no second shutdown, and a second signal ends the process', async (t) => {
     const program = disposed(t, new ProcessUnderTest('throws.ts'));
     await HeldRequest.open(t, await program.ready());
     program.kill('SIGUSR2');
@@ -99,7 +99,7 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
     assert.equal(program.lines.filter((line) => line['name'] === 'ShutdownInitiated').length, 1);
   });
 
-  test('P-056, P-063 an uncaught error joins the shutdown of a process signal, and the process exits with 82', async (t) => {
+  test('P-056, P-063 after an uncaught error during the shutdown for a process signal, that shutdown completes and the process exits with 82', async (t) => {
     const program = disposed(t, new ProcessUnderTest('throws.ts'));
     const request = await HeldRequest.open(t, await program.ready());
     program.kill('SIGTERM');
@@ -121,7 +121,7 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
     assert.ok(program.lines.some(({ msg }) => msg === 'uncaught error after the drain: exiting at once'));
   });
 
-  test('P-063 a program that handles uncaught errors itself continues as without lameduck', async (t) => {
+  test('P-063 a program that handles uncaught errors itself continues after an uncaught error, as without lameduck', async (t) => {
     const program = disposed(t, new ProcessUnderTest('survives-its-own-errors.ts'));
     await program.line('the error', ({ msg }) => msg === 'handled thrown');
     await program.signaled('HasBeenReady');
@@ -168,7 +168,7 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
   });
 });
 
-// Removes everything up to the caret, and the empty line after it.
+// Removes the lines up to the caret, and the empty line after it.
 function withoutPlace(text: string): string {
   return text.replace(/^\n?(file|node):[^]*?\n\s*\^\n\n?/, '');
 }

@@ -1,5 +1,5 @@
-// Shuts servers down at random: clients of every kind receive the shutdown at any point of their conversation. SEED is
-// the first seed, and ROUNDS is the number of rounds. If only ROUNDS is set, the first seed is random.
+// Shuts servers down at random times, while clients of every kind are at any point of their conversation. SEED is the
+// first seed, and ROUNDS is the number of rounds. If only ROUNDS is set, the first seed is random.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { runRound } from './random-shutdowns/round.ts';
@@ -20,10 +20,11 @@ const chosen = seeds();
 
 void describe(`random shutdowns from SEED=${String(chosen[0])}`, { concurrency: parallel }, () => {
   for (const seed of chosen) {
-    it(`P-003, P-012, P-022, P-039, P-043 no request is lost, reset, refused too early or left without an end, with SEED=${String(seed)}`, async (t) => {
+    it(`P-003, P-012, P-022, P-039, P-043 no request is lost, reset or refused too early, and each stream has a proper end, with SEED=${String(seed)}`, async (t) => {
       const { failures, plan, answered, refused, took, attempts } = await runRound(seed);
       assert.deepEqual(failures, [], `SEED=${String(seed)} ROUNDS=1 repeats this round: ${plan}`);
-      // A short round can have only clients that wait for the signal, so no response is due before the refusals.
+      // In a short round, all clients may wait for the signal. Then no client has to get a response before the server
+      // refuses connections.
       assert.ok(answered + refused > 0, 'some client must get a response or a refusal');
       const repeated = attempts > 1 ? `, gone through ${String(attempts)} times` : '';
       t.diagnostic(

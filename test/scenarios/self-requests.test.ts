@@ -1,4 +1,4 @@
-// Tests programs whose handlers send requests to their own server, while closed-loop clients that never retry send
+// Tests programs whose handlers send requests to their own server. Meanwhile, closed-loop clients that never retry send
 // requests.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
@@ -25,7 +25,7 @@ const modes = [
 for (const asks of ways) {
   describe(asks, () => {
     for (const [mode, env] of modes) {
-      it(`A-126 no handler that sends a request to its own server fails, with ${mode}`, async (t) => {
+      it(`A-126 each request that a handler sends to its own server succeeds during the shutdown, with ${mode}`, async (t) => {
         await shutDownUnderLoad(t, { ...env, ASKS: asks });
       });
     }
@@ -38,7 +38,7 @@ for (const [listenHost, host] of [
   ['::', '::1'],
   ['0.0.0.0', '0.0.0.0'],
 ] as const) {
-  it(`A-126 a program that listens on ${listenHost} reaches itself as ${host}`, async (t) => {
+  it(`A-126 during the shutdown, a program that listens on ${listenHost} reaches itself as ${host}`, async (t) => {
     await shutDownUnderLoad(t, { ...inCode, ASKS: 'fetch', LISTEN_HOST: listenHost, HOST: host });
   });
 }
@@ -66,7 +66,7 @@ for (const [listenHost, host, seen, seenByServer] of [
   ['::', '127.0.0.1', '127.0.0.1', '::ffff:127.0.0.1'],
   ['0.0.0.0', '0.0.0.0', '127.0.0.1', '127.0.0.1'],
 ] as const) {
-  it(`A-126 both ends of a connection to itself report the called address ${host}, if the program listens on ${listenHost}`, async (t) => {
+  it(`A-126 if the program listens on ${listenHost}, both ends of a connection to itself have the address ${host} that it called`, async (t) => {
     const env = { ...inCode, ASKS: 'fetch', LISTEN_HOST: listenHost, HOST: host };
     const program = disposed(t, new ProcessUnderTest('asks-itself.ts', env));
     const port = await program.ready();
@@ -82,7 +82,7 @@ for (const [listenHost, host, seen, seenByServer] of [
   });
 }
 
-it('A-126 a program that constantly sends requests to itself drains as soon as no other request is in flight', async (t) => {
+it('A-126 a program that constantly sends requests to itself drains as soon as no request of a client is in flight', async (t) => {
   const program = disposed(t, new ProcessUnderTest('asks-itself.ts', { ...inCode, BACKGROUND: 'loop' }));
   const port = await program.ready();
   const held = await HeldRequest.open(t, port, '/');
@@ -128,7 +128,8 @@ async function shutDownUnderLoad(t: TestContext, env: Readonly<Record<string, st
   const stop = new AbortController();
   const clients = Array.from({ length: clientCount }, () => runClient({ port, isSecure, account, stop: stop.signal }));
   await until(() => account.answered >= 2 * clientCount);
-  // Whatever the clients do, this handler sends a request to its own server after the listener is closed to others.
+  // This handler sends a request to its own server after the listener is closed to other processes, whatever the
+  // clients do.
   const held = await HeldRequest.open(t, port, '/', isSecure);
   program.kill('SIGTERM');
   await program.signaled('NotAcceptingNewRequest');
@@ -137,7 +138,7 @@ async function shutDownUnderLoad(t: TestContext, env: Readonly<Record<string, st
   const { code } = await program.exit;
   await Promise.all(clients);
   assert.equal(account.failed, 0);
-  // A connection that no server had accepted when the listener closed is reset (P-018).
+  // A connection is reset if no server had accepted it when the listener closed (P-018).
   const accepted = await program.acceptedPorts(port);
   const lost = account.lost.filter((_, index) => {
     const first = account.lostPorts[index];

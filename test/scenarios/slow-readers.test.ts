@@ -1,5 +1,5 @@
-// Tests clients that read slowly from a process whose network interface is removed at its end. As in a pod, the kernel
-// can then deliver nothing more.
+// Tests clients that read slowly from a process whose network interface is removed when it ends. As in a pod, the
+// kernel can deliver nothing after that.
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import type { Exit } from '../support/command-under-test.ts';
@@ -9,8 +9,8 @@ import type { Line, LoggingCommand } from '../support/process-under-test.ts';
 
 const bytes = 1_500_000;
 /**
- * Bytes per millisecond. At this rate, a client takes four seconds for the bytes that are in the kernel when the
- * handler ends.
+ * Bytes per millisecond. At this rate, a client needs four seconds for the bytes that the kernel has when the handler
+ * ends.
  */
 const rate = 250;
 
@@ -26,8 +26,8 @@ interface Shutdown {
 }
 
 /**
- * shutDown sends SIGTERM when every client has begun to read. It removes the network interface when the process has
- * ended.
+ * shutDown sends SIGTERM after every client has begun to read. When the process has ended, it removes the network
+ * interface.
  */
 async function shutDown(
   t: TestContext,
@@ -60,7 +60,7 @@ async function shutDown(
   return { server, exit, missing };
 }
 
-/** handedOver resolves when the kernel has the whole response. */
+/** handedOver resolves when the whole response is in buffers of the kernel. */
 async function handedOver(_: PodNetwork, server: LoggingCommand): Promise<void> {
   await server.line('the end of the handler', ({ msg }) => msg === 'handed over');
 }
@@ -72,7 +72,7 @@ void describe('clients that read slowly', { skip, concurrency: 3 }, () => {
     // The session ends five seconds after its last response, unless its client answers a ping earlier.
     ['h2c', ['stream'], { RATE: '120' }],
   ] as const) {
-    test(`P-006 all slow readers over ${kind} have the whole response when the process ends, with ${String(readers.length)} at once`, async (t) => {
+    test(`P-006 each of ${String(readers.length)} slow readers over ${kind} has received its whole response when the process ends`, async (t) => {
       const { server, exit, missing } = await shutDown(t, kind, readers, env);
       assert.deepEqual(await exit, { code: 0, signal: null });
       assert.deepEqual(
@@ -83,7 +83,7 @@ void describe('clients that read slowly', { skip, concurrency: 3 }, () => {
     });
   }
 
-  test('P-006 destroy hooks run before slow readers have their whole response', async (t) => {
+  test('P-006 destroy hooks run while slow readers are still receiving their responses', async (t) => {
     const { server, exit } = await shutDown(t, 'http', ['kept']);
     const destroyed = Number((await server.line('destroyed', ({ msg }) => msg === 'destroyed'))['time']);
     await exit;
@@ -91,7 +91,7 @@ void describe('clients that read slowly', { skip, concurrency: 3 }, () => {
     assert.ok(ended - destroyed > 1_500, `${String(ended - destroyed)} ms`);
   });
 
-  test('P-025 at the end of the budget a client that has not acknowledged all bytes is named, and the exit code is 80', async (t) => {
+  test('P-025 at the end of the budget, a client that has not acknowledged all bytes is named in the log, and the exit code is 80', async (t) => {
     const { server, exit, missing } = await shutDown(
       t,
       'http',
@@ -114,7 +114,7 @@ void describe('clients that read slowly', { skip, concurrency: 3 }, () => {
     assert.equal(line['unacknowledgedBytes'], unfinished?.['unacknowledgedBytes']);
   });
 
-  test("a client that does not read leaves time for the program's own signal listeners", async (t) => {
+  test("a client that does not read leaves enough time for the program's own signal listeners", async (t) => {
     const env = {
       LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '5',
       LAMEDUCK_DESTROY_HOOK_TIMEOUT: '1s',
@@ -127,7 +127,7 @@ void describe('clients that read slowly', { skip, concurrency: 3 }, () => {
     assert.equal(((await server.finalLine())['unfinished'] as Line[]).length, 1);
   });
 
-  test('P-021 a client that has vanished delays the exit by only a few seconds', async (t) => {
+  test('P-021 a client that has disappeared without a FIN delays the exit by only a few seconds', async (t) => {
     const { server, exit } = await shutDown(t, 'http', ['kept'], {}, async (network, program) => {
       await handedOver(network, program);
       await network.muteClients();

@@ -20,16 +20,16 @@ const pod = {
   destroyHookTimeout: '3s',
 };
 
-test('P-075 the budget is the grace period minus preStop and 2 s, and the drain is the budget minus the delay and hooks', () => {
+test('P-075 the shutdown budget is the grace period minus preStop and 2 s, and the drain is the budget minus the delay and hooks', () => {
   assert.deepEqual(budgetOf(settingsOf(pod), 0), { total: 23_000, drain: 10_000 });
 });
 
-test('P-075 only the longer of the delay and the longest pre-shutdown hook counts, because they run in parallel', () => {
+test('P-075 the shutdown delay and the pre-shutdown hooks run in parallel, so only the longest of them counts in the budget', () => {
   assert.equal(budgetOf(settingsOf(pod), 9_000).drain, 10_000);
   assert.equal(budgetOf(settingsOf(pod), 12_500).drain, 7_500);
 });
 
-test('P-075 the sum of the budget is printed with the name, value and source of each part', () => {
+test('P-075 the shutdown budget is printed as a sum, with the name, value and source of each part', () => {
   const environment = { KUBERNETES_SERVICE_HOST: '10.96.0.1', LAMEDUCK_PRE_STOP_SECONDS: '5' };
   assert.equal(
     explained({ destroyHookTimeout: '3s' }, 12_500, environment).sum,
@@ -38,7 +38,7 @@ test('P-075 the sum of the budget is printed with the name, value and source of 
   );
 });
 
-test('P-075 a drain of 1 s is accepted and one of 999 ms is rejected, with the sum', () => {
+test('P-075 a budget with a drain of 1 s is accepted, and one with a drain of 999 ms is rejected with the sum of the budget', () => {
   checkBudget(explained({ shutdownDelayDuration: 24_000 }));
   const short = explained({ shutdownDelayDuration: 24_001 });
   assert.equal(short.drain, 999);
@@ -54,14 +54,27 @@ test('P-075 a drain of 1 s is accepted and one of 999 ms is rejected, with the s
 });
 
 for (const preStopSeconds of [5, 10]) {
-  test(`P-075 a grace period of 5 s with a preStop of ${String(preStopSeconds)} s is rejected with a negative drain`, () => {
+  test(`P-075, K-084 with a grace period of 5 s and a preStop of ${String(preStopSeconds)} s the budget is 1 s, and a drain after the default destroy hooks is rejected`, () => {
     const budget = explained({ terminationGracePeriodSeconds: 5, preStopSeconds });
-    assert.equal(budget.total, 3_000 - preStopSeconds * 1_000);
+    assert.equal(budget.total, 1_000);
     assert.throws(
       () => {
         checkBudget(budget);
       },
-      { message: /would have -\d+s.* = budget -\d+s;.* = drain -\d+s$/ },
+      { message: /would have -2s.* - margin -?\d+s = budget 1s;.* = drain -2s$/ },
     );
   });
 }
+
+test('P-075, K-084 the shutdown budget is at least 1 s, which fits into the 2 s that the kubelet always leaves', () => {
+  for (const [terminationGracePeriodSeconds, preStopSeconds, margin] of [
+    [1, 0, '0s'],
+    [2, 0, '1s'],
+    [5, 10, '-6s'],
+  ] as const) {
+    const { settings, sources } = completeSettings({ terminationGracePeriodSeconds, preStopSeconds }, {});
+    const budget = explainBudget({ ...settings, destroyHookTimeout: 0 }, 0, sources);
+    checkBudget(budget);
+    assert.match(budget.sum, new RegExp(` - margin ${margin} = budget 1s;.* = drain 1s$`));
+  }
+});

@@ -1,4 +1,4 @@
-// Tests that editors show the comment of each option, through the declarations that the package ships.
+// Tests the declarations that the package ships: editors show the comment of each option from them.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { join } from 'node:path';
@@ -57,7 +57,7 @@ ${linesFor(electionTable)}};
 });
 
 for (const [name, { kind, default: defaultIn }] of rows) {
-  test(`an editor shows for ${name} the comment in the settings table, the default and the unit`, () => {
+  test(`the comment that an editor shows for ${name} has the text of the settings table, the default and the unit`, () => {
     const { text = '', type = '', default: shown } = hovers.get(name) ?? {};
     const { description = '', default: byDefault } = comments.get(name) ?? {};
     assert.match(text, new RegExp(`^${name}: [A-Z].{20,}\\.$`));

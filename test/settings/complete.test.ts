@@ -17,7 +17,7 @@ function problems(options: object, environment: Record<string, string> = {}): st
   throw new Error('nothing was refused');
 }
 
-test('the environment overrides code, and code overrides the default, each with its source', () => {
+test('the environment overrides options in code, options override defaults, and each value has its source', () => {
   const { settings, sources } = completeSettings(
     { shutdownDelayDuration: '1s', destroyHookTimeout: '1s' },
     { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '2s' },
@@ -30,7 +30,7 @@ test('the environment overrides code, and code overrides the default, each with 
   assert.equal(sources.preShutdownHookTimeout, 'default');
 });
 
-test('an empty variable counts as not set, and an undefined option as not given', () => {
+test('an empty variable counts as not set, and an option that is undefined as not given', () => {
   const { settings, sources } = completeSettings(
     { preShutdownHookTimeout: undefined, destroyHookTimeout: 7 },
     { LAMEDUCK_DESTROY_HOOK_TIMEOUT: '', LAMEDUCK_PRE_STOP_SECONDS: ' ' },
@@ -46,7 +46,7 @@ test('white space around the value of a variable is ignored', () => {
   assert.equal(completeSettings({}, { LAMEDUCK_PRE_STOP_SECONDS: ' 5\n' }).settings.preStopSeconds, 5);
 });
 
-test('a given 0 stays 0, and a given false stays false', () => {
+test('the option values 0 and false are kept, and not replaced by the default', () => {
   const given = { shutdownDelayDuration: 0, terminationGracePeriodSeconds: 0, shutdownSendRetryAfter: false };
   const inCluster = { KUBERNETES_SERVICE_HOST: '10.96.0.1' };
   const { settings, sources } = completeSettings(given, inCluster);
@@ -63,7 +63,7 @@ test('a duration that is a number in code is in milliseconds', () => {
   assert.equal(completeSettings({ shutdownDelayDuration: 10 }, {}).settings.shutdownDelayDuration, 10);
 });
 
-test('P-107 the shutdown delay is 10 s by default in a cluster and 0 outside, and can be overridden', () => {
+test('P-107 the shutdown delay is 10 s by default in a cluster and 0 outside of it, and can be overridden', () => {
   const inCluster = { KUBERNETES_SERVICE_HOST: '10.96.0.1' };
   assert.equal(completeSettings({}, inCluster).settings.shutdownDelayDuration, 10_000);
   assert.equal(completeSettings({}, {}).settings.shutdownDelayDuration, 0);
@@ -100,11 +100,11 @@ test('null counts as a given value, and is rejected', () => {
   assert.match(problems({ shutdownDelayDuration: null })[0] ?? '', /^shutdownDelayDuration: null from code: /);
 });
 
-test('an invalid variable is rejected even if code gives a value', () => {
+test('an invalid variable is rejected even if the option in code is valid', () => {
   assert.equal(problems({ preStopSeconds: 1 }, { LAMEDUCK_PRE_STOP_SECONDS: '1s' }).length, 1);
 });
 
-test('a number in code that is probably meant in seconds is a warning with the text to write', () => {
+test('an option that is a number of milliseconds but probably meant in seconds causes a warning with the text to write', () => {
   const { warnings } = completeSettings({ shutdownDelayDuration: 10, healthCheckTimeout: 900, preStopSeconds: 5 }, {});
   assert.deepEqual(warnings, [
     'shutdownDelayDuration: 10 from code is 10ms, because a number means milliseconds; did you mean "10s"?',
@@ -113,7 +113,7 @@ test('a number in code that is probably meant in seconds is a warning with the t
   assert.deepEqual(completeSettings(others, {}).warnings, []);
 });
 
-test('an unknown variable is one warning, and nothing is rejected', () => {
+test('an unknown LAMEDUCK_ variable causes one warning, and is not rejected', () => {
   const { warnings } = completeSettings({}, { LAMEDUCK_SHUTDOWN_SIGNAL: 'SIGQUIT' });
   assert.deepEqual(warnings, ['unknown variable LAMEDUCK_SHUTDOWN_SIGNAL; the nearest is LAMEDUCK_SHUTDOWN_SIGNALS']);
 });
@@ -127,7 +127,7 @@ interface GivenFunctions {
   readonly logger?: unknown;
 }
 
-test('options that are functions exist only in code: invalid ones are in the same error, and a variable for one is unknown', () => {
+test('options that are functions exist only in code: all invalid ones are in one error, and a variable with such a name is unknown', () => {
   const functions = { route: functionAllowed, logger: (given: unknown) => (given === 5 ? 'a logger' : undefined) };
   const options = { route: '/orders', logger: 5, preStopSeconds: -1, rout: 1 };
   assert.throws(
@@ -148,7 +148,7 @@ test('options that are functions exist only in code: invalid ones are in the sam
   assert.deepEqual(completed.warnings, ['unknown variable LAMEDUCK_ROUTE']);
 });
 
-test('the options object of the caller is not changed, and the result is frozen', () => {
+test('lameduck does not change the options object of the caller, and the completed settings are frozen', () => {
   const options: SettingsOptions = Object.freeze({ shutdownDelayDuration: '1s', shutdownSignals: 'SIGTERM' });
   const { settings, sources } = completeSettings(options, {});
   assert.deepEqual(options, { shutdownDelayDuration: '1s', shutdownSignals: 'SIGTERM' });

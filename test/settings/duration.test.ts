@@ -54,7 +54,7 @@ for (const text of none) {
   });
 }
 
-test('an invalid duration does not affect the parsing of the next', () => {
+test('an invalid duration does not affect the parsing of the next duration', () => {
   parseDuration('15s!');
   assert.equal(parseDuration('15s'), 15_000);
 });
@@ -78,7 +78,7 @@ for (const [milliseconds, text] of written) {
   });
 }
 
-test('a written duration can be parsed again', () => {
+test('each duration that is written by lameduck can be parsed again', () => {
   for (const milliseconds of [1, 999, 1_001, 61_250, 86_400_000, 2 ** 31 - 1]) {
     assert.equal(Math.round(parseDuration(formatDuration(milliseconds)) ?? NaN), milliseconds);
   }

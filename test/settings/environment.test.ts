@@ -5,12 +5,12 @@ import { lameduckServiceLinks } from '../support/service-links.ts';
 
 const known = ['LAMEDUCK_SHUTDOWN_DELAY_DURATION', 'LAMEDUCK_PRE_STOP_SECONDS', 'LAMEDUCK_SHUTDOWN_SIGNALS'];
 
-test('P-121 every variable that Kubernetes injects for a Service named lameduck is recognized as a service link', () => {
+test('P-121 every variable that Kubernetes sets for a Service named lameduck is recognized as a service link', () => {
   for (const [name, value] of Object.entries(lameduckServiceLinks)) assert.ok(isServiceLink(name, value), name);
   assert.deepEqual(unknownVariables(lameduckServiceLinks, known), []);
 });
 
-test('P-121 a service link with the name of a setting is recognized by its value', () => {
+test("P-121 a service link that has the name of a setting's variable is recognized by its value", () => {
   assert.equal(isServiceLink('LAMEDUCK_PROBE_PORT', 'tcp://10.96.0.7:8081'), true);
   assert.equal(isServiceLink('LAMEDUCK_PROBE_PORT', 'udp://10.96.0.7:53'), true);
   assert.equal(isServiceLink('LAMEDUCK_PROBE_PORT', '8081'), false);
@@ -20,7 +20,7 @@ test("a setting's variable is never mistaken for a service link", () => {
   for (const name of known) assert.equal(isServiceLink(name, 'tcp://10.96.0.7:80'), false, name);
 });
 
-test('an unknown LAMEDUCK_ variable is one warning with the nearest name', () => {
+test('an unknown LAMEDUCK_ variable causes one warning with the nearest name', () => {
   const environment = { LAMEDUCK_SHUTDOWN_DELAY: '5s', LAMEDUCK_PRESTOP_SECONDS: '5', PATH: '/bin' };
   assert.deepEqual(unknownVariables(environment, known), [
     'unknown variable LAMEDUCK_SHUTDOWN_DELAY; the nearest is LAMEDUCK_SHUTDOWN_DELAY_DURATION',
@@ -28,7 +28,7 @@ test('an unknown LAMEDUCK_ variable is one warning with the nearest name', () =>
   ]);
 });
 
-test("a setting's variable in another letter case is not read, and is reported unless it has the same value", () => {
+test("a setting's variable in other letter case is not read, and is reported unless the correct variable has the same value", () => {
   const other = { lameduck_pre_stop_seconds: '5', Lameduck_Disabled: '1', LAMEDUCK_SHUTDOWN_SIGNALs: 'SIGTERM' };
   assert.deepEqual(unknownVariables(other, known), [
     'unknown variable lameduck_pre_stop_seconds; the nearest is LAMEDUCK_PRE_STOP_SECONDS',
@@ -40,7 +40,7 @@ test("a setting's variable in another letter case is not read, and is reported u
   assert.deepEqual(unknownVariables({ ...other, LAMEDUCK_PRE_STOP_SECONDS: '6' }, known).length, 3);
 });
 
-test('the name of an unknown variable is repeated on one line of limited length, in limited time', () => {
+test('the warning about an unknown variable repeats its name on one line of limited length, and takes limited time', () => {
   const names = [`LAMEDUCK_${'X'.repeat(100_000)}`, 'LAMEDUCK_PRE\nSTOP', 'LAMEDUCK_ÜBER', 'LAMEDUCK_'];
   const begun = process.cpuUsage();
   const warnings = unknownVariables(Object.fromEntries(names.map((name) => [name, ''])), known);
@@ -61,7 +61,7 @@ test('LAMEDUCK_DISABLED is a known variable, and only 1 and true disable lameduc
   assert.equal(isDisabled({ LAMEDUCK_DISABLED: 'yes' }), undefined);
 });
 
-test('the proposed name differs from the given one in the fewest letters or completes it, and must not differ in too many letters', () => {
+test('the name that a warning proposes for an unknown name differs from it in few letters, or completes it', () => {
   assert.equal(nearest('shutdownSignal', ['shutdownSignals', 'shutdownDelay']), 'shutdownSignals');
   assert.equal(nearest('SHUTDOWNSIGNALS', ['shutdownSignals']), 'shutdownSignals');
   assert.equal(nearest('shutdownDelay', ['shutdownSignals', 'shutdownDelayDuration']), 'shutdownDelayDuration');

@@ -1,4 +1,5 @@
-// Tests malicious options and variables: each is rejected by name in one line of limited length, or has no effect.
+// Tests malicious options and variables: each has no effect, or is rejected with its name in one line of limited
+// length.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isLameduckError } from '../../src/errors.ts';
@@ -35,7 +36,7 @@ test('options without a prototype, frozen options and options of a class work li
   }
 });
 
-test('a getter in the options is called once, and one that throws is a problem among the others', () => {
+test('a getter in the options is called once, and an error that it throws is reported like an invalid value', () => {
   let asked = 0;
   const options = {
     get preStopSeconds(): number {
@@ -50,19 +51,19 @@ test('a getter in the options is called once, and one that throws is a problem a
     shutdownDelayDuration: -1,
   };
   const [first, second, ...others] = refused(throwing);
-  assert.equal(first, 'destroyHookTimeout from code: reading it throws "the vault\\nis sealed"');
+  assert.equal(first, 'destroyHookTimeout from code: reading this option throws "the vault\\nis sealed"');
   assert.match(second ?? '', /^shutdownDelayDuration: -1 /);
   assert.deepEqual(others, []);
 });
 
-test('a list whose element throws when it is read is rejected', () => {
+test('a list as an option is rejected if one of its elements throws when it is read', () => {
   const names = ['SIGTERM'];
   Object.defineProperty(names, 0, {
     get() {
       throw new Error('no');
     },
   });
-  assert.match(refused({ shutdownSignals: names })[0] ?? '', /^shutdownSignals: .* it throws "no"$/);
+  assert.match(refused({ shutdownSignals: names })[0] ?? '', /^shutdownSignals: .* reading this value throws "no"$/);
 });
 
 const values: Readonly<Record<string, unknown>> = {
@@ -109,7 +110,7 @@ function revoked(): object {
 }
 
 for (const [what, value] of Object.entries(values)) {
-  test(`${what} is rejected for every setting, with one short line per setting`, () => {
+  test(`a malicious value such as ${what} is rejected for every setting, with one short line for each`, () => {
     const names = Object.keys(settingsTable) as SettingName[];
     const lines = refused(Object.fromEntries(names.map((name) => [name, value])));
     assert.deepEqual(

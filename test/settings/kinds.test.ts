@@ -29,7 +29,7 @@ test('a duration in code is a Go duration or a number of milliseconds', () => {
   assert.deepEqual(duration.fromCode(0), { value: 0 });
 });
 
-test('a duration without a unit is rejected in text, and the error proposes the duration in seconds', () => {
+test('a variable with a duration without a unit is rejected, and the error proposes the duration in seconds', () => {
   assert.match(refused(duration.fromText('10')), /did you mean 10s\?/);
   assert.match(refused(duration.fromCode('10')), /did you mean 10s\?/);
   assert.match(refused(duration.fromText('1.5')), /did you mean 1\.5s\?/);
@@ -47,14 +47,14 @@ test('a value that is neither a string nor a number is not a duration', () => {
   for (const given of [true, null, {}, [], 10n, () => 1]) assert.match(refused(duration.fromCode(given)), /duration/);
 });
 
-test('a setting with fixed choices accepts only its words, in text and in code', () => {
+test('a setting with fixed choices accepts only these words, in the environment and in code', () => {
   const kind = choice('hold', 'run');
   assert.deepEqual([kind.fromText('run'), kind.fromCode('hold')], [{ value: 'run' }, { value: 'hold' }]);
   for (const text of ['RUN', '', 'off']) assert.equal(refused(kind.fromText(text)), 'hold or run');
   for (const given of [true, null, 1]) assert.equal(refused(kind.fromCode(given)), 'hold or run');
 });
 
-test('a setting with paths is a list of paths without a query, separated by commas in text, and an array in code', () => {
+test('a list of paths is separated by commas in the environment and an array in code, and its paths have no query', () => {
   const both = { value: ['/health', '/a/b-c%20'] };
   assert.deepEqual(paths.fromText('/health, /a/b-c%20,/health'), both);
   assert.deepEqual(paths.fromCode(['/health', '/a/b-c%20']), both);
@@ -66,7 +66,7 @@ test('a setting with paths is a list of paths without a query, separated by comm
     assert.match(refused(paths.fromCode(given)), /each beginning with \//);
 });
 
-test('/livez is rejected as a readiness path with the reason, and /healthz and /readyz are accepted', () => {
+test('/livez is rejected as a readiness path, with the reason, but /healthz and /readyz are accepted', () => {
   for (const liveness of ['/livez', '/livez/', '/livez/ping', '/LIVEZ']) {
     assert.match(refused(paths.fromText(`/health,${liveness}`)), /^paths other than \/livez: remove \/livez/);
     assert.match(refused(paths.fromCode([liveness])), /^paths other than \/livez: remove \/livez/);
@@ -75,7 +75,7 @@ test('/livez is rejected as a readiness path with the reason, and /healthz and /
   assert.deepEqual(paths.fromCode(all), { value: all });
 });
 
-test('path prefixes are paths, and / is rejected because it names every request', () => {
+test('a path prefix must be a path, and / is rejected because it matches every request', () => {
   assert.deepEqual(pathPrefixes.fromText('/socket.io/, /livez'), { value: ['/socket.io/', '/livez'] });
   assert.match(refused(pathPrefixes.fromText('socket.io')), /^one or more paths such as \/socket\.io,\/watch, each/);
   for (const root of ['/', '//', '/watch,/'])
@@ -83,7 +83,7 @@ test('path prefixes are paths, and / is rejected because it names every request'
   assert.match(refused(pathPrefixes.fromCode(['/'])), /^paths other than \/:/);
 });
 
-test('a boolean setting is true or false in code, and also 1 or 0 in text', () => {
+test('a boolean setting is true or false in code, and in the environment also 1 or 0', () => {
   assert.deepEqual(
     ['true', '1', 'false', '0'].map((text) => boolean.fromText(text)),
     [{ value: true }, { value: true }, { value: false }, { value: false }],
@@ -93,7 +93,7 @@ test('a boolean setting is true or false in code, and also 1 or 0 in text', () =
   for (const given of ['true', 1, null]) assert.equal(refused(boolean.fromCode(given)), 'true or false');
 });
 
-test('a setting in seconds of the pod is a whole number without a unit', () => {
+test('a setting that repeats a number of seconds from the pod is a whole number without a unit', () => {
   assert.deepEqual(seconds.fromText('30'), { value: 30 });
   assert.deepEqual(seconds.fromCode(0), { value: 0 });
   for (const text of ['30s', '-1', '1.5', '1e1', '2000001'])
@@ -132,14 +132,14 @@ test('the parsed list of shutdown signals is a frozen copy', () => {
   assert.ok(Object.isFrozen(reading.value));
 });
 
-test('A-218 a setting that is a count is a whole number, and 0 switches its limit off', () => {
+test('A-218 a setting that limits a number is a whole number, and 0 means no limit', () => {
   assert.deepEqual(count.fromText('400'), { value: 400 });
   assert.deepEqual(count.fromCode(0), { value: 0 });
   for (const text of ['-1', '1.5', '1000001', 'off']) assert.match(refused(count.fromText(text)), /whole number/);
   for (const given of ['400', -1, 1.5, NaN]) assert.match(refused(count.fromCode(given)), /whole number/);
 });
 
-test('A-217 goawayChance is 0 to 0.02', () => {
+test('A-217 goawayChance is a number from 0 to 0.02', () => {
   assert.deepEqual(chance.fromText('0.02'), { value: 0.02 });
   assert.deepEqual(chance.fromText('.001'), { value: 0.001 });
   assert.deepEqual(chance.fromCode(0), { value: 0 });
@@ -147,7 +147,7 @@ test('A-217 goawayChance is 0 to 0.02', () => {
   for (const given of ['0.01', -0.01, 0.021, NaN]) assert.match(refused(chance.fromCode(given)), /to 0\.02$/);
 });
 
-test('a setting that is a path is absolute and not a probe path, or off', () => {
+test('a setting for a path is either off, or an absolute path that is not a probe path', () => {
   assert.deepEqual(path.fromText('/metrics'), { value: '/metrics' });
   assert.deepEqual(path.fromText('/-/metrics.txt'), { value: '/-/metrics.txt' });
   for (const off of ['off', '']) assert.deepEqual(path.fromCode(off), { value: '' });
@@ -169,7 +169,7 @@ test('a setting that is a path is absolute and not a probe path, or off', () => 
   assert.deepEqual(path.fromText('/readyz2'), { value: '/readyz2' });
 });
 
-test('a setting that is a port is a whole number from 1 to 65535, or off', () => {
+test('a setting for a port is either off, or a whole number from 1 to 65535', () => {
   assert.deepEqual(port.fromText('8081'), { value: 8081 });
   assert.deepEqual(port.fromCode(65_535), { value: 65_535 });
   for (const off of ['off', '', '0']) assert.deepEqual(port.fromText(off), { value: 0 });
@@ -180,7 +180,7 @@ test('a setting that is a port is a whole number from 1 to 65535, or off', () =>
   for (const given of ['8081', -1, 65_536, 1.5, NaN, true]) assert.match(refused(port.fromCode(given)), /^a TCP port/);
 });
 
-test('a setting that is a host is an IP address', () => {
+test('a setting for a host must be an IP address', () => {
   for (const text of ['0.0.0.0', '::', '::1', 'fe80::1%eth0', '10.0.3.17']) {
     assert.deepEqual(host.fromText(text), { value: text });
   }
@@ -190,7 +190,7 @@ test('a setting that is a host is an IP address', () => {
   for (const given of [1, null, ['::']]) assert.match(refused(host.fromCode(given)), /^an IP address such as/);
 });
 
-test('a setting that is a file is an absolute path, or off', () => {
+test('a setting for a file is either off, or an absolute path', () => {
   for (const text of ['/dev/termination-log', '/a b', '/ä']) assert.deepEqual(file.fromText(text), { value: text });
   for (const off of ['off', '']) assert.deepEqual(file.fromCode(off), { value: '' });
   for (const text of ['termination-log', './a', '/', '/a/', '/a\0b', 'C:\\a']) {
@@ -210,7 +210,7 @@ test('P-090 a stall limit is at least one second, or off', () => {
   assert.match(refused(stallLimit.fromCode(999)), /^0s, or a duration/);
 });
 
-test('a setting that is a limit is at least 1 ms', () => {
+test('a setting for a time limit must be at least 1 ms', () => {
   assert.deepEqual(limit.fromText('1ms'), { value: 1 });
   for (const text of ['0s', '999us', '0', '-1s', 'soon', '597h']) {
     assert.equal(refused(limit.fromText(text)), 'a duration such as 15s or 1m30s, from 1ms to 596h', text);
@@ -223,7 +223,7 @@ test('a setting that is a limit is at least 1 ms', () => {
   assert.doesNotMatch(refused(limit.fromText('0.0')), /did you mean/);
 });
 
-test('each kind of setting writes its values in the form in which they are given', () => {
+test('a value of each kind of setting is written in the form in which a program gives it', () => {
   assert.equal(path.format(''), 'off');
   assert.equal(file.format(''), 'off');
   assert.equal(port.format(0), 'off');

@@ -10,12 +10,12 @@ function warningsOf(options: SettingsOptions, { environment = {}, longestHook = 
   return relationWarnings(settings, sources, explainBudget(settings, longestHook, sources));
 }
 
-test('the default settings cause no warning, in a cluster or outside', () => {
+test('the default settings cause no warning, in a cluster and outside of it', () => {
   assert.deepEqual(warningsOf({}), []);
   assert.deepEqual(warningsOf({}, { environment: { KUBERNETES_SERVICE_HOST: '10.96.0.1' } }), []);
 });
 
-test('P-075 a requestTimeout that is longer than the drain causes one warning, with both numbers, their sources and the sum', () => {
+test('P-075 a requestTimeout that is longer than the drain causes one warning, with both values, their sources and the sum of the budget', () => {
   assert.deepEqual(warningsOf({ requestTimeout: '25s' }), []);
   const [warning = '', ...others] = warningsOf(
     { preStopSeconds: 5 },
@@ -26,18 +26,18 @@ test('P-075 a requestTimeout that is longer than the drain causes one warning, w
   assert.match(warning, /preStopSeconds 5s \(code\).* = drain 20s$/);
 });
 
-test('P-075 registered hooks count in the sum of a warning', () => {
+test('P-075 a warning about the drain takes registered hooks into account', () => {
   assert.deepEqual(warningsOf({ requestTimeout: '15s' }, { longestHook: 10_000 }), []);
   assert.match(warningsOf({ requestTimeout: '15s' }, { longestHook: 10_001 })[0] ?? '', /= drain 14\.999s$/);
 });
 
-test('A-140 a grace period for watches that exceeds the drain is shortened to it, with a warning unless it is the default', () => {
+test('A-140 if the grace period for long-running requests exceeds the drain, it is shortened to the drain, with a warning unless it is the default', () => {
   const short = { terminationGracePeriodSeconds: 10 };
   assert.deepEqual(warningsOf(short), []);
   assert.deepEqual(warningsOf({ shutdownWatchTerminationGracePeriod: '25s' }), []);
   const [warning = '', ...others] = warningsOf({ ...short, shutdownWatchTerminationGracePeriod: '10s' });
   assert.deepEqual(others, []);
-  assert.match(warning, /^shutdownWatchTerminationGracePeriod 10s \(code\) .* limits it: .* = drain 5s$/);
+  assert.match(warning, /^shutdownWatchTerminationGracePeriod 10s \(code\) .* the drain is the limit: .* = drain 5s$/);
 });
 
 test('P-090 a livez stall limit that is shorter than the readyz stall limit causes one warning, unless it is off', () => {

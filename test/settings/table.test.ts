@@ -7,7 +7,7 @@ import { settingsTable, variableOf, type SettingName } from '../../src/settings/
 const names = Object.keys(settingsTable) as SettingName[];
 const rows = Object.entries<Row<unknown, unknown>>({ ...settingsTable, ...electionTable });
 
-test('the variable of a setting is LAMEDUCK_ and the option in upper snake case', () => {
+test("the variable of a setting is LAMEDUCK_ followed by the option's name in upper snake case", () => {
   assert.equal(variableOf('shutdownDelayDuration'), 'LAMEDUCK_SHUTDOWN_DELAY_DURATION');
   assert.equal(variableOf('preStopSeconds'), 'LAMEDUCK_PRE_STOP_SECONDS');
 });
@@ -22,7 +22,7 @@ for (const [name, { kind, default: defaultIn }] of rows) {
     for (const inCluster of [true, false]) {
       const value = defaultIn(inCluster);
       if (value === undefined) continue;
-      // An empty list is written as a word. A list that is empty by mistake is therefore rejected.
+      // The empty list is written as a word, so that a list that is empty by mistake is rejected.
       const given = Array.isArray(value) && value.length === 0 ? kind.format(value) : value;
       assert.deepEqual(kind.fromCode(given), { value });
       assert.deepEqual(kind.fromText(kind.format(value).replace(/^(\d+)s$/, kind.name === 'seconds' ? '$1' : '$&')), {
@@ -32,7 +32,7 @@ for (const [name, { kind, default: defaultIn }] of rows) {
   });
 }
 
-test('outside a cluster each setting has the listed default', () => {
+test('each setting has the default that this test lists, outside of a cluster', () => {
   const outside = Object.fromEntries(names.map((name) => [name, settingsTable[name].default(false)]));
   assert.deepEqual(outside, {
     shutdownDelayDuration: 0,

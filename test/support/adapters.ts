@@ -1,4 +1,4 @@
-// Each kind of server on which the tests run. Its name appears in test titles and in docs/conformance.md.
+// The kinds of servers on which the tests run. Their names appear in test titles and in docs/conformance.md.
 import { createServer, type RequestListener } from 'node:http';
 import { createSecureServer as createSecureHttp2Server } from 'node:http2';
 import { createServer as createSecureServer } from 'node:https';
@@ -9,7 +9,7 @@ import { certificate } from '../fixtures/certificate.ts';
 export const serverKinds = [
   'node:http',
   'node:https',
-  'node:http2 in clear text',
+  'node:http2 without TLS',
   'node:http2 over TLS',
   'Fastify',
   'Fastify HTTP/2',
@@ -17,7 +17,7 @@ export const serverKinds = [
 ] as const;
 export type ServerKind = (typeof serverKinds)[number];
 
-const onlyHttp2 = 'node:http2 in clear text';
+const onlyHttp2 = 'node:http2 without TLS';
 export type AdapterName = Exclude<ServerKind, typeof onlyHttp2>;
 export const adapterNames = serverKinds.filter((kind): kind is AdapterName => kind !== onlyHttp2);
 
@@ -32,7 +32,7 @@ export const adapters: Readonly<Record<AdapterName, (listener: RequestListener) 
     createSecureHttp2Server(mixed, listener as unknown as undefined) as unknown as Http1Server,
   Fastify: async (listener) => serverOf(Fastify(), listener),
   'Fastify HTTP/2': async (listener) =>
-    // Fastify's type for HTTP/2 differs, but has every member that is used here.
+    // Fastify's type for HTTP/2 differs, but it has every member that is used here.
     serverOf(Fastify({ http2: true, https: mixed }) as unknown as FastifyInstance, listener),
   // The program creates an ordinary server. lameduck/register adds the lifecycle later.
   register: async (listener) => createServer(listener),

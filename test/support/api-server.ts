@@ -1,4 +1,4 @@
-// A small API server on a real socket: Leases and Events over HTTP/1.1, with scripts for failures.
+// A small API server on a real socket. It serves Leases and Events over HTTP/1.1, and a test can make calls fail.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -15,24 +15,27 @@ export interface Call {
   readonly userAgent: string | undefined;
   readonly body: { readonly metadata?: Record<string, unknown>; readonly spec?: Record<string, unknown> } | undefined;
   answered: number | undefined;
-  /** The field `reason` of the Status that the server has sent. */
+  /** The field `reason` of the Status object that the server has sent. */
   reason: unknown;
 }
 
-/** Script decides how the server treats a call. If it returns undefined, the server responds as usual. */
+/** Script decides how the server treats a call. If the script returns undefined, the server responds normally. */
 export type Script = (call: Call) => Scripted | undefined;
 
 /** Scripted is one way in which the server treats a call. */
 export interface Scripted {
-  /** Sends this response, without a read or a write of the storage. */
+  /** Sends this response, and neither reads nor writes the storage. */
   readonly answer?: Answered & { readonly headers?: Record<string, string>; readonly text?: string };
-  /** Milliseconds of the clock until the response. With Infinity, there is no response. The storage is written at once. */
+  /**
+   * Milliseconds until the response, by the test's clock. With Infinity, the server never responds. The storage is
+   * written at once.
+   */
   readonly delay?: number;
   /** Writes to the storage, and then destroys the connection without a response. */
   readonly isReset?: boolean;
-  /** Neither writes to the storage nor responds. */
+  /** Neither writes to the storage nor sends a response. */
   readonly isLost?: boolean;
-  /** If true, the server sends the header and half of the body, and then nothing. */
+  /** Sends the header and half of the body, and then nothing more. */
   readonly isHalf?: boolean;
 }
 
@@ -44,7 +47,7 @@ export class ApiServer {
   /** The method and the path of each request for an Event. */
   readonly eventCalls: string[] = [];
   script: Script = () => undefined;
-  /** The status with which the server responds to Events. With Infinity, it does not respond. */
+  /** The status of the responses to requests for Events. With Infinity, the server does not respond. */
   eventStatus = 201;
   /** Whether the server permits watches. */
   isWatchable = false;

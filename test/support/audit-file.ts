@@ -30,7 +30,7 @@ export class AuditFile implements AsyncDisposable {
     return this.lines.map((line) => JSON.parse(line) as AuditEvent);
   }
 
-  /** The stages of each request in their order, by the identifier of the request. */
+  /** The stages of each request, in the order in which they were written. The key is the ID of the request. */
   get stages(): Map<string, Stage[]> {
     const stages = new Map<string, Stage[]>();
     for (const { auditID, stage } of this.events) stages.set(auditID, [...(stages.get(auditID) ?? []), stage]);

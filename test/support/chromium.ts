@@ -20,7 +20,7 @@ export class Chromium {
   #session: string | undefined;
   #lastId = 0;
 
-  /** start starts the browser that the variable CHROMIUM names, or `chromium`. */
+  /** `start()` starts the browser that the variable CHROMIUM names, or `chromium`. */
   static async start(): Promise<Chromium> {
     const browser = new Chromium();
     const { targetId } = (await browser.send('Target.createTarget', { url: 'about:blank' })) as { targetId: string };
@@ -43,7 +43,7 @@ export class Chromium {
     });
   }
 
-  /** send sends a command to the browser and resolves with its result. */
+  /** `send()` sends a command to the browser and resolves with its result. */
   async send(method: string, params: object = {}): Promise<object> {
     const id = ++this.#lastId;
     const message = { id, method, params, ...(this.#session !== undefined && { sessionId: this.#session }) };
@@ -55,13 +55,13 @@ export class Chromium {
     return result ?? {};
   }
 
-  /** show replaces the content of the page. */
+  /** `show()` replaces the content of the page. */
   async show(html: string): Promise<void> {
     const { frameTree } = (await this.send('Page.getFrameTree')) as { frameTree: { frame: { id: string } } };
     await this.send('Page.setDocumentContent', { frameId: frameTree.frame.id, html });
   }
 
-  /** evaluate resolves with the value of an expression in the page. */
+  /** `evaluate()` resolves with the value of an expression in the page. */
   async evaluate(expression: string): Promise<unknown> {
     const { result } = (await this.send('Runtime.evaluate', { expression, returnByValue: true })) as {
       result: { value?: unknown; description?: string };
@@ -69,7 +69,7 @@ export class Chromium {
     return result.value ?? result.description;
   }
 
-  /** end ends the browser and removes its profile. */
+  /** `end()` ends the browser and removes its profile. */
   async end(): Promise<void> {
     this.#child.kill('SIGKILL');
     if (this.#child.exitCode === null && this.#child.signalCode === null) await once(this.#child, 'close');

@@ -1,4 +1,4 @@
-// A client that sends its next request as soon as it has the response to the last, never retries, and counts every
+// A client that sends its next request as soon as the previous response has arrived. It never retries, and counts every
 // result.
 import { connect, type Socket } from 'node:net';
 import { connect as connectSecure } from 'node:tls';

@@ -1,20 +1,20 @@
-// Runs command lines that are settings, such as the one for kubectl, with further arguments.
+// Runs commands that a setting gives as text, such as the command for kubectl, and appends arguments.
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 
-/** Said is the output of a command. */
+/** Said holds the output of a command. */
 export interface Said {
   readonly output: string;
   readonly complaint: string;
 }
 
-/** Runs a command line from a setting with further arguments. Rejects with the output if the command fails. */
+/** Runs the command that a setting gives, with further arguments. Rejects with the output if the command fails. */
 export async function run(commandLine: string, ...args: string[]): Promise<string> {
   return (await feed('', commandLine, ...args)).output;
 }
 
-/** feed runs a command line with `input` as its standard input, and resolves with the output. */
+/** `feed()` runs a command line with `input` as its standard input, and resolves with the output. */
 export async function feed(input: string, commandLine: string, ...args: string[]): Promise<Said> {
   const child = start(commandLine, args);
   child.stdin.on('error', () => undefined).end(input);
@@ -23,7 +23,7 @@ export async function feed(input: string, commandLine: string, ...args: string[]
   return { output, complaint };
 }
 
-/** start starts a command line from a setting. */
+/** `start()` starts the command that a setting gives. */
 export function start(commandLine: string, args: string[]): ChildProcessWithoutNullStreams {
   // With `exec` the shell becomes the command, so that killing the child kills the command.
   return spawn('/bin/sh', ['-c', `exec ${commandLine} "$@"`, 'sh', ...args], { stdio: 'pipe' });

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 export interface CommandOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Whether standard input is closed, or is what the test writes to `child.stdin`. */
+  /** With `ignore`, the command's standard input is empty. With `pipe`, the test writes the input to `child.stdin`. */
   readonly stdin?: 'ignore' | 'pipe';
 }
 
@@ -14,7 +14,10 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** CommandUnderTest is a running command. It is killed at the end of its scope, with everything that it started. */
+/**
+ * CommandUnderTest is a running command. At the end of its scope, the command and all processes that it started are
+ * killed.
+ */
 export class CommandUnderTest implements AsyncDisposable {
   /** Standard output and standard error, in the order in which they arrived. */
   output = '';
@@ -47,7 +50,7 @@ export class CommandUnderTest implements AsyncDisposable {
     });
   }
 
-  /** printed resolves with the first match in the output. It rejects if the command ends without a match. */
+  /** `printed()` resolves with the first match in the output. It rejects if the command ends without a match. */
   async printed(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
       const match = pattern.exec(this.output);
@@ -65,12 +68,12 @@ export class CommandUnderTest implements AsyncDisposable {
     try {
       process.kill(-(this.child.pid as number), 'SIGKILL');
     } catch {
-      // This error means that no process of the group is left.
+      // The error means that no process of the group exists.
     }
     await this.exit;
   }
 
-  /** changed resolves when more output has arrived, or when the command has ended. */
+  /** `changed()` resolves when more output has arrived, or when the command has ended. */
   protected changed(): Promise<void> {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
@@ -80,8 +83,8 @@ export class CommandUnderTest implements AsyncDisposable {
   }
 }
 
-// Removes the variables of npm, the test runner and the machine that would change the program under test. npm must not
-// check for updates.
+// Removes the variables of npm and of the test runner that would change how the program under test behaves. Also turns
+// off npm's check for updates.
 function cleanEnvironment(): Record<string, string | undefined> {
   const kept = Object.entries(process.env).filter(
     ([name]) => name === 'NODE_COMPILE_CACHE' || !/^(npm_|LAMEDUCK_|KUBERNETES_|NODE_)/.test(name),

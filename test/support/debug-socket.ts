@@ -17,21 +17,21 @@ export function socketPath(t: TestContext): string {
   return join(folder, 'lameduck.sock');
 }
 
-/** send sends one request to a debug socket. It rejects if no process listens. */
+/** `send()` sends one request to a debug socket. It rejects if no process listens. */
 export async function send(path: string, url: string, method = 'GET'): Promise<{ status: number; body: string }> {
   const sent = request({ socketPath: path, path: url, method, agent: false }).end();
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
   return { status: response.statusCode ?? 0, body: (await response.toArray()).join('') };
 }
 
-/** inspect requests the document of a debug socket and returns it. */
+/** `inspect()` requests the JSON document from a debug socket and returns it. */
 export async function inspect(path: string, url = '/'): Promise<Inspection> {
   const { status, body } = await send(path, url);
   if (status !== 200) throw new Error(`${String(status)} ${body}`);
   return JSON.parse(body) as Inspection;
 }
 
-/** inspected resolves with the first document for which `isSo` returns true. */
+/** `inspected()` requests the document repeatedly, and resolves with the first one for which `isSo` returns true. */
 export async function inspected(path: string, isSo: (found: Inspection) => boolean): Promise<Inspection> {
   for (let attempt = 0; attempt < 1_000; attempt++) {
     const found = await inspect(path);

@@ -1,4 +1,4 @@
-// Parses Prometheus' text format strictly: input that a Prometheus server would reject throws here.
+// A strict parser of Prometheus' text format. It throws for every input that a Prometheus server would reject.
 import assert from 'node:assert/strict';
 
 export interface Family {
@@ -44,7 +44,8 @@ export class Exposition {
   }
 
   /**
-   * value returns the only sample with this name whose labels include the given labels, or undefined if there is none.
+   * `value()` returns the only sample with this name whose labels include the given labels, or undefined if there is
+   * none.
    */
   value(name: string, labels: Readonly<Record<string, string>> = {}): number | undefined {
     const all = [...this.families.values()].flatMap(({ samples }) => samples).filter((sample) => sample.name === name);
@@ -73,7 +74,7 @@ function parseSample(line: string): ParsedSample {
   return { name: name as string, labels, value: numberOf(value as string) };
 }
 
-// Parses a float as Go does: in any letter case.
+// Parses a float as Go does: `NaN` and `Inf` may have any letter case.
 function numberOf(text: string): number {
   if (/^nan$/i.test(text)) return NaN;
   if (/^[+-]?inf$/i.test(text)) return text.startsWith('-') ? -Infinity : Infinity;

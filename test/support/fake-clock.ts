@@ -1,4 +1,5 @@
-// A Clock that a test advances. It starts at an odd time, so that a test fails if a time is mistaken for a duration.
+// A Clock that moves only when a test advances it. Its first time is an odd number, so that a test fails if code
+// confuses a time with a duration.
 import type { Clock } from '../../src/clock.ts';
 
 interface Timer {
@@ -31,7 +32,7 @@ export class FakeClock implements Clock {
     };
   }
 
-  /** The number of pending timers, and how many of them would keep a process alive. */
+  /** How many timers are pending, and how many of these would keep a process alive. */
   get pending(): { all: number; holding: number } {
     const timers = [...this.#timers];
     return { all: timers.length, holding: timers.filter(({ holdsProcess }) => holdsProcess).length };
@@ -43,7 +44,7 @@ export class FakeClock implements Clock {
   }
 
   /**
-   * advance advances the clock by `milliseconds` and runs the due timers in order. After each timer it waits for
+   * `advance()` advances the clock by `milliseconds` and runs the due timers in order. After each timer it waits for
    * pending promises.
    */
   async advance(milliseconds: number): Promise<void> {
@@ -58,14 +59,14 @@ export class FakeClock implements Clock {
     this.#now = end;
   }
 
-  /** block advances the clock without running a timer, as if the event loop were blocked. */
+  /** `block()` advances the clock without running a timer, as if the event loop were blocked. */
   block(milliseconds: number): void {
     this.#now += milliseconds;
   }
 
   /**
-   * advanceUntil advances the clock in steps of 10 ms until `promise` has resolved. The error after `atMost`
-   * milliseconds names `what`.
+   * advanceUntil advances the clock in steps of 10 ms until `promise` has resolved. If that takes more than `atMost`
+   * milliseconds, it throws an error that names `what`.
    */
   async advanceUntil<Value>(what: string, promise: Promise<Value>, atMost = 60_000): Promise<Value> {
     const outcome: { value?: Value } = {};
@@ -84,7 +85,7 @@ export class FakeClock implements Clock {
   }
 }
 
-/** settled resolves after all pending promise callbacks have run. */
+/** `settled()` resolves after all pending promise callbacks have run. */
 export function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -9,11 +9,16 @@ export class FakeProcess extends EventEmitter {
   exitCode: number | undefined;
   /** The exit codes with which the code under test has exited. */
   readonly exits: number[] = [];
+  isAborted = false;
 
   exit(code: number): void {
     this.exitCode = code;
     if (this.exits.length === 0) this.emit('exit', code);
     this.exits.push(this.exitCode);
+  }
+
+  abort(): void {
+    this.isAborted = true;
   }
 
   getActiveResourcesInfo(): string[] {

@@ -1,5 +1,5 @@
-// The version of Fastify on which the plugin is tested: the module that FASTIFY_UNDER_TEST names, or else the installed
-// one.
+// The Fastify version on which the plugin is tested. The variable FASTIFY_UNDER_TEST names its module. Without the
+// variable, it is the installed version.
 import type * as fastify from 'fastify';
 
 const specifier = process.env['FASTIFY_UNDER_TEST'] ?? 'fastify';

@@ -1,4 +1,4 @@
-// Creates applications to test the plugin with, and connections to them.
+// Creates Fastify applications for tests of the plugin, and connections to them.
 import { once } from 'node:events';
 import { connect, type AddressInfo, type NetConnectOpts } from 'node:net';
 import type { TestContext } from 'node:test';
@@ -14,8 +14,8 @@ export { Fastify };
 export const silentLogger: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /**
- * PluginOptions are the options in the form that Fastify accepts: with `exactOptionalPropertyTypes`, Fastify's own
- * `logLevel` must not be undefined.
+ * PluginOptions has the options in the types that Fastify accepts. With `exactOptionalPropertyTypes`, Fastify does not
+ * accept undefined as `logLevel`.
  */
 export type PluginOptions = Omit<LameduckOptions, 'logLevel'>;
 
@@ -26,20 +26,20 @@ export async function createApp(
   serverOptions: FastifyServerOptions = {},
 ): Promise<FastifyInstance> {
   const app = Fastify(serverOptions);
-  // The budget is short, because otherwise connections that a test leaves open would delay the end of the test.
+  // The budget is short, because connections that a test leaves open would otherwise delay the end of the test.
   test.after(() => app.lameduck.shutdown('end of the test', { budget: 1 }));
   await app.register(fastifyLameduck, { logger: silentLogger, ...options });
   return app;
 }
 
-/** listen starts an application on a free port, and resolves when the application has been ready. */
+/** `listen()` starts an application on a free port, and resolves when the application is ready. */
 export async function listen(app: FastifyInstance, host = '127.0.0.1'): Promise<number> {
   await app.listen({ host, port: 0 });
   await app.lameduck.signals.hasBeenReady.signaled;
   return (app.server.address() as AddressInfo).port;
 }
 
-/** dial opens a connection that is closed when the test ends. */
+/** `dial()` opens a connection that is closed when the test ends. */
 export async function dial(test: TestContext, to: number | NetConnectOpts): Promise<Client> {
   const socket = connect(typeof to === 'number' ? { port: to, host: '127.0.0.1' } : to);
   test.after(() => socket.destroy());

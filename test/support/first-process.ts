@@ -1,4 +1,4 @@
-// Starts Node as PID 1, as in a container. The kernel applies no default action to a signal for PID 1.
+// Starts Node as PID 1, as in a container. For PID 1, the kernel applies no default action of a signal.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { CommandUnderTest } from './command-under-test.ts';
@@ -15,7 +15,7 @@ export class FirstProcess extends CommandUnderTest {
     super('sh', ['-c', script, 'sh', process.execPath, ...args], { env, stdin: 'pipe' });
   }
 
-  /** signalFirst sends the process a signal from outside its namespace. */
+  /** signalFirst sends a signal to the process from outside of its PID namespace. */
   async signalFirst(signal: NodeJS.Signals): Promise<void> {
     const [, unshare = ''] = await this.printed(/unshare is (\d+)/);
     process.kill(Number(readFileSync(`/proc/${unshare}/task/${unshare}/children`, 'utf8')), signal);

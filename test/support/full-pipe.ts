@@ -1,4 +1,5 @@
-// A pipe as container runtimes create it, which a test can fill and read. Node itself would create a pair of sockets.
+// A pipe that a test can fill and read, of the kind that container runtimes create. Node would create a pair of sockets
+// instead.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
@@ -7,7 +8,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 
 export interface Pipe {
-  /** The file descriptor of the writing end, for the program. The test closes it after it has started the program. */
+  /** The file descriptor of the end to which the program writes. The test closes it after the program has started. */
   readonly written: number;
   /** Writes into the pipe until it is full. */
   fill(): void;
@@ -42,7 +43,10 @@ export function makePipe(t: TestContext): Pipe {
   };
 }
 
-/** attempted returns 0 if a write finds the pipe full, or if a read finds the pipe empty. */
+/**
+ * `attempted()` calls `use`, which writes or reads. It returns 0 if the pipe is full for the write, or empty for the
+ * read.
+ */
 function attempted(use: () => number): number {
   try {
     return use();

@@ -1,4 +1,4 @@
-// A client of the gRPC health service, and a second service whose calls end when the test ends them.
+// A client of the gRPC health service, and a second service whose calls last until the test ends them.
 import { once } from 'node:events';
 import {
   Client,
@@ -37,7 +37,7 @@ export class GrpcHealthClient {
     this.stub = new HealthClient(`127.0.0.1:${String(port)}`, credentials.createInsecure()) as unknown as HealthStub;
   }
 
-  /** check resolves with the health status, or with the name of the error code. */
+  /** `check()` resolves with the health status, or with the name of the error code. */
   check(of = ''): Promise<string | number> {
     return new Promise((resolve) => {
       this.stub.check({ service: of }, (error, reply) => {
@@ -56,15 +56,15 @@ export class GrpcHealthClient {
   }
 
   /**
-   * watch collects the statuses of a stream. `end` resolves with all of them. The last element says how the stream
-   * ended.
+   * `watch()` collects the statuses that a stream sends. `end` resolves with all of them, and with a last element that
+   * says how the stream ended.
    */
   watch(of = ''): Watch {
     const stream = this.stub.watch({ service: of });
     const told: string[] = [];
     stream.on('data', ({ status }: { status: string }) => told.push(status));
     const first = once(stream, 'data');
-    first.catch(() => undefined); // Ignore the error here, because `end` reports it too.
+    first.catch(() => undefined); // Ignore the error here: `end` reports it too.
     const end = new Promise<string[]>((resolve) => {
       stream.on('error', () => undefined);
       stream.on('status', ({ code }) => {
@@ -85,12 +85,12 @@ const asText = {
   responseDeserialize: String,
 };
 
-/** echo is a service with one unary call. */
+/** `echo` is a service with one unary call. */
 export const echo: ServiceDefinition = {
   call: { path: '/Echo/Call', requestStream: false, responseStream: false, ...asText },
 };
 
-/** orders is a service with two streaming calls. */
+/** `orders` is a service with two streaming calls. */
 export const orders: ServiceDefinition = {
   watch: { path: '/shop.Orders/Watch', requestStream: false, responseStream: true, ...asText },
   wait: { path: '/shop.Orders/Wait', requestStream: false, responseStream: true, ...asText },
@@ -129,7 +129,7 @@ export class BusyGrpcClient {
     });
   }
 
-  /** call sends one call and resolves with its error, or with undefined. */
+  /** `call()` sends one call and resolves with its error, or with undefined. */
   call(): Promise<ServiceError | undefined> {
     return new Promise((resolve) => {
       const { requestSerialize, responseDeserialize } = asText;

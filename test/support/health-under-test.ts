@@ -27,21 +27,21 @@ export class HealthUnderTest {
     });
   }
 
-  /** ask returns the response to a probe whose checks all finish at once. */
+  /** `ask()` returns the response to a probe, if all checks of the probe end synchronously. */
   ask(url: string): Answer {
     const answer = this.health.answer(url);
     assert.ok(answer !== undefined && !(answer instanceof Promise), `${url} must be answered at once`);
     return answer;
   }
 
-  /** probe resolves with the response to a probe. */
+  /** `probe()` resolves with the response to a probe. */
   async probe(url: string): Promise<Answer> {
     const answer = await this.health.answer(url);
     assert.ok(answer !== undefined, `${url} must be a probe path`);
     return answer;
   }
 
-  /** bodyOf returns the response body of a probe whose checks all finish at once. */
+  /** bodyOf returns the body of the response to a probe, if all checks of the probe end synchronously. */
   bodyOf(url: string): string {
     return this.ask(url).body;
   }
@@ -51,12 +51,12 @@ export class HealthUnderTest {
   }
 }
 
-/** fails is a check that fails with an error whose message no client may see. */
+/** `fails()` is a check that fails. No response may contain the message of its error. */
 export const fails = (): never => {
   throw new Error('secret reason');
 };
 
 export const passes = (): boolean => true;
 
-/** hangs is a check that never finishes. */
+/** `hangs()` is a check that never finishes. */
 export const hangs = (): Promise<never> => new Promise(() => undefined);

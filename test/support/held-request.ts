@@ -1,4 +1,4 @@
-// A request that the server has admitted, and that gets no response until the test releases it.
+// A request that the server has admitted. The server sends the response after the test has released the request.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
@@ -18,8 +18,8 @@ export class HeldRequest {
   }
 
   /**
-   * open sends a request on its own connection and resolves when the server has admitted it. The connection ends with
-   * the test.
+   * `open()` sends a request on its own connection and resolves when the server has admitted it. The connection ends
+   * with the test.
    */
   static async open(test: TestContext, port: number, path = '/held', isSecure = false): Promise<HeldRequest> {
     const socket = isSecure
@@ -33,21 +33,21 @@ export class HeldRequest {
     return request;
   }
 
-  /** The head of the response, or an empty string before it has arrived. */
+  /** The head of the response, or an empty string if it has not arrived yet. */
   get head(): string {
     return this.#received.split('\r\n\r\n')[1] ?? '';
   }
 
   /**
-   * release completes the request. When the server has ended the connection, it resolves with the last line of the
-   * response.
+   * `release()` completes the request and waits until the server has ended the connection. It resolves with the last
+   * line of the response.
    */
   async release(): Promise<string | undefined> {
     this.#socket.write('.');
     return this.cut();
   }
 
-  /** cut resolves with the last line that has arrived when the server has ended the connection. */
+  /** `cut()` waits until the server has ended the connection. It resolves with the last line that has arrived. */
   async cut(): Promise<string | undefined> {
     await this.#ended;
     return this.#received.trimEnd().split('\r\n').at(-1);

@@ -1,4 +1,4 @@
-// Builds hooks on a fake clock, and reports the outcome of their runs.
+// Creates hooks on a fake clock, and reports how their runs ended.
 import assert from 'node:assert/strict';
 import { isLameduckError } from '../../src/errors.ts';
 import type { Hook, HookFunction } from '../../src/hooks/hook.ts';
@@ -15,7 +15,7 @@ export function hangs(): Promise<never> {
   return new Promise(() => undefined);
 }
 
-/** outcomeOf returns the outcome of a hook's run so far. */
+/** outcomeOf returns how the run of a hook has ended, if it has ended. */
 export function outcomeOf(run: Promise<HookFailure | undefined>): { failure?: HookFailure | undefined } {
   const outcome: { failure?: HookFailure | undefined } = {};
   void run.then((failure) => (outcome.failure = failure));
@@ -49,7 +49,7 @@ export function createHooks(): HooksUnderTest {
   return { hooks: new Hooks(clock, observer), clock, observer, notes: [] };
 }
 
-/** noting returns a hook that makes a note and then does its work. */
+/** `noting()` returns a hook that adds `note` to `notes` and then does its work. */
 export function noting(notes: string[], note: string, work: () => unknown): () => unknown {
   return () => {
     notes.push(note);

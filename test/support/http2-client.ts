@@ -9,7 +9,8 @@ import {
 import { once } from 'node:events';
 
 /**
- * Outcome is how a request ended. `code` is the stream's reset code: 0 for none, 7 for a stream that was not executed.
+ * Outcome says how a request ended. `code` is the error code with which the stream closed. 0 means no error, and 7
+ * means that the server did not execute the request.
  */
 export interface Outcome {
   readonly status: number | undefined;
@@ -37,7 +38,10 @@ export class Http2Client {
     if (this.session.connecting) await once(this.session, 'connect');
   }
 
-  /** request resolves when the stream has closed. `onData` is called for each received piece. */
+  /**
+   * `request()` sends a request, and resolves when its stream has closed. It calls `onData` for each chunk that
+   * arrives.
+   */
   async request(
     path: string,
     headers: OutgoingHttpHeaders = {},

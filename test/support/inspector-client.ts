@@ -4,8 +4,8 @@ import type { TestContext } from 'node:test';
 import type { CommandUnderTest } from './command-under-test.ts';
 
 /**
- * attachDebugger connects to the inspector that the program was started with. The returned function detaches the
- * debugger.
+ * attachDebugger connects to the inspector of a program that was started with `--inspect`. It returns a function that
+ * detaches the debugger.
  */
 export async function attachDebugger(t: TestContext, program: CommandUnderTest): Promise<() => void> {
   const [, url = ''] = await program.printed(/Debugger listening on (ws:\S+)/);

@@ -1,4 +1,4 @@
-// Sends httpGet probes as the kubelet does, one or repeatedly, and publishes the results.
+// Sends httpGet probes as the kubelet does, once or periodically, and publishes the results.
 import { setTimeout as pause } from 'node:timers/promises';
 import { probeHttp, type HttpGet } from '../../src/cli/rehearsal/probes/http.ts';
 import { runAttempts, type Outcome } from '../../src/cli/rehearsal/probes/outcome.ts';
@@ -6,12 +6,12 @@ import { afterResult, newStreak, type Streak } from '../../src/cli/rehearsal/str
 
 export type { HttpGet, Outcome };
 
-/** runProbe probes once, with the kubelet's retries. It never rejects. */
+/** runProbe sends one probe, with the kubelet's retries. It never rejects. */
 export function runProbe(action: HttpGet): Promise<Outcome> {
   return runAttempts(() => probeHttp(action));
 }
 
-/** ProberOptions has the field names of a probe in a pod. The period is in milliseconds. */
+/** ProberOptions has the names of a pod's probe fields. The period is in milliseconds. */
 export interface ProberOptions {
   readonly kind: 'liveness' | 'readiness';
   readonly action: HttpGet;
@@ -21,7 +21,8 @@ export interface ProberOptions {
 }
 
 /**
- * Prober probes from `start` to `stop`, one probe at a time. Unlike a kubelet, it continues after a published failure.
+ * Prober sends one probe after another from `start` to `stop`. Unlike a kubelet, it continues after it has published a
+ * failure.
  */
 export class Prober {
   readonly outcomes: Outcome[] = [];
@@ -38,8 +39,8 @@ export class Prober {
   }
 
   /**
-   * The result on which the kubelet acts. The kubelet restarts a container that fails its liveness probe, and removes
-   * an unready pod from its Services.
+   * The published result. A kubelet acts on it: it restarts a container whose liveness probe fails. A pod whose
+   * readiness probe fails is removed from its Services.
    */
   get published(): boolean {
     return this.#streak.published === 'success';

@@ -1,4 +1,4 @@
-// Runs `lameduck` as the kubelet does: as a process of which only the exit code and one line matter.
+// Runs the `lameduck` command as the kubelet does, and reads only its exit code and one line of its output.
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { CommandUnderTest } from './command-under-test.ts';
@@ -11,10 +11,10 @@ export interface Ended {
   readonly output: string;
 }
 
-/** main is the path of the command's main file. */
+/** `main` is the path of the command's main file. */
 export const main = join(import.meta.dirname, '..', '..', 'dist', 'cli', 'main.js');
 
-/** lameduck runs the command to its end. */
+/** `lameduck()` runs the command and waits until it exits. */
 export async function lameduck(
   t: TestContext,
   args: readonly string[],

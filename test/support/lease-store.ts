@@ -1,4 +1,4 @@
-// The storage of a small API server. It has one Lease for each name, and applies Kubernetes' rules for updates.
+// The storage of a small API server. It has one Lease for each name. Updates follow the rules of Kubernetes.
 import { randomUUID } from 'node:crypto';
 
 type Json = Record<string, unknown>;
@@ -75,7 +75,7 @@ export class LeaseStore {
     return { status: 200, body: this.#store('PUT', name, body['metadata'] as Json, body) };
   }
 
-  /** put writes a Lease without a version check, whatever is stored. */
+  /** `put()` writes a Lease unconditionally, without comparing resource versions. */
   put(name: string, spec: Json, metadata: Json = {}): StoredLease {
     const stored = this.#leases.get(name);
     const kept = stored?.metadata ?? { uid: randomUUID() };
@@ -113,7 +113,7 @@ export class LeaseStore {
   }
 }
 
-/** status returns an error in the form of the API server. */
+/** `status()` returns an error in the form of the API server. */
 export function status(code: number, reason: string, message: string, details: Json = {}): Answered {
   return {
     status: code,
@@ -121,7 +121,7 @@ export function status(code: number, reason: string, message: string, details: J
   };
 }
 
-// Validates as with fieldValidation=Strict, so that a misspelled field fails (L-034, L-035).
+// Rejects misspelled and unknown fields, as `fieldValidation=Strict` does (L-034, L-035).
 function invalid(body: Json): Answered | undefined {
   if (body['kind'] !== 'Lease' || body['apiVersion'] !== 'coordination.k8s.io/v1') {
     return status(400, 'BadRequest', 'no Lease');

@@ -13,7 +13,10 @@ import { RecordingObserver } from './recording-observer.ts';
 export interface LifecycleUnderTest extends Parts {
   readonly clock: FakeClock;
   readonly observer: RecordingObserver;
-  /** One entry for each start of the lifecycle, with the addresses that the observer received. */
+  /**
+   * One entry for each call of the observer at the start of a lifecycle. The entry has the addresses that the observer
+   * received.
+   */
   readonly starts: (readonly string[])[];
 }
 
@@ -25,7 +28,7 @@ export function createUnderTest(options: SettingsOptions = {}, servers: readonly
   return { ...manage(servers, options, { clock, observer, onStart }), clock, observer, starts };
 }
 
-/** readyUnderTest returns a lifecycle without a server that has been ready. */
+/** readyUnderTest returns a lifecycle that has become ready and has no server. */
 export async function readyUnderTest(options: SettingsOptions = {}): Promise<LifecycleUnderTest> {
   const parts = createUnderTest(options);
   parts.startup.begin();
@@ -46,7 +49,7 @@ export class ServerUnderTest implements AsyncDisposable {
     await once(this.server, 'listening');
   }
 
-  /** ask sends a request on its own connection. */
+  /** `ask()` sends a request on its own connection. */
   async ask(path: string): Promise<{ status: number | undefined; body: string }> {
     const { port } = this.server.address() as AddressInfo;
     const request = get({ port, host: '127.0.0.1', path, agent: false });
@@ -58,14 +61,14 @@ export class ServerUnderTest implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.server.listening) return;
-    // A drain on a stopped clock never ends, and the server's own close() would wait for the drain.
+    // On a stopped clock, a drain never ends, and the server's own close() would wait for the drain.
     NetServer.prototype.close.call(this.server);
     HttpServer.prototype.closeAllConnections.call(this.server);
     await settled();
   }
 }
 
-/** neverAnswers is a handler that never sends a response. */
+/** neverAnswers is a request handler that never sends a response. */
 export const neverAnswers = (): void => undefined;
 
 /** withRequestInFlight returns a ready lifecycle whose server has one request that never gets a response. */
@@ -82,7 +85,7 @@ export async function withRequestInFlight(serving: ServerUnderTest): Promise<Lif
   return { ...parts, client };
 }
 
-/** recordOf advances the clock until the shutdown has ended, and resolves with its record. */
+/** recordOf advances the clock until the shutdown has ended. It resolves with the record of the shutdown. */
 export function recordOf({ clock, handle }: LifecycleUnderTest): Promise<ShutdownRecord> {
   return clock.advanceUntil('the end of the shutdown', handle.ended);
 }

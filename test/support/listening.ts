@@ -4,7 +4,7 @@ import type { Http2Server } from 'node:http2';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 
-/** listen resolves with the port on which the server listens. */
+/** `listen()` resolves with the port on which the server listens. */
 export async function listen(t: TestContext, server: Server | Http2Server, host = '127.0.0.1'): Promise<number> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {

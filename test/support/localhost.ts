@@ -2,7 +2,7 @@
 import dns from 'node:dns';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** localhost lists the addresses of `localhost`. */
+/** `localhost` lists the addresses of `localhost`. */
 export const localhost = ['127.0.0.1', '127.0.0.2'] as const;
 
 interface Lookups {
@@ -10,8 +10,8 @@ interface Lookups {
 }
 
 /**
- * patchLocalhost patches the DNS lookup of all addresses, and returns a function that undoes it. Each lookup takes
- * `milliseconds`.
+ * patchLocalhost replaces the DNS lookup that returns all addresses, and returns a function that restores it. Each
+ * lookup takes `milliseconds`.
  */
 export function patchLocalhost(milliseconds = 0): () => void {
   const lookups = dns as unknown as Lookups;

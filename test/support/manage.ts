@@ -1,4 +1,4 @@
-// Builds every lifecycle of the tests, as `lameduck()` does but without a process and without a log.
+// Creates the lifecycles of all tests, as `lameduck()` does but without a process and without a log.
 import { systemClock, type Clock } from '../../src/clock.ts';
 import { createParts, type Parts, type PartsOptions } from '../../src/parts.ts';
 import { interceptServerEvents } from '../../src/http/server-events.ts';
@@ -6,33 +6,36 @@ import type { RequestFunctions } from '../../src/http/in-flight/request-function
 import type { Server } from '../../src/http/server.ts';
 import type { AuditLog, Observer } from '../../src/observer.ts';
 import { silent } from '../../src/observers/logging.ts';
-import { createMetrics } from '../../src/observers/metrics/metrics.ts';
+import { createMetrics } from '../../src/observers/metrics/lifecycle-metrics.ts';
 import type { MetricsRegistry } from '../../src/observers/metrics/registry.ts';
 import { completeSettings } from '../../src/settings/complete.ts';
 import type { SettingsOptions } from '../../src/settings/table.ts';
-import { seeded } from './random.ts';
+import { seededRandom } from '../../src/cli/rehearsal/random.ts';
 
 export interface ManageOptions {
   readonly functions?: RequestFunctions;
   readonly clock?: Clock;
-  /** random decides when each connection gets `Connection: close`. The default begins with the same seed in each test. */
+  /**
+   * `random()` decides at which time each connection gets `Connection: close`. By default, it starts with the same seed
+   * in each test.
+   */
   readonly random?: (() => number) | undefined;
   readonly observer?: Observer;
   readonly onStart?: PartsOptions['onStart'];
   readonly signOfLife?: () => void;
   readonly registry?: MetricsRegistry | undefined;
   readonly audit?: AuditLog | undefined;
-  /** manage gives servers a lifecycle that has not begun. By default it uses the system clock and no observer. */
+  /** Whether to set up the lifecycle as lameduck/register does. */
   readonly isUnderRegister?: boolean;
 }
 
-/** manage gives servers a lifecycle that has not begun. By default it uses the system clock and no observer. */
+/** `manage()` gives servers a lifecycle that has not started. By default, it uses the system clock and no observer. */
 export function manage(
   servers: readonly Server[],
   options: SettingsOptions = {},
   {
     clock = systemClock,
-    random = seeded(1),
+    random = seededRandom(1),
     observer = silent,
     onStart = () => undefined,
     functions = {},

@@ -9,8 +9,8 @@ import { serve, type Client, type Scope, type ServeOptions, type Serving } from 
 import { until } from './until.ts';
 
 /**
- * Responds by path: /hang never, /404 with 404, /stream in two parts, /events as an event stream, and all other paths
- * at once.
+ * Responds by path: /404 with the status 404, /stream in two parts, /events with an event stream, /hang never. Any
+ * other path gets a response at once.
  */
 const listener: RequestListener = (incoming, response) => {
   switch (incoming.url) {
@@ -45,7 +45,7 @@ export interface Measured extends Serving {
   scrape(path?: string): Promise<Exposition>;
 }
 
-/** measure starts a server with metrics at /metrics. */
+/** `measure()` starts a server that serves its metrics at /metrics. */
 export async function measure(scope: Scope, options: Partial<ServeOptions> = {}): Promise<Measured> {
   const requests: ServerResponse[] = [];
   const serving = await serve(scope, {
@@ -67,7 +67,7 @@ export async function measure(scope: Scope, options: Partial<ServeOptions> = {})
   };
 }
 
-/** ask sends a request on its own connection. */
+/** `ask()` sends a request on its own connection. */
 export async function ask(port: number, path: string): Promise<{ status: number | undefined; body: string }> {
   const [response] = (await once(request({ port, host: '127.0.0.1', path, agent: false }), 'response')) as [
     IncomingMessage,
@@ -75,13 +75,13 @@ export async function ask(port: number, path: string): Promise<{ status: number 
   return { status: response.statusCode, body: (await response.toArray()).join('') };
 }
 
-/** next returns the next response on a connection, and fails if there is none. */
+/** `next()` returns the next response on a connection, and fails if there is none. */
 export async function next({ reader }: Client): Promise<Response> {
   const response = await reader.next();
   assert.ok(response);
   return response;
 }
 
-/** quiet resolves when the lifecycle counts no request in flight. */
+/** `quiet()` resolves when no request is in flight. */
 export const quiet = ({ traffic }: Pick<Parts, 'traffic'>): Promise<void> =>
   until(() => traffic.requests.inFlight.serving === 0);

@@ -1,9 +1,9 @@
-// A Clock that runs slower or faster than real time.
+// A Clock that runs slower or faster than real time, so that a slow machine still meets every limit.
 import { systemClock, type Clock } from '../../src/clock.ts';
 
 /**
  * pacedClock advances by `pace` milliseconds per real millisecond. At a pace of 1/10, each wait takes ten times as long
- * in real time. A slow machine then still meets every limit.
+ * in real time.
  */
 export function pacedClock(pace: number): Clock {
   return {

@@ -1,5 +1,5 @@
-// The network of a pod: one network namespace for a server, one for its clients, and the link between them. The test
-// removes the link as the kubelet removes the network interface of a pod.
+// The network of a pod: one network namespace for a server, one for its clients, and the link between them. A test
+// removes the link, as the kubelet removes the network interface of a pod.
 import { execFile, execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
@@ -61,7 +61,7 @@ export class PodNetwork implements AsyncDisposable {
     await ip('-n', this.#pod, 'link', 'delete', 'eth0');
   }
 
-  /** muteClients drops everything that the clients send, as if their machine had lost power. */
+  /** muteClients drops every packet that the clients send, as if the clients' machine had lost power. */
   async muteClients(): Promise<void> {
     await ip('-n', this.#clients, 'route', 'add', 'blackhole', `${this.host}/32`);
   }

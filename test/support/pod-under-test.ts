@@ -1,4 +1,4 @@
-// A pod as `lameduck rehearse` runs it, with real processes. Tests wait for its events.
+// A pod that runs as in `lameduck rehearse`, with real processes. Tests wait for its events.
 import type { TestContext } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
 import { findIsolation } from '../../src/cli/rehearsal/container.ts';
@@ -13,31 +13,32 @@ import {
 } from '../../src/cli/rehearsal/pod.ts';
 import { until } from './until.ts';
 
-/** isolation is the way in which this machine can isolate containers. */
+/** `isolation` is the way in which this machine can isolate containers. */
 export const isolation = findIsolation();
 
 /** whyNoNamespace is the reason to skip a test that needs a PID namespace, or false. */
 export const whyNoNamespace = isolation.length === 0 ? 'no PID namespace can be made here' : false;
 
-/** nodeProgram returns the command line that runs this source code. */
+/** nodeProgram returns a command line that runs `source` as a Node program. */
 export function nodeProgram(source: string): readonly string[] {
   return [process.execPath, '--input-type=module', '--eval', source];
 }
 
-/** containerSpec fills in the defaults of a container. */
+/** containerSpec adds the default values to the fields of a container. */
 export function containerSpec(given: Partial<ContainerSpec> & Pick<ContainerSpec, 'command'>): ContainerSpec {
   return { ...containerDefaults, name: 'app', ...given };
 }
 
-// On a busy machine, `true` may take longer than the default timeout of one second. The probe would then fail.
+// On a busy machine, the program `true` may take longer than the default timeout of one second. The probe would then
+// fail.
 const timeoutSeconds = 60;
 
-/** probeSpec fills in the defaults of a probe that runs every second. */
+/** probeSpec adds the default values to the fields of a probe. The probe runs every second. */
 export function probeSpec(given: Partial<Probe> & Pick<Probe, 'type' | 'handler'>): Probe {
   return { ...probeDefaults, periodSeconds: 1, timeoutSeconds, failureThreshold: 1, ...given };
 }
 
-/** PodUnderTest is a running pod with the events so far. */
+/** PodUnderTest is a running pod with the events that it has emitted so far. */
 export class PodUnderTest {
   readonly log = new EventLog(() => systemClock.now());
   readonly states: PodState[] = [];
@@ -56,14 +57,17 @@ export class PodUnderTest {
   }
 
   static start(t: TestContext, given: Partial<PodSpec> & Pick<PodSpec, 'containers'>, backoffScale = 1): PodUnderTest {
-    const pod = { name: 'app', terminationGracePeriodSeconds: 5, restartPolicy: 'Always', ...given } as const;
+    const pod = { terminationGracePeriodSeconds: 5, restartPolicy: 'Always', ...given } as const;
     const started = new PodUnderTest(pod, backoffScale);
     t.after(() => started.kubelet.destroy());
     started.kubelet.start();
     return started;
   }
 
-  /** event resolves with the first past or future event of a kind for which `matches` returns true. */
+  /**
+   * `event()` resolves with the first event of a kind for which `matches` returns true. The event may be in the past or
+   * in the future.
+   */
   event(kind: EventKind, matches: (event: RehearsalEvent) => boolean = () => true): Promise<RehearsalEvent> {
     const isMatch = (event: RehearsalEvent): boolean => event.kind === kind && matches(event);
     const found = this.log.events.find(isMatch);
@@ -75,7 +79,7 @@ export class PodUnderTest {
     });
   }
 
-  /** output resolves when the container has printed `text`. */
+  /** `output()` resolves when the container has printed `text`. */
   async output(text: string): Promise<void> {
     await until(() => this.kubelet.main?.output.includes(text) === true);
   }

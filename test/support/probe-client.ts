@@ -1,4 +1,4 @@
-// Probes as the kubelet does: each probe has its own connection, sends `Connection: close`, and has a timeout.
+// Sends probes as the kubelet does: each probe has its own connection, a timeout, and the header `Connection: close`.
 import { once } from 'node:events';
 import { request, type IncomingHttpHeaders } from 'node:http';
 
@@ -16,7 +16,7 @@ export interface ProbeOptions {
   readonly patience?: number;
 }
 
-/** probe sends one probe. It rejects if no response arrives in time. */
+/** `probe()` sends one probe. It rejects if no response arrives in time. */
 export async function probe(
   port: number,
   path: string,

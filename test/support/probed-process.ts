@@ -1,4 +1,4 @@
-// A program with a probe port, and functions that probe it.
+// Starts a program with a probe port, and probes it.
 import type { TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { disposed } from './disposed.ts';
@@ -6,7 +6,7 @@ import { probe, type Probed } from './probe-client.ts';
 import { reservePort } from './reserved-port.ts';
 import { ProcessUnderTest } from './process-under-test.ts';
 
-/** ProbedProcess is a fixture that has been ready and serves its probe port. */
+/** ProbedProcess is a fixture that is ready and serves its probe port. */
 export class ProbedProcess extends ProcessUnderTest {
   readonly probePort: number;
 
@@ -36,8 +36,8 @@ export class ProbedProcess extends ProcessUnderTest {
   }
 
   /**
-   * probed resolves with the first response for which `isSo` returns true. It pauses between two probes, so that other
-   * processes can run.
+   * `probed()` sends probes until `isSo` returns true for a response, and resolves with this response. It pauses
+   * between two probes, so that other processes can run.
    */
   async probed(path: string, isSo: (probed: Probed) => boolean): Promise<Probed> {
     const since = performance.now();
@@ -49,7 +49,7 @@ export class ProbedProcess extends ProcessUnderTest {
     }
   }
 
-  /** block makes the program block its event loop for `milliseconds`, and resolves just before the block begins. */
+  /** `block()` makes the program block its event loop for `milliseconds`, and resolves just before the block begins. */
   async block(milliseconds: number): Promise<void> {
     await this.probe('/livez');
     await probe(await this.port(), `/block?ms=${String(milliseconds)}`);

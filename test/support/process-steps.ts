@@ -1,11 +1,11 @@
-// Tests of the decision how the process ends: one test for each step from a state to the next.
+// Tests the state machine that decides how the process ends: one test for each step from one state to the next.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { next, type Action, type Event, type State } from '../../src/process/signals-and-errors.ts';
 
 type Row = readonly [title: string, state: State, event: Event, after: State, ...actions: readonly Action[]];
 
-/** follows makes one test of each row. */
+/** `follows()` defines one test for each row. */
 export function follows(rows: readonly Row[]): void {
   for (const [title, state, event, after, ...actions] of rows) {
     test(title, () => {

@@ -6,7 +6,7 @@ import { CommandUnderTest, type CommandOptions } from './command-under-test.ts';
 
 export type Line = Record<string, unknown> & { msg?: string };
 
-/** LoggingCommand is a command whose output is read as log lines. */
+/** LoggingCommand is a command that writes log lines, which tests read as objects. */
 export class LoggingCommand extends CommandUnderTest {
   readonly lines: Line[] = [];
   stderr = '';
@@ -31,7 +31,10 @@ export class LoggingCommand extends CommandUnderTest {
     }
   }
 
-  /** line resolves with the first past or future line that matches. It rejects if the process ends without one. */
+  /**
+   * `line()` resolves with the first log line for which `matches` returns true, past or future. It rejects if the
+   * process ends without such a line.
+   */
   async line(what: string, matches: (line: Line) => boolean): Promise<Line> {
     for (let seen = 0; ;) {
       for (; seen < this.lines.length; seen++) if (matches(this.lines[seen] as Line)) return this.lines[seen] as Line;
@@ -40,14 +43,17 @@ export class LoggingCommand extends CommandUnderTest {
     }
   }
 
-  /** finalLine resolves after the exit, with the record of the shutdown. */
+  /** finalLine waits for the exit, and resolves with the log line that has the record of the shutdown. */
   async finalLine(): Promise<Line> {
     await this.exit;
     return this.line('the final line', ({ schema }) => schema === 'lameduck/shutdown/v1');
   }
 }
 
-/** ProcessUnderTest is a fixture in its own process, or another program by its path relative to the fixtures. */
+/**
+ * ProcessUnderTest is a fixture in its own process. `fixture` may also be the path of another program, relative to the
+ * fixtures.
+ */
 export class ProcessUnderTest extends LoggingCommand {
   constructor(fixture: string, env: Readonly<Record<string, string>> = {}, nodeOptions: readonly string[] = []) {
     const path = fileURLToPath(new URL(`../fixtures/${fixture}`, import.meta.url));
@@ -58,7 +64,7 @@ export class ProcessUnderTest extends LoggingCommand {
     return this.child.pid as number;
   }
 
-  /** signaled resolves when the lifecycle signal is in the log. */
+  /** `signaled()` resolves when the log has the line for this lifecycle signal. */
   signaled(name: string): Promise<Line> {
     return this.line(name, (line) => line['name'] === name);
   }
@@ -67,14 +73,17 @@ export class ProcessUnderTest extends LoggingCommand {
     return (await this.line('listening', ({ msg }) => msg === 'listening'))['port'] as number;
   }
 
-  /** ready resolves with the port after the process has been ready. Before that, a shutdown would skip the delay. */
+  /**
+   * `ready()` waits until the process is ready, and resolves with its port. A shutdown before that would skip the
+   * delay.
+   */
   async ready(): Promise<number> {
     await this.signaled('HasBeenReady');
     return this.port();
   }
 
   /**
-   * acceptedPorts resolves after the exit, with the ports of the clients whose connections this server port has
+   * acceptedPorts waits for the exit. It resolves with the client ports of the connections that the server port has
    * accepted. The program must import the fixture accepted-ports.
    */
   async acceptedPorts(port: number): Promise<readonly number[]> {

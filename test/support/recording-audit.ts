@@ -1,4 +1,4 @@
-// An AuditLog that stores the stages of each request as text, by the path of the request.
+// An AuditLog that records the stages of each request as text, grouped by the path of the request.
 import type { HttpRequest, HttpResponse } from '../../src/message.ts';
 import type { AuditLog } from '../../src/observer.ts';
 import { sentStatus } from '../../src/message.ts';

@@ -16,7 +16,7 @@ export class RecordingObserver implements Observer {
   readonly hookFailures: HookFailure[] = [];
   readonly stepFailures: StepFailure[] = [];
   readonly checkChanges: string[] = [];
-  /** One entry for each check that a probe of a whole endpoint has run. */
+  /** One entry for each check that ran in a probe of a whole endpoint, such as /readyz. */
   readonly checkResults: string[] = [];
   readonly unfinished: UnfinishedRequest[] = [];
   readonly records: ShutdownRecord[] = [];

@@ -1,15 +1,15 @@
-// Ports for programs that need a port number before they start, and so cannot listen on port 0.
+// Reserves ports for programs that need a port number before they start. These programs cannot listen on port 0.
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-// The kernel gives no port of this range to connect() or to listen(0): its own range begins above, on Linux at 32768.
-// Kubernetes' NodePorts begin at 30000.
+// The kernel assigns no port of this range to connect() or to listen(0): on Linux, it assigns ports from 32768 on.
+// Kubernetes assigns NodePorts from 30000 on.
 const [from, to] = [20_000, 29_999];
 
 /**
- * reservePort returns a TCP port that no other test gets while this process runs. A UDP socket of the same number is the
- * lock: only one process can bind it, and the kernel releases it when that process ends. The TCP port itself stays free
+ * reservePort returns a TCP port that no other test gets while this process runs. A UDP socket of the same number is
+ * the lock: only one process can bind it, and the kernel releases it when that process ends. The TCP port stays free
  * for the program under test.
  */
 export async function reservePort(): Promise<number> {
@@ -18,7 +18,10 @@ export async function reservePort(): Promise<number> {
   return reservePort();
 }
 
-/** Locks the port for this process, and returns whether that succeeded. The lock does not keep the process alive. */
+/**
+ * Binds the UDP socket that locks the port for this process. Returns whether this succeeded. The socket does not keep
+ * the process alive.
+ */
 async function lock(port: number): Promise<boolean> {
   const socket = createSocket('udp4').unref();
   return succeeds(once(socket.bind({ port, exclusive: true }), 'listening'));

@@ -1,4 +1,4 @@
-// A program that its developer restarts. It measures the time of each restart.
+// A program that is restarted as its developer restarts it, and the time that each restart takes.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -24,12 +24,15 @@ export class Restarted {
 
   constructor(t: TestContext, ...command: ConstructorParameters<typeof LoggingCommand>) {
     this.#test = t;
-    this.command = disposed(t, new LoggingCommand(...command));
+    const [program, args, options = {}] = command;
+    // In development, only the level `debug` has the lines about signals.
+    const env = { LAMEDUCK_LOG_LEVEL: 'debug', ...options.env };
+    this.command = disposed(t, new LoggingCommand(program, args, { ...options, env }));
   }
 
   /**
-   * restart calls `end` while a browser has idle connections and another client has the connections that `open` opens.
-   * It resolves when the process has exited.
+   * `restart()` calls `end`, which makes the process exit, and resolves after the exit. During the restart, a browser
+   * has idle connections. If `open` is given, another client has the connections that it opens.
    */
   async restart(end: (pid: number) => void, open?: (port: number) => void): Promise<Restart> {
     const { port, pid } = await this.#next('listening');
@@ -54,7 +57,7 @@ export class Restarted {
     return line;
   }
 
-  // A browser keeps a connection that it has used, and opens another connection in advance.
+  // A browser keeps a used connection open, and opens another connection in advance.
   async #openIdle(port: number): Promise<void> {
     const [used, preconnected] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
     for (const socket of [used, preconnected]) this.#test.after(() => socket.destroy());
@@ -63,15 +66,15 @@ export class Restarted {
   }
 }
 
-// How many milliseconds longer a restart may take than the restart of a bare server (P-107).
+// A restart may take at most this many milliseconds longer than the restart of a server without lameduck (P-107).
 const promised = 100;
 
 const bare = fileURLToPath(new URL('../fixtures/restarts-bare.ts', import.meta.url));
 
 /**
- * assertRestartsAtOnce asserts that a restart takes at most 100 ms longer than that of a bare server on the same
- * machine. Even an idle process waits for a busy processor, so the fastest of several rounds are compared. `cleanup` is
- * how long the program's own signal listener waits, in milliseconds.
+ * assertRestartsAtOnce asserts that a restart takes at most 100 ms longer than that of a server without lameduck on the
+ * same machine. On a busy machine, even an idle process waits for a processor, so only the fastest of several rounds
+ * are compared. `cleanup` is how long the program's own signal listener waits, in milliseconds.
  */
 export async function assertRestartsAtOnce(
   t: TestContext,

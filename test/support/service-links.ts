@@ -1,5 +1,5 @@
-// The variables that Kubernetes sets in every pod of a namespace that has a Service named `lameduck` with one named
-// port.
+// The variables that Kubernetes sets in every pod of a namespace with a Service named `lameduck`. The Service has one
+// named port.
 export const lameduckServiceLinks = {
   LAMEDUCK_SERVICE_HOST: '10.96.14.7',
   LAMEDUCK_SERVICE_PORT: '80',
@@ -9,6 +9,6 @@ export const lameduckServiceLinks = {
   LAMEDUCK_PORT_80_TCP_PROTO: 'tcp',
   LAMEDUCK_PORT_80_TCP_PORT: '80',
   LAMEDUCK_PORT_80_TCP_ADDR: '10.96.14.7',
-  // The ninth variable is for a second Service named `lameduck-api`.
+  // This variable is for another Service, named `lameduck-api`.
   LAMEDUCK_API_PORT: 'tcp://10.96.14.8:8080',
 } as const;

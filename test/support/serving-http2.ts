@@ -1,4 +1,5 @@
-// An HTTP/2 server with its lifecycle inside the test's process, for each of Node's two APIs.
+// An HTTP/2 server with its lifecycle in the process of the test, for each of Node's two APIs: streams, and the
+// compatibility API.
 import type { RequestListener } from 'node:http';
 import {
   createSecureServer,
@@ -42,38 +43,40 @@ export interface ServeOptions extends SettingsOptions {
 
 interface Kind {
   readonly isSecure: boolean;
-  /** Whether the program uses requests and responses of the compatibility API. If false, it uses streams. */
+  /** Whether the program uses the requests and responses of the compatibility API. Otherwise it uses streams. */
   readonly isCompatible: boolean;
   readonly by?: 'Fastify' | 'register';
 }
 
-export const streamsInClearText: Kind = { isSecure: false, isCompatible: false };
+export const streamsWithoutTls: Kind = { isSecure: false, isCompatible: false };
 
 const kinds: Readonly<Record<string, Kind>> = {
-  'node:http2 in clear text, streams': streamsInClearText,
-  'node:http2 in clear text, compatibility API': { isSecure: false, isCompatible: true },
+  'node:http2 without TLS, streams': streamsWithoutTls,
+  'node:http2 without TLS, compatibility API': { isSecure: false, isCompatible: true },
   'node:http2 over TLS, streams': { isSecure: true, isCompatible: false },
   'node:http2 over TLS, compatibility API': { isSecure: true, isCompatible: true },
   'Fastify HTTP/2, over TLS': { isSecure: true, isCompatible: true, by: 'Fastify' },
-  'register, HTTP/2 in clear text': { isSecure: false, isCompatible: true, by: 'register' },
+  'register, HTTP/2 without TLS': { isSecure: false, isCompatible: true, by: 'register' },
 };
 
 type Cases = (kind: Kind) => void;
 
 /**
- * describeKinds runs the same cases on every kind of HTTP/2 server, all kinds at once, because the cases mostly wait.
- * `casesAtOnce` is how many cases of each kind run at once.
+ * describeKinds runs the same cases on every kind of HTTP/2 server. All kinds run at once, because the cases mostly
+ * wait. `casesAtOnce` is how many cases of each kind run at once.
  */
 export function describeKinds(cases: Cases, casesAtOnce = 1): void {
   describeEachKind(cases, true, casesAtOnce);
 }
 
-/** describeKindsInTurn runs the kinds one after another, for cases that need the whole processor. */
+/**
+ * describeKindsInTurn runs the same cases on one kind of server after another, for cases that need the whole processor.
+ */
 export function describeKindsInTurn(cases: Cases): void {
   describeEachKind(cases, false);
 }
 
-/** noProbesOn returns the reason to skip a case with probes, or false. */
+/** noProbesOn returns false, or the reason to skip a case with probes on this kind of server. */
 export function noProbesOn({ by }: Kind): string | false {
   return by === 'register' && noProbes(by);
 }
@@ -141,7 +144,7 @@ function createServerOf(isSecure: boolean): Http2Server | Http2SecureServer {
 async function fastifyServer(
   onRequest: (request: Http2ServerRequest, response: Http2ServerResponse) => void,
 ): Promise<Http2SecureServer> {
-  // The adapter has the types of node:http.
+  // The adapter has the types of node:http, but the tests need those of node:http2.
   const server = await adapters['Fastify HTTP/2'](onRequest as unknown as RequestListener);
   return server as unknown as Http2SecureServer;
 }
@@ -159,7 +162,7 @@ export const answerBehindBody: Listener = (_, answer, request) => {
   });
 };
 
-/** HeldAnswer is a listener that sends its response when the test calls `finish`. */
+/** HeldAnswer is a request listener whose response ends when the test calls `finish`. */
 export class HeldAnswer {
   #finish: (() => void) | undefined;
   readonly listener: Listener;
@@ -182,10 +185,7 @@ export class HeldAnswer {
   }
 }
 
-/**
- * serveHeld starts a server with a client. Its only request has no complete response until the test finishes the
- * response.
- */
+/** serveHeld starts a server and a client with one request. The response is incomplete until the test finishes it. */
 export async function serveHeld(scope: Scope, kind: Kind, text: string, settings: SettingsOptions = {}) {
   const held = new HeldAnswer(text);
   const serving = await serve(scope, kind, { ...settings, listener: held.listener });

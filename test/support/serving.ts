@@ -1,4 +1,4 @@
-// A server with its lifecycle inside the test's process: real sockets, real time, no process signals.
+// A server with its lifecycle in the process of the test. It uses real sockets and real time, and no process signals.
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
@@ -19,19 +19,22 @@ import { manage } from './manage.ts';
 type Cases = (adapter: AdapterName) => void;
 
 /**
- * describeAdapters runs the same cases on every kind of server, all kinds at once, because the cases mostly wait.
+ * describeAdapters runs the same cases on every kind of server. All kinds run at once, because the cases mostly wait.
  * `casesAtOnce` is how many cases of each kind run at once.
  */
 export function describeAdapters(cases: Cases, casesAtOnce = 1): void {
   describeEach(adapterNames, cases, true, casesAtOnce);
 }
 
-/** describeAdaptersInTurn runs the kinds one after another, for cases that block the event loop of this process. */
+/**
+ * describeAdaptersInTurn runs the same cases on one kind of server after another, for cases that block the event loop
+ * of this process.
+ */
 export function describeAdaptersInTurn(cases: Cases): void {
   describeEach(adapterNames, cases, false);
 }
 
-/** describeProbedAdapters omits the kinds of server whose main port serves no probes. */
+/** describeProbedAdapters runs the same cases on each kind of server that serves probes on its main port. */
 export function describeProbedAdapters(cases: Cases): void {
   describeEach(
     adapterNames.filter((name) => noProbes(name) === false),
@@ -40,7 +43,7 @@ export function describeProbedAdapters(cases: Cases): void {
   );
 }
 
-/** noProbes returns the reason to skip a case with probes, or false. */
+/** noProbes returns false, or the reason to skip a case with probes on this adapter. */
 export function noProbes(adapter: AdapterName): string | false {
   return adapter === 'register' && 'lameduck/register serves no probes on the main port';
 }
@@ -61,7 +64,7 @@ export function describeEach<Name extends string>(
   });
 }
 
-/** The part of node:test's context that releases resources at the end of a test. */
+/** Scope is the part of node:test's context that releases resources at the end of a test. */
 export interface Scope {
   after(end: () => unknown): void;
 }
@@ -72,11 +75,11 @@ export interface Serving extends Parts {
   /** The names of the lifecycle signals in the order in which they fired. */
   readonly signals: string[];
   readonly unfinished: UnfinishedRequest[];
-  /** dial opens a connection, with TLS if the server uses it. */
+  /** `dial()` opens a connection, with TLS if the server uses it. */
   dial(options?: { readonly allowHalfOpen?: boolean }): Promise<Client>;
 }
 
-/** Client is one raw connection. It sends the bytes that a test writes, and reads the responses one by one. */
+/** Client is one raw connection. It sends the bytes that a test gives it, and reads one response at a time. */
 export class Client {
   readonly socket: Socket;
   readonly reader: ResponseReader;
@@ -96,12 +99,12 @@ export class Client {
     this.send(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`);
   }
 
-  /** reset ends the connection with a RST, as a crashed peer would. */
+  /** `reset()` ends the connection with a RST, as a crashed peer would. */
   reset(): void {
     this.#raw.resetAndDestroy();
   }
 
-  /** ended resolves with the time at which the server's FIN or reset arrived. */
+  /** `ended()` resolves with the time at which the server's FIN or reset arrived. */
   async ended(): Promise<number> {
     await this.reader.ended;
     return performance.now();
@@ -123,8 +126,8 @@ export interface ServeOptions extends SettingsOptions {
 }
 
 /**
- * serve starts a server and waits until it is ready, because a shutdown before that would skip the delay. The server and
- * its clients end with the test.
+ * `serve()` starts a server with its lifecycle and waits until it is ready, because a shutdown before that would skip
+ * the delay. The server and its clients are closed when the test ends.
  */
 export async function serve(
   scope: Scope,
@@ -187,13 +190,15 @@ export async function clientOn(raw: Socket, adapter: AdapterName): Promise<Clien
   return new Client(socket, raw);
 }
 
-/** listen resolves when a server listens on any free port. */
+/** `listen()` resolves when a server listens on any free port. */
 export async function listen(server: Server): Promise<void> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
 }
 
-/** shutdownOf begins the shutdown, and returns the time at which it began and the promise of its record. */
+/**
+ * shutdownOf begins the shutdown. It returns the time of the beginning, and a promise of the record of the shutdown.
+ */
 export function shutdownOf({ handle }: Serving): { readonly since: number; readonly ended: Promise<ShutdownRecord> } {
   return { since: performance.now(), ended: handle.shutdown('test') };
 }

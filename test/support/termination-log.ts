@@ -1,4 +1,4 @@
-// Creates the file in which the kubelet expects a container's termination message.
+// Creates the file to which a container writes its termination message.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ export function folder(t: TestContext): string {
   return path;
 }
 
-/** emptyFile returns an empty file, as a container finds it. */
+/** emptyFile creates an empty termination message file, as a starting container finds it. */
 export function emptyFile(t: TestContext): string {
   const path = join(folder(t), 'termination-log');
   writeFileSync(path, '');

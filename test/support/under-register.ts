@@ -1,11 +1,11 @@
-// Starts a program without lameduck in its code, with `lameduck/register` loaded before it.
+// Starts a program that does not call lameduck(), with `lameduck/register` loaded before it.
 import { ProcessUnderTest, type Line } from './process-under-test.ts';
 
 export const register = new URL('register.mjs', import.meta.url).href;
 
 /**
- * registered returns the variables with which Node loads `lameduck/register`. By default they switch the probe port
- * off.
+ * `registered()` returns the environment variables that make Node load `lameduck/register`. By default they turn the
+ * probe port off.
  */
 export function registered(env: Readonly<Record<string, string>> = {}): Record<string, string> {
   return { NODE_OPTIONS: `--import=${register}`, LAMEDUCK_PROBE_PORT: 'off', ...env };
@@ -16,7 +16,7 @@ export function startUnderRegister(fixture: string, env: Readonly<Record<string,
   return new ProcessUnderTest(fixture, registered(env));
 }
 
-/** messages returns the messages of the program and of lameduck, in the order of the output. */
+/** `messages()` returns the messages of the program and of lameduck, in the order of the output. */
 export function messages(lines: readonly Line[]): unknown[] {
   return lines.map(({ msg }) => msg);
 }

@@ -12,7 +12,7 @@ export function openEventStream(response: ServerResponse): void {
 /** eventSource is the header with which an `EventSource` requests an event stream. */
 export const eventSource = 'Accept: text/event-stream\r\n';
 
-/** watching opens event streams, one after another, and waits until each has received an event. */
+/** `watching()` opens `count` event streams, one after another. It waits until each has received an event. */
 export async function watching(serving: Serving, count: number, path = '/events'): Promise<Client[]> {
   const clients: Client[] = [];
   for (let index = 0; index < count; index++) {

@@ -1,4 +1,4 @@
-// Tests the errors of the testing helper, and that it leaves nothing open after a failure.
+// Tests the errors of runShutdown, and that it leaves nothing open after a failure.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
@@ -62,7 +62,7 @@ test('runShutdown rejects at once for a server that is shut down before it was r
   );
 });
 
-test('runShutdown rejects with the error that its callback threw, after the server has ended', async () => {
+test('runShutdown rejects with the error that its callback threw, but only after the server has closed', async () => {
   for (const error of [
     new assert.AssertionError({ message: 'expected', actual: 1, expected: 2 }),
     new TypeError('no'),
@@ -91,7 +91,7 @@ test('runShutdown rejects with the cut requests if its callback rejects because 
       assert.equal(code, 'LAMEDUCK_ERR_WORK_FAILED');
       assert.match(
         message,
-        /^the work of runShutdown\(\): it failed \(fetch failed\), when the shutdown had cut 12 requests: PUT "\/report" after [\d.]+m?s, (PUT "\/orders\/\d+" after [\d.]+m?s, ){9}and 2 more$/,
+        /^the work of runShutdown\(\): it failed \(fetch failed\) after the shutdown had cut 12 requests: PUT "\/report" after [\d.]+m?s, (PUT "\/orders\/\d+" after [\d.]+m?s, ){9}and 2 more$/,
       );
       assert.ok(cause instanceof TypeError);
       return true;
@@ -100,7 +100,7 @@ test('runShutdown rejects with the cut requests if its callback rejects because 
   assert.equal(server.listening, false);
 });
 
-test('runShutdown rejects if its callback sends no request, or only probes, because the test would prove nothing', async () => {
+test('runShutdown rejects if its callback sends no request, or only probes, because such a test would prove nothing', async () => {
   const works: readonly ((origin: string) => unknown)[] = [() => undefined, (origin) => text(`${origin}/readyz`)];
   for (const work of works) {
     const { server } = serving();
@@ -116,7 +116,7 @@ test('runShutdown rejects if its callback sends no request, or only probes, beca
   }
 });
 
-test('an error that the callback of runShutdown throws synchronously, or a thrown value that is not an Error, becomes an Error', async () => {
+test('runShutdown rejects with an Error if its callback throws synchronously, or throws a value that is not an Error', async () => {
   await assert.rejects(
     runShutdown(serving().server, () => {
       // eslint-disable-next-line @typescript-eslint/only-throw-error
@@ -126,7 +126,7 @@ test('an error that the callback of runShutdown throws synchronously, or a throw
   );
 });
 
-test('the error for a request after the listener has closed says what happened', async () => {
+test('the error of runShutdown for a request after the listener has closed says what happened', async () => {
   const { server } = serving();
   await assert.rejects(
     runShutdown(server, async (origin) => {
@@ -143,7 +143,7 @@ test('the error for a request after the listener has closed says what happened',
   );
 });
 
-test('runShutdown rejects if its callback does not end, after the server has ended', async () => {
+test('runShutdown rejects if its callback does not end, but only after the server has closed', async () => {
   const { server } = serving();
   const hangs = runShutdown(
     server,
@@ -183,7 +183,7 @@ test('runShutdown rejects with LAMEDUCK_DISABLED, because there is no lifecycle 
   );
 });
 
-test('runShutdown rejects a server that has ended, or whose shutdown has begun', async () => {
+test('runShutdown rejects a server that has closed, or whose shutdown has already begun', async () => {
   const { server, duck } = serving();
   void duck.shutdown('before the test');
   const again = { code: 'LAMEDUCK_ERR_SERVER_CLOSED', message: /the shutdown of this server has already begun/ };
@@ -205,7 +205,7 @@ for (const [what, server] of Object.entries({
   'an object': {},
   'a function': serving,
 })) {
-  test(`runShutdown rejects ${what}, and the error says what it is`, async () => {
+  test(`runShutdown rejects a value that is not a server, and the error shows the value: ${what}`, async () => {
     await assert.rejects(
       runShutdown(server as never, () => undefined),
       { code: 'LAMEDUCK_ERR_SERVER_INVALID' },
@@ -240,12 +240,12 @@ test('runShutdown passes no origin for a server on a unix socket', async () => {
   await once(server, 'listening');
   await assert.rejects(
     runShutdown(server, () => undefined),
-    { code: 'LAMEDUCK_ERR_SERVER_INVALID', message: /unix socket/ },
+    { code: 'LAMEDUCK_ERR_SERVER_INVALID', message: /Unix socket/ },
   );
   assert.equal(server.listening, false);
 });
 
-test('during runShutdown, and after every kind of end, lameduck has no listener on the process', async () => {
+test('during runShutdown, and after it has ended in any way, lameduck has no listener on the process', async () => {
   const before = processListeners();
   const { server } = serving();
   assert.notDeepEqual(processListeners(), before);
@@ -263,7 +263,7 @@ test('during runShutdown, and after every kind of end, lameduck has no listener 
   }
 });
 
-test('a process that has run runShutdown several times, with and without errors, ends on its own with its own exit code', async (t) => {
+test('a process that has called runShutdown several times, with and without errors, ends on its own with its own exit code', async (t) => {
   const program = disposed(t, new ProcessUnderTest('runs-shutdowns.ts', { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '10s' }));
   assert.deepEqual(await program.exit, { code: 7, signal: null }, program.output);
   const done = await program.line('the end', ({ msg }) => msg === 'done');
@@ -271,7 +271,7 @@ test('a process that has run runShutdown several times, with and without errors,
   assert.deepEqual(done['outcomes'], ['served', 'LAMEDUCK_ERR_NEVER_READY', 'boom', 'served']);
 });
 
-test('runShutdown rejects with the error of listen() if the port has been taken', async (t) => {
+test('runShutdown rejects with the error of listen() if another server uses the port', async (t) => {
   const taken = createServer().listen(0);
   await once(taken, 'listening');
   t.after(() => taken.close());

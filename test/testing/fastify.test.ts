@@ -1,4 +1,4 @@
-// Tests the testing helper on Fastify applications.
+// Tests runShutdown on Fastify applications.
 import assert from 'node:assert/strict';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,7 +22,7 @@ function application(closed: string[]): FastifyInstance {
   return app;
 }
 
-test('runShutdown shuts down an application with the plugin, and its onClose hooks have run', async () => {
+test('runShutdown shuts down an application that has the plugin, and the onClose hooks of the application run', async () => {
   const closed: string[] = [];
   const { record, result } = await runShutdown(application(closed), async (origin) =>
     (await fetch(`${origin}/orders/7`)).json(),
@@ -33,7 +33,7 @@ test('runShutdown shuts down an application with the plugin, and its onClose hoo
   assert.deepEqual(closed, ['onClose']);
 });
 
-test('runShutdown accepts an application that is ready or listens', async () => {
+test('runShutdown accepts an application that is ready, or that already listens', async () => {
   for (const prepare of [(app: FastifyInstance) => app.ready(), (app: FastifyInstance) => app.listen({ port: 0 })]) {
     const app = application([]);
     await prepare(app);
@@ -54,7 +54,7 @@ test("runShutdown rejects with the application's error if its plugins cannot be 
   await app.close();
 });
 
-test('runShutdown rejects an application without the plugin, but accepts its server if that has a lifecycle', async () => {
+test('runShutdown rejects an application without the plugin, but accepts its server if the server has a lifecycle', async () => {
   const app = Fastify();
   await assert.rejects(
     runShutdown(app as never, () => undefined),

@@ -1,4 +1,4 @@
-// Tests the testing helper on HTTP/2 servers.
+// Tests runShutdown on HTTP/2 servers.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createSecureServer, createServer, type ClientHttp2Session, type Http2Server } from 'node:http2';
@@ -16,7 +16,7 @@ async function ask(session: ClientHttp2Session, path: string): Promise<string> {
 }
 
 const servers: Readonly<Record<string, () => Http2Server>> = {
-  'in clear text': () =>
+  'without TLS': () =>
     createServer((_request, response) => {
       setTimeout(() => response.end('served'), 20);
     }),
@@ -37,7 +37,7 @@ const servers: Readonly<Record<string, () => Http2Server>> = {
 };
 
 for (const [what, create] of Object.entries(servers)) {
-  test(`runShutdown shuts down an HTTP/2 server ${what} during the named request`, async () => {
+  test(`runShutdown shuts down an HTTP/2 server ${what} while the request with the given path is in flight`, async () => {
     const { record, result } = await runShutdown(
       create(),
       async (origin) => {

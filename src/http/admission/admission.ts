@@ -1,4 +1,5 @@
-// Decides what happens to an arriving request. The decisions and their order are the same for HTTP/1.1 and HTTP/2.
+// Decides what happens to an arriving request. HTTP/1.1 and HTTP/2 requests are checked in the same order.
+import { AsyncResource } from 'node:async_hooks';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import type { Clock } from '../../clock.ts';
@@ -20,8 +21,8 @@ export interface AdmissionOptions {
   readonly clock: Clock;
   readonly random: () => number;
   /**
-   * answer returns the answer to a request for an endpoint of lameduck. It returns undefined for any other request, and
-   * lameduck then treats the request as the program's. The drain neither rejects nor waits for a request for an
+   * `answer()` returns the answer to a request for an endpoint of lameduck. It returns undefined for any other request,
+   * and lameduck then treats the request as the program's. The drain neither rejects nor waits for a request for an
    * endpoint (P-078).
    */
   readonly answer: (url: string, method: string) => Answer | Promise<Answer> | undefined;
@@ -29,40 +30,44 @@ export interface AdmissionOptions {
 }
 
 /**
- * Records creates the record of a connection that was accepted before lameduck replaced the server's `emit`. lameduck
- * learns of such a connection only from its first request (P-053).
+ * Records creates records of connections that were accepted before lameduck replaced the server's `emit`. lameduck
+ * detects such a connection only at its first request (P-053).
  */
 export interface Records {
   /**
-   * adopt returns the record of the connection to which a socket belongs. It returns undefined if the socket is not
+   * `adopt()` returns the record of the connection to which a socket belongs. It returns undefined if the socket is not
    * real, because a test has injected the request in the process (P-031).
    */
   adopt(socket: unknown): Connection | undefined;
   onSession(session: ServerHttp2Session): Session;
 }
 
+type Decision = 'answered' | 'held' | 'passed on';
+
 /**
  * Admission decides what happens to each request. It checks these cases in order: drop the request, answer a probe,
- * hold the request, refuse it, reject it. If none applies, the program gets the request. `refuse` is for the shutdown,
- * and `reject` for the overload limits.
+ * hold the request, refuse it, reject it. If no case applies, the program gets the request. `refuse` is for the
+ * shutdown, and `reject` for the overload limits. Only the first case depends on the protocol: `onRequest` and
+ * `onStream` check it, and then call `#decide`.
  */
 export class Admission {
   /**
-   * hold delays all requests except probes while the listener closes, because a client that waits for a response opens
-   * no new connection.
+   * `hold` delays all requests except probes while the listener closes, because a client that waits for a response
+   * opens no new connection.
    */
   readonly hold = new Hold();
   /**
-   * overload applies the overload limits. It is undefined if no limit is set, so that a request costs no time for it.
+   * `#overload` applies the overload limits. It is undefined if no limit is set, so that requests cost no additional
+   * time.
    */
-  readonly overload: Overload | undefined;
+  readonly #overload: Overload | undefined;
   readonly #options: AdmissionOptions;
   readonly #requests: Requests;
   readonly #records: Records;
   #refusesUpgrades = false;
 
   constructor(options: AdmissionOptions, requests: Requests, records: Records) {
-    this.overload = createOverload(options.clock, options.limits, requests);
+    this.#overload = createOverload(options.clock, options.limits, requests);
     this.#options = options;
     this.#requests = requests;
     this.#records = records;
@@ -79,8 +84,8 @@ export class Admission {
    */
   onRequest(request: IncomingMessage, response: ServerResponse, event: string, proceed: Proceed): boolean {
     const connection = connectionOf(request.socket) ?? this.#records.adopt(request.socket);
-    // The program may emit a request again as another event, even after the client has disconnected. The decision on
-    // the first event still applies.
+    // The program may emit the same request again as another event, even after the client has disconnected. lameduck
+    // has already decided about this request.
     if (connection?.exchangeOf(response) !== undefined) return false;
     if (connection?.isClosing === true) {
       request.resume();
@@ -96,7 +101,7 @@ export class Admission {
     if (exchange === undefined) return false;
     const decision = this.#decide(exchange, answer, undefined);
     // Create the closure only for a held request, because most requests are not held.
-    if (decision === 'held') this.#holdBack(exchange, undefined, () => proceed(event, request, response));
+    if (decision === 'held') this.#holdBack(exchange, this.#onePacket, () => proceed(event, request, response));
     return decision !== 'passed on';
   }
 
@@ -119,8 +124,10 @@ export class Admission {
     this.#requests.enrol(exchange, answer !== undefined);
     if (exchange.request.method === 'CONNECT') this.#requests.markLongRunning(stream);
     if (this.#options.random() < this.#options.limits.goawayChance) connection.end();
-    const decision = this.#decide(exchange, answer, hold);
-    if (decision === 'held') this.#holdBack(exchange, hold, proceed);
+    // The drain waits for held streams. A stream that will be refused must not delay it.
+    const own = connection.isLate ? undefined : hold;
+    const decision = this.#decide(exchange, answer, own);
+    if (decision === 'held') this.#holdBack(exchange, own, proceed);
     return decision !== 'passed on';
   }
 
@@ -137,38 +144,42 @@ export class Admission {
     return true;
   }
 
-  #decide(
-    exchange: HttpExchange,
-    answer: Answer | Promise<Answer> | undefined,
-    own: Hold | undefined,
-  ): 'answered' | 'held' | 'passed on' {
+  // Checks the cases that the comment of Admission lists after `drop`, in the same order. The first case that applies
+  // decides.
+  #decide(exchange: HttpExchange, answer: Answer | Promise<Answer> | undefined, own: Hold | undefined): Decision {
     if (answer !== undefined) {
       answerProbe(exchange.request, exchange.response, answer);
       return 'answered';
     }
     if (this.hold.isOn || own?.isOn === true || exchange.connection.isLate) return 'held';
-    return this.#isRejected(exchange) ? 'answered' : 'passed on';
+    if (own === undefined && this.#options.clock.now() >= exchange.connection.closeAt) return 'held';
+    return this.#decideUnheld(exchange);
   }
 
-  // Tells whether the overload limits reject a request. If they do not, the request goes to the program.
-  #isRejected(exchange: HttpExchange): boolean {
+  // Checks the cases after `hold`: refuse, reject, or pass the request to the program. For a held request, this
+  // function is called when lameduck continues the request.
+  #decideUnheld(exchange: HttpExchange): Decision {
+    if (exchange.connection.isLate) {
+      this.#requests.refuse(exchange);
+      return 'answered';
+    }
     this.#requests.watch(exchange);
-    const isRejected = this.overload?.rejects(exchange) === true;
-    if (isRejected) this.#requests.setApart(exchange);
-    else this.#requests.noteReceived(exchange);
-    return isRejected;
+    if (this.#overload?.rejects(exchange) === true) {
+      this.#requests.setApart(exchange);
+      return 'answered';
+    }
+    this.#requests.noteReceived(exchange);
+    return 'passed on';
   }
 
-  #holdBack(exchange: HttpExchange, own: Hold | undefined, proceed: () => void): void {
-    const { isLate } = exchange.connection;
+  #holdBack(exchange: HttpExchange, own: Pick<Hold, 'pass'> | undefined, proceed: () => void): void {
     const isAwaited = exchange.hold();
     const goOn = (): void => {
       // If the client has disconnected while the request was held, the program must not execute the request.
-      if (!isAwaited()) return;
-      if (isLate) this.#requests.refuse(exchange);
-      else if (!this.#isRejected(exchange)) proceed();
+      if (isAwaited() && this.#decideUnheld(exchange) === 'passed on') proceed();
     };
-    // Wait until the session has sent its GOAWAY, and then until the listener has closed.
+    // Continue the request when the listener has closed. An HTTP/2 request first waits until its session has sent the
+    // GOAWAY, and an HTTP/1.1 request may first wait until Node has parsed its packet.
     if (own === undefined) this.hold.pass(goOn);
     else {
       own.pass(() => {
@@ -177,12 +188,20 @@ export class Admission {
     }
   }
 
+  // Delays a request until Node has parsed the packet in which it arrived. If the client has pipelined further requests
+  // in the packet, only the last response then says `Connection: close`, even if the handler responds at once (P-009).
+  readonly #onePacket: Pick<Hold, 'pass'> = {
+    pass: (goOn) => {
+      process.nextTick(AsyncResource.bind(goOn));
+    },
+  };
+
   // Refuses an upgrade after earlier pipelined responses have been sent.
   #refuseUpgrade(connection: Connection): void {
     const { socket, exchanges, isLate } = connection;
     connection.enter(closeAnnounced);
     const refuse = (): void => {
-      this.#requests.inFlight.refused++;
+      this.#requests.inFlight.noteRefused();
       refuseUpgrade(socket, isLate);
       connection.end();
     };

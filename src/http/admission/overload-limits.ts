@@ -2,12 +2,12 @@
 // no limit.
 import type { Clock } from '../../clock.ts';
 import { parseDuration } from '../../settings/duration.ts';
-import { longestBehindAnswer } from '../http1/half-request.ts';
+import { closingAnswer } from '../http1/close-header.ts';
 import { answerInPlaceOfHandler } from '../responses/in-place-of-handler.ts';
 import { abortRequest } from '../in-flight/request-signal.ts';
 import { timedOut, tooManyRequests } from '../responses/rejection.ts';
-import type { Answer } from '../../message.ts';
-import type { HttpExchange } from '../exchange.ts';
+import { longestBodyAfterResponse, type HttpExchange } from '../exchange.ts';
+import type { InFlight } from '../in-flight/in-flight.ts';
 
 /** OverloadLimits are the overload limits of a server. 0 means no limit. */
 export interface OverloadLimits {
@@ -18,16 +18,19 @@ export interface OverloadLimits {
   readonly goawayChance: number;
 }
 
-/** Load gives the current number of requests in flight, which is compared with the limit. */
+/**
+ * Load counts the requests in flight, whose number is compared with `maxRequestsInflight`. It also counts the rejected
+ * requests.
+ */
 export interface Load {
   /**
    * inFlight.serving counts the requests that are neither long-running nor probes, including the request that has just
    * arrived.
    */
-  readonly inFlight: { readonly serving: number };
+  readonly inFlight: Pick<InFlight, 'serving' | 'noteRejected' | 'noteTimedOut'>;
   /**
-   * recount returns `inFlight.serving`. Before that, it stops counting requests that have ended although no `close`
-   * event was emitted.
+   * `recount()` returns `inFlight.serving`. It first removes requests that have ended although no `close` event was
+   * emitted.
    */
   recount(exchange: HttpExchange): number;
   isLongRunning(exchange: HttpExchange): boolean;
@@ -39,8 +42,8 @@ export function isLimited({ requestTimeout, maxRequestsInflight }: OverloadLimit
 }
 
 /**
- * createOverload returns the Overload for some limits. It returns undefined if no limit is set, so that requests cost
- * no additional time.
+ * createOverload returns an Overload that applies the given limits. It returns undefined if no limit is set, so that
+ * requests cost no additional time.
  */
 export function createOverload(clock: Clock, limits: OverloadLimits, load: Load): Overload | undefined {
   return isLimited(limits) ? new Overload(clock, limits, load) : undefined;
@@ -48,8 +51,6 @@ export function createOverload(clock: Clock, limits: OverloadLimits, load: Load)
 
 /** Overload applies the overload limits to requests. Long-running requests are not limited. */
 export class Overload {
-  requestsRejected = 0;
-  requestsTimedOut = 0;
   readonly #clock: Clock;
   readonly #limits: OverloadLimits;
   readonly #load: Load;
@@ -61,15 +62,15 @@ export class Overload {
   }
 
   /**
-   * rejects returns true if a request is above the limit, and answers it with 429. For every other request it starts
-   * the timer of `requestTimeout` and returns false (A-174).
+   * `rejects()` returns true if a request is above the limit, and answers it with 429. For every other request it
+   * starts the timer of `requestTimeout` and returns false (A-174).
    */
   rejects(exchange: HttpExchange): boolean {
     if (this.#load.isLongRunning(exchange)) return false;
     const { maxRequestsInflight, requestTimeout } = this.#limits;
     const isTooMany = maxRequestsInflight > 0 && this.#load.inFlight.serving > maxRequestsInflight;
     if (isTooMany && this.#load.recount(exchange) > maxRequestsInflight) {
-      this.requestsRejected++;
+      this.#load.inFlight.noteRejected();
       answerInPlaceOfHandler(exchange, tooManyRequests);
       return true;
     }
@@ -91,32 +92,25 @@ export class Overload {
   // the response is truncated. The client then sees that the response is not complete (A-172).
   #timeOut(exchange: HttpExchange): void {
     if (this.#isAnswered(exchange) || this.#load.isLongRunning(exchange)) return;
-    abortRequest(exchange.request, 'it exceeded its time limit');
+    abortRequest(exchange.request, 'the time limit of the request was exceeded');
     if (this.#isAnswered(exchange)) return;
-    this.requestsTimedOut++;
+    this.#load.inFlight.noteTimedOut();
     if (exchange.response.headersSent) {
       exchange.breakOff();
       return;
     }
-    answerInPlaceOfHandler(exchange, closing(exchange, timedOut));
+    answerInPlaceOfHandler(exchange, closingAnswer(exchange, timedOut));
     this.#stopReading(exchange);
   }
 
-  // Stops reading a request body after lameduck has responded. An HTTP/2 request does not end with its response: it
-  // would count as in flight for as long as the client sends a body.
+  // Stops reading a request body after lameduck has responded. Otherwise an HTTP/2 request would count as in flight for
+  // as long as the client sends its body.
   #stopReading(exchange: HttpExchange): void {
     if (exchange.stopReading()) return;
-    exchange.cancelTimeout = this.#clock.after(longestBehindAnswer, () => {
+    exchange.cancelTimeout = this.#clock.after(longestBodyAfterResponse, () => {
       this.#stopReading(exchange);
     });
   }
-}
-
-// Adds `Connection: close` to an answer. The handler still runs and may write to the socket, so the socket must not be
-// used for another request.
-function closing(exchange: HttpExchange, answer: Answer): Answer {
-  const isLast = exchange.connection.isLast(exchange);
-  return isLast ? { ...answer, headers: { ...answer.headers, Connection: 'close' } } : answer;
 }
 
 // Returns the limit of a request in milliseconds. A client can shorten the limit with a Go duration in the query

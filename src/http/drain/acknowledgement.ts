@@ -34,7 +34,7 @@ export class Acknowledgement {
     this.#clock = clock;
   }
 
-  /** abandon excludes a socket from the wait for acknowledgements, because its response was truncated. */
+  /** abandon stops waiting for the acknowledgements of a socket whose response was truncated. */
   abandon(socket: Ports): void {
     this.#abandoned.add(pairOf(socket));
   }
@@ -51,7 +51,7 @@ export class Acknowledgement {
 
   /**
    * begin chooses the sockets to wait for: the connections, and the sockets on `ports` that no process owns any more.
-   * Sockets that appear later are excluded, because another process may listen on the same port.
+   * Sockets that appear later are ignored, because another process may listen on the same port by then.
    */
   async begin(connections: Iterable<Connection>, ports: ReadonlySet<number>): Promise<void> {
     for (const { socket } of connections) this.#awaited.add(pairOf(socket));
@@ -75,7 +75,13 @@ export class Acknowledgement {
 }
 
 // Identifies a socket by its two ports. The addresses are left out, because one address can be written in several ways.
-// The ports of a Unix socket are NaN, which matches no row.
-function pairOf({ localPort = NaN, remotePort = NaN }: Ports): number {
-  return localPort * 0x1_0000 + remotePort;
+// The ports of a Unix socket are NaN, which matches no row. The same holds for a socket that the program has changed so
+// that reading its ports throws: the drain still waits for all other sockets.
+function pairOf(ports: Ports): number {
+  try {
+    const { localPort = NaN, remotePort = NaN } = ports;
+    return localPort * 0x1_0000 + remotePort;
+  } catch {
+    return NaN;
+  }
 }

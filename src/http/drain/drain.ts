@@ -1,4 +1,4 @@
-// The drain: closes each connection in time, and detects when no request is in flight and none can arrive.
+// The drain: closes all connections before the deadline, and detects when no request is in flight and none can arrive.
 import { type Clock, startImmediate, wait, withTimeout } from '../../clock.ts';
 import type { Deadline } from '../../deadline.ts';
 import { lowestDrainRate } from '../../settings/drain-rate.ts';
@@ -11,6 +11,7 @@ import type { ReadSocketTable } from './read-socket-table.ts';
 import { portOf, type Server } from '../server.ts';
 import type { SocketRow } from './socket-table.ts';
 import type { Traffic } from '../traffic.ts';
+import { visitEach } from '../visit-each.ts';
 
 /**
  * silenceBeforeClose is how long a connection must be silent before the drain closes it, in milliseconds. A request
@@ -26,9 +27,14 @@ const longestClose = 100;
 
 const interval = 50;
 
-// A sweep checks all connections, which takes long if there are many. The pause after a sweep, or after reading the
-// kernel's sockets, is this many times as long as the sweep or the reading.
-const pauseFactor = 10;
+// The pause between two checks of all connections is at least `interval` milliseconds. It is also at least `factor`
+// times as long as the last check took, so that requests in flight get most of the processor time. The same holds for
+// two reads of the kernel's table of sockets.
+const pace = { interval, factor: 10 };
+
+// The pause in a hurried drain. It is short, because a developer waits for at least two checks: the first sends the
+// FIN, and a later check destroys the socket.
+const hurriedPace: typeof pace = { interval: 10, factor: 1 };
 
 /** DrainOptions depend on how the process was started. */
 export interface DrainOptions {
@@ -45,20 +51,21 @@ export interface DrainOptions {
 }
 
 /**
- * Drain checks all connections every 50 ms with one timer. From `begin` on, it sends a FIN on each connection that has
- * been silent for a second. The FIN is sent as late as possible: when no request is in flight, or `silenceBeforeClose`
- * milliseconds before the deadline. Each check runs after Node has read all sockets in this turn of the event loop. So
- * a request that has arrived is always seen before a FIN is sent, even if the event loop was blocked.
+ * Drain checks all connections every 50 ms with one timer, or every 10 ms if it is hurried. After `begin`, it waits
+ * until no request of the program is in flight, or until one second before the deadline. It then sends a FIN on each
+ * connection that has been silent for a second. Each check runs after Node has read all sockets in this turn of the
+ * event loop. So a request that has arrived is always seen before a FIN is sent, even if the event loop was blocked.
  */
 export class Drain {
   /**
-   * drained resolves when no request is in flight and no connection is left on which a new request would be admitted.
+   * `drained` resolves when no request is in flight and no connection is left on which a new request would be admitted.
    */
   readonly drained: Promise<void>;
   #resolve!: () => void;
   readonly #traffic: Traffic;
   readonly #clock: Clock;
   readonly #isHurried: boolean;
+  readonly #pace: typeof pace;
   readonly #silenceBeforeClose: number;
   #cancel: () => void = () => undefined;
   #isStopped = false;
@@ -73,7 +80,10 @@ export class Drain {
 
   readonly #onFailure: (error: unknown) => void;
 
-  /** `onFailure` is called if ending a connection throws. It throws only if the program has changed the connection. */
+  /**
+   * `onFailure` is called with the error if ending a connection throws. That happens only if the program has changed
+   * the connection.
+   */
   constructor(
     traffic: Traffic,
     clock: Clock,
@@ -84,6 +94,7 @@ export class Drain {
     this.#clock = clock;
     this.#onFailure = onFailure;
     this.#isHurried = isHurried;
+    this.#pace = isHurried ? hurriedPace : pace;
     this.#silenceBeforeClose = isHurried ? 0 : silenceBeforeClose;
     this.#acknowledgement = new Acknowledgement(readSocketTable ?? (() => Promise.resolve([])), clock);
     this.drained = new Promise((resolve) => {
@@ -102,8 +113,8 @@ export class Drain {
   }
 
   /**
-   * begin ends long-running requests one after another, and closes silent connections. At `drainBy`, the remaining
-   * connections will be destroyed.
+   * `begin()` ends long-running requests one after another, and closes silent connections. The caller destroys the
+   * remaining connections at `drainBy`.
    */
   begin(options: LongRunningDrainOptions): void {
     this.#deadline = options.drainBy;
@@ -113,15 +124,16 @@ export class Drain {
   }
 
   /**
-   * cut destroys the connections with unfinished requests, ends all others and resolves `drained` (P-023, P-025). It
-   * resolves when the handlers of the destroyed connections have been notified.
+   * `cut()` destroys the connections with unfinished requests, ends all others and resolves `drained` (P-023, P-025).
+   * It resolves when the handlers of the destroyed connections have been notified.
    */
   async cut(): Promise<void> {
     const unfinished: Connection[] = [];
-    for (const connection of this.#traffic.connections) {
+    const endUnlessUnfinished = (connection: Connection): void => {
       if (connection.isBusy || connection.unfinished().length > 0) unfinished.push(connection);
       else if (!connection.isClosing) connection.end();
-    }
+    };
+    visitEach(this.#traffic.connections, endUnlessUnfinished, this.#onFailure);
     for (const { socket } of unfinished) this.#acknowledgement.abandon(socket);
     this.#resolve();
     await this.#destroyAll(unfinished);
@@ -135,8 +147,8 @@ export class Drain {
   }
 
   /**
-   * empty resolves when all connections have closed and each peer has acknowledged the last byte. Peers of connections
-   * that closed earlier are included. It resolves at `by` at the latest.
+   * `empty()` resolves when all connections have closed and each peer has acknowledged the last byte. Peers of
+   * connections that closed earlier are included. It resolves at `by` at the latest.
    */
   async empty(by: Deadline): Promise<void> {
     const { connections } = this.#traffic;
@@ -144,14 +156,14 @@ export class Drain {
     await this.#acknowledgement.begin(connections, this.#ports);
     while (connections.size > 0 || this.#acknowledgement.rows.length > 0) {
       const isAwaited = this.#acknowledgement.rows.length > 0;
-      const pause = pauseAfter(this.#acknowledgement.took);
+      const pause = this.#pauseAfter(this.#acknowledgement.took);
       await (isAwaited ? wait(this.#clock, pause, by.signal) : Promise.race([this.#gone(), by.reached]));
       if (by.signal.aborted) return;
       await this.#acknowledgement.look();
     }
   }
 
-  /** unacknowledged lists the sockets whose peers had not acknowledged every byte when `empty` last checked. */
+  /** `unacknowledged` lists the sockets whose peers had not acknowledged every byte at the last check of `empty`. */
   get unacknowledged(): readonly SocketRow[] {
     return this.#acknowledgement.rows.filter(({ bytes }) => bytes > 0);
   }
@@ -171,7 +183,7 @@ export class Drain {
     this.#traffic.onIdle = () => undefined;
   }
 
-  #schedule(pause = interval): void {
+  #schedule(pause = this.#pace.interval): void {
     this.#cancel();
     this.#cancel = this.#clock.after(pause, () => {
       this.#sweepSoon();
@@ -187,7 +199,7 @@ export class Drain {
       } catch (error) {
         this.#onFailure(error);
       }
-      this.#schedule(pauseAfter(this.#clock.now() - now));
+      this.#schedule(this.#pauseAfter(this.#clock.now() - now));
       this.#noteProgress();
     });
   }
@@ -261,7 +273,7 @@ export class Drain {
     if (stale.length === 0 || now < this.#nextLookAt) return;
     this.#nextLookAt = Infinity;
     const missing = await this.#acknowledgement.missing(stale);
-    this.#nextLookAt = this.#clock.now() + pauseAfter(this.#acknowledgement.took);
+    this.#nextLookAt = this.#clock.now() + this.#pauseAfter(this.#acknowledgement.took);
     for (const connection of stale) {
       if (!missing.has(connection)) this.#destroy(connection);
       else {
@@ -287,6 +299,10 @@ export class Drain {
     return this.#traffic.requests.inFlight.isIdle;
   }
 
+  #pauseAfter(took: number): number {
+    return Math.max(this.#pace.interval, took * this.#pace.factor);
+  }
+
   #noteProgress(): void {
     const { connections } = this.#traffic;
     if (connections.size === 0) this.#whenEmpty?.();
@@ -294,10 +310,6 @@ export class Drain {
     for (const { isClosing, isLate } of connections) if (!isClosing && !isLate) return;
     this.#resolve();
   }
-}
-
-function pauseAfter(took: number): number {
-  return Math.max(interval, took * pauseFactor);
 }
 
 // Returns how many idle connections to close in one check of all connections. The rate is limited, because the clients

@@ -1,6 +1,6 @@
 // Closes a listener without resetting the connections in its backlog.
 import { Server as NetServer } from 'node:net';
-import { type Clock, startImmediate, wait } from '../../clock.ts';
+import { type Clock, startImmediate, stopTimer, wait } from '../../clock.ts';
 import { checkingInterval } from '../../node-internals.ts';
 import type { Server } from '../server.ts';
 
@@ -8,12 +8,13 @@ import type { Server } from '../server.ts';
 // that are connecting can finish in that time.
 const acceptWindow = 30;
 
-// After `acceptWindow`, the listener waits at most this many milliseconds for a suitable turn of the event loop.
+// After `acceptWindow`, stopListening waits at most this many milliseconds for a turn of the event loop without a new
+// connection.
 const longestWait = 1_000;
 
 // A connection that arrives during a turn of the event loop is accepted in the next turn. So the listener is closed
-// after a turn of less than `quietTurn` milliseconds. If there is no such turn for `waitForQuiet` milliseconds, any
-// turn suffices.
+// after a turn that took less than `quietTurn` milliseconds. If every turn takes longer for `waitForQuiet`
+// milliseconds, the listener is closed after any turn.
 const quietTurn = 1;
 const waitForQuiet = 200;
 
@@ -37,9 +38,9 @@ export async function stopListening(
   await wait(clock, acceptWindow, cut);
   const begun = clock.now();
   for (let now = begun; now < begun + longestWait && cut?.aborted !== true;) {
-    const [before, since] = [activity(), now];
-    // Continue after the sockets of this turn of the event loop have been read, and before the sockets of the next turn
-    // are read.
+    const before = activity();
+    const since = now;
+    // Continue in the phase of the event loop in which Node has just read all sockets.
     await new Promise((resolve) => startImmediate(resolve));
     now = clock.now();
     const isShort = now - since < quietTurn || now - begun > waitForQuiet;
@@ -62,5 +63,5 @@ export function closeListener(server: Server): void {
  */
 export function retire(server: Server): void {
   if (server.listening) closeListener(server);
-  clearInterval(checkingInterval(server));
+  stopTimer(checkingInterval(server));
 }

@@ -5,15 +5,16 @@ import type { Server } from '../server.ts';
 
 type Callback = (error?: Error) => void;
 type Close = (this: Server, callback?: Callback) => Server;
+type Address = (this: Server) => ReturnType<Server['address']>;
 
-/** Progress contains the facts about the shutdown on which a close by the program depends. */
+/** Progress is the progress of the shutdown. It decides when a `close` by the program takes effect. */
 export interface Progress {
   /** isDrained tells whether no server listens and no request is in flight. */
   readonly isDrained: () => boolean;
   readonly ended: Promise<unknown>;
 }
 
-/** Drained contains the facts about a server that listened when the shutdown began. */
+/** Drained is the state of a server that listened when the shutdown began. */
 interface Drained {
   readonly address: ReturnType<Server['address']>;
   /** isWithheld is true if Node has emitted `close` and lameduck has not passed it to the program yet. */
@@ -44,7 +45,11 @@ export class ProgramCloses {
     });
   }
 
-  /** begin replaces the methods that close a server, if the server listens when the shutdown begins. */
+  /**
+   * `begin()` replaces the methods of a server that close it or its connections. It does nothing if the server does not
+   * listen. During the drain, the server also keeps its address, because a handler may need the address for a request
+   * to its own server.
+   */
   begin(server: Server): void {
     if (!server.listening) return;
     const drained = { address: server.address(), isWithheld: false, isTold: false, isClosed: false };
@@ -52,7 +57,7 @@ export class ProgramCloses {
     this.#replace(server, drained);
   }
 
-  /** withholds tells whether lameduck must not pass a server's event `close` to the program yet. */
+  /** `withholds()` returns true if the program must not receive a server's event `close` yet. */
   withholds(server: Server): boolean {
     const drained = this.#drained.get(server);
     if (drained === undefined || drained.isTold) return false;
@@ -60,12 +65,12 @@ export class ProgramCloses {
     return true;
   }
 
-  /** reopen makes the servers appear to listen, for a program that reads `listening` before it closes a server. */
+  /** `reopen()` makes the servers appear to listen, for a program that reads `listening` before it closes a server. */
   reopen(): void {
     for (const [server, drained] of this.#drained) if (!drained.isClosed) reopen(server, drained);
   }
 
-  /** settle makes the servers appear closed, and emits each event `close` that was withheld. */
+  /** `settle()` makes the servers appear closed, and emits each event `close` that was withheld. */
   settle(): void {
     for (const [server, drained] of this.#drained) {
       if (drained.isTold) continue;
@@ -80,6 +85,10 @@ export class ProgramCloses {
     // eslint-disable-next-line @typescript-eslint/unbound-method
     const close = server.close as Close;
     server.close = ((callback?: Callback) => this.#close(server, close, drained, callback)) as Server['close'];
+    // The function is called with `server` as its `this`.
+    // eslint-disable-next-line @typescript-eslint/unbound-method
+    const address: Address = server.address;
+    server.address = () => address.call(server) ?? (this.#hasEnded ? null : drained.address);
     const closers = server as unknown as Record<string, (() => void) | undefined>;
     for (const name of connectionClosers) {
       const closeConnections = closers[name];
@@ -92,8 +101,8 @@ export class ProgramCloses {
 
   #close(server: Server, close: Close, drained: Drained, callback?: Callback): Server {
     if (this.#hasEnded) return closeDrained(server, close, drained, callback);
-    // After the drain, call the callback of `close` at once. A destroy hook may wait for the callback, and the shutdown
-    // waits for the hook.
+    // After the drain, call the callback of `close` at once, because a destroy hook may wait for the callback. The
+    // promise `ended` would resolve too late, because it waits for the hook.
     const later = this.#progress.isDrained() ? undefined : callback;
     if (later === undefined && typeof callback === 'function') process.nextTick(callback);
     void this.#progress.ended.then(() => closeDrained(server, close, drained, later));

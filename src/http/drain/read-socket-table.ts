@@ -1,27 +1,43 @@
 // Reads the kernel's tables of TCP sockets. With 20 000 sockets the tables are 3 MB long, so they are read and parsed
 // in pieces.
-import { createReadStream } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { endianness } from 'node:os';
+import { startImmediate } from '../../clock.ts';
 import { parseSocketTable, type SocketRow } from './socket-table.ts';
 
+// The size of the buffer for one read, in bytes. A read returns at most one page of memory, which is never larger.
+const pageSize = 65_536;
+
+// The number of reads in one turn of the event loop. They take about a millisecond. An asynchronous read would take a
+// turn for each page. A long table has hundreds of pages, because the kernel keeps the rows of closed connections for a
+// minute.
+const readsPerTurn = 32;
+
 /**
- * ReadSocketTable resolves with the sockets that have sent bytes or a FIN without an acknowledgement. It resolves with
- * an empty list if the system does not show them.
+ * ReadSocketTable resolves with the sockets that have sent bytes or a FIN without an acknowledgement. The list is empty
+ * if the operating system does not show these sockets.
  */
 export type ReadSocketTable = () => Promise<readonly SocketRow[]>;
 
 /** readSocketTable reads the tables of this process's network namespace on Linux. It never rejects. */
-export const readSocketTable: ReadSocketTable = async () => {
-  const tables = await Promise.all(['/proc/self/net/tcp', '/proc/self/net/tcp6'].map(readTable));
-  return tables.flat();
-};
+export const readSocketTable: ReadSocketTable = async () => [
+  ...(await readTable('/proc/self/net/tcp')),
+  ...(await readTable('/proc/self/net/tcp6')),
+];
 
 async function readTable(path: string): Promise<SocketRow[]> {
   const rows: SocketRow[] = [];
+  const page = Buffer.allocUnsafe(pageSize);
   let begun = '';
+  let file: number | undefined;
   try {
-    for await (const piece of createReadStream(path, 'latin1') as AsyncIterable<string>) {
-      const text = begun + piece;
+    file = openSync(path, 'r');
+    for (let reads = 0; ; reads++) {
+      // Also wait before the first read, so that a caller that reads repeatedly does not block the event loop.
+      if (reads % readsPerTurn === 0) await new Promise((resolve) => startImmediate(resolve));
+      const length = readSync(file, page);
+      if (length === 0) break;
+      const text = begun + page.toString('latin1', 0, length);
       const end = text.lastIndexOf('\n') + 1;
       begun = text.slice(end);
       rows.push(...parseSocketTable(text.slice(0, end), endianness()));
@@ -29,6 +45,8 @@ async function readTable(path: string): Promise<SocketRow[]> {
   } catch {
     // On macOS, the file does not exist. Without IPv6, the file with IPv6 sockets does not exist. Under Node's
     // `--permission`, reading the file is forbidden. The list is then empty.
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
   return rows;
 }

@@ -1,5 +1,5 @@
-// Parses /proc/net/tcp and /proc/net/tcp6, which the kernel documents in proc_net_tcp.txt. It finds the sockets with
-// unacknowledged bytes in a given text, and reads no file itself.
+// Parses /proc/net/tcp and /proc/net/tcp6, which the kernel documents in proc_net_tcp.txt. This file parses text to
+// find the sockets with unacknowledged bytes. It reads no files.
 import type { endianness } from 'node:os';
 
 /** SocketRow is one TCP socket whose peer has not acknowledged all bytes, or the FIN. */
@@ -8,10 +8,10 @@ export interface SocketRow {
   readonly remotePort: number;
   /** remoteAddress is the peer's address, in the form of `remoteAddress` of a net.Socket. */
   readonly remoteAddress: string;
-  /** bytes is the number of bytes that the peer has not acknowledged. It is 0 if only the FIN is unacknowledged. */
+  /** `bytes` is the number of bytes that the peer has not acknowledged. It is 0 if only the FIN is unacknowledged. */
   readonly bytes: number;
   /**
-   * unanswered is the number of retransmissions, or of probes of a closed window, since the peer last sent something.
+   * `unanswered` is the number of retransmissions, or of probes of a closed window, since the peer last sent something.
    */
   readonly unanswered: number;
   /** isOrphan is true if no process has the socket open. The kernel then sends the remaining bytes on its own. */

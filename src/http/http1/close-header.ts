@@ -1,5 +1,8 @@
-// Adds `Connection: close` to the headers of a response, whether the handler passes an object or a list.
+// Decides which HTTP/1.1 responses get the header `Connection: close`, and adds it. Handlers may pass their headers as
+// an object or as a list. The refusals in responses/rejection.ts always have the header.
 import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { Answer } from '../../message.ts';
+import type { HttpExchange } from '../exchange.ts';
 
 /**
  * GivenHeaders is what `writeHead` accepts: an object, a flat list of names and values, or (undocumented) a list of
@@ -13,8 +16,27 @@ export type WriteHead = (
 ) => ServerResponse;
 
 /**
- * closing takes the arguments of a call of `writeHead`. It returns them with `Connection: close` in place of all other
- * headers about the connection (P-016).
+ * isToClose tells whether a response must say `Connection: close` because of a shutdown. The random time of its
+ * connection must have passed. No other response (P-001, P-010) and no answer to an upgrade (P-041) may follow on the
+ * connection.
+ */
+export function isToClose(exchange: HttpExchange, now: number): boolean {
+  const { connection } = exchange;
+  return connection.state.is === 'http' && connection.isLast(exchange) && now >= connection.closeAt;
+}
+
+/**
+ * closingAnswer adds `Connection: close` to an answer that lameduck sends in place of a handler that still runs. The
+ * handler may write to the socket, so the socket must not be used for another request.
+ */
+export function closingAnswer(exchange: HttpExchange, answer: Answer): Answer {
+  if (!exchange.connection.isLast(exchange)) return answer;
+  return { ...answer, headers: { ...answer.headers, Connection: 'close' } };
+}
+
+/**
+ * `closing()` takes the arguments of a call of `writeHead`. It returns them with `Connection: close` in place of all
+ * other headers about the connection (P-016).
  */
 export function closing(response: ServerResponse, args: Parameters<WriteHead>): Parameters<WriteHead> {
   const [status, reason, headers] = args;
@@ -23,8 +45,8 @@ export function closing(response: ServerResponse, args: Parameters<WriteHead>): 
 }
 
 /**
- * closingHeaders returns the headers with `Connection: close` in place of all other headers about the connection.
- * Setting `shouldKeepAlive` does not suffice, because an explicit `Connection: keep-alive` overrides it (P-120).
+ * closingHeaders returns the headers with `Connection: close` in place of all other headers about the connection. It is
+ * not enough to set Node's `shouldKeepAlive`, because an explicit `Connection: keep-alive` overrides it (P-120).
  */
 function closingHeaders(response: ServerResponse, given: GivenHeaders): OutgoingHttpHeaders | OutgoingHttpHeader[] {
   response.removeHeader('Keep-Alive');

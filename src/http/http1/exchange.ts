@@ -4,11 +4,11 @@ import type { ServerResponse } from 'node:http';
 import type { HttpRequest, HttpResponse } from '../../message.ts';
 import type { Connection } from '../connection.ts';
 import { noted, type HttpExchange, type State } from '../exchange.ts';
-import { isDestroyedHere } from '../in-flight/aborted.ts';
+import { isDestroyedHere } from '../responses/aborted.ts';
 import { sentHead, tcpSocketOf } from '../../node-internals.ts';
 import { hasLength, isChunked } from '../responses/head.ts';
 import { answerRetryAfter } from '../responses/rejection.ts';
-import { closing, type WriteHead } from './close-header.ts';
+import { closing, isToClose, type WriteHead } from './close-header.ts';
 
 /**
  * Http1Exchange is an HTTP/1.1 request with its response. When the server wants to end the connection, the last
@@ -21,7 +21,7 @@ export class Http1Exchange implements HttpExchange {
   readonly connection: Connection;
   cancelTimeout: (() => void) | undefined;
   #onHead: ((exchange: HttpExchange) => void) | undefined;
-  /** #now returns the current time. It is set when the shutdown begins. */
+  /** `#now()` returns the current time. It is set when the shutdown begins. */
   #now: (() => number) | undefined;
   #isPatched = false;
 
@@ -73,7 +73,7 @@ export class Http1Exchange implements HttpExchange {
     this.#patch();
   }
 
-  // For a held HTTP/1.1 request, Node emits no event before the handler listens, so nothing has to be deferred.
+  // Nothing has to be deferred: Node emits no event of a held HTTP/1.1 request before the handler listens.
   hold(): () => boolean {
     return () => !this.connection.socket.destroyed;
   }
@@ -102,30 +102,22 @@ export class Http1Exchange implements HttpExchange {
     return true;
   }
 
-  // Replaces `writeHead`, which Node calls for every way in which a handler sends its headers.
+  // Replaces `writeHead` of the response. Node calls `writeHead` whenever a handler sends headers, explicitly or
+  // implicitly.
   #patch(): void {
     const { response } = this;
     if (this.#isPatched || response.headersSent) return;
     this.#isPatched = true;
     const writeHead = response.writeHead.bind(response) as WriteHead;
     const patched: WriteHead = (...args) => {
-      const isToClose = this.#isToClose();
-      writeHead(...(isToClose ? closing(response, args) : args));
-      if (isToClose) this.connection.announceClose();
+      const isLast = this.#now !== undefined && isToClose(this, this.#now());
+      writeHead(...(isLast ? closing(response, args) : args));
+      if (isLast) this.connection.announceClose();
       this.#onHead?.(this);
       return response;
     };
     // Unlike an assignment, Reflect.set does not throw if the program has sealed the response. The response then has
     // no `Connection: close`, and a FIN ends its connection.
     Reflect.set(response, 'writeHead', patched);
-  }
-
-  // Tells whether the response must say `Connection: close`. The response must say so if the random time of its
-  // connection has passed and nothing follows the response. Another response (P-001, P-010) or the answer to an
-  // upgrade (P-041) may follow.
-  #isToClose(): boolean {
-    const { connection } = this;
-    if (this.#now === undefined || connection.state.is !== 'http' || !connection.isLast(this)) return false;
-    return this.#now() >= connection.closeAt;
   }
 }

@@ -1,14 +1,14 @@
-// Handles `Expect: 100-continue` during a shutdown. By default, Node sends the 100 before lameduck can refuse the
-// request (P-024).
+// Handles `Expect: 100-continue` during a shutdown. By default, Node sends the response 100 before lameduck can refuse
+// the request (P-024).
 import type { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Server } from '../server.ts';
 import { ignoreResets } from '../responses/socket-errors.ts';
 
 /**
- * withholdContinue prevents Node from sending a 100 on its own. Node does so if `checkContinue` has no listener. The
- * program would see a listener that lameduck added. So lameduck adds none, and only makes the server's `listenerCount`
- * return 1.
+ * withholdContinue prevents Node from sending a 100 on its own. Node sends the 100 if the event `checkContinue` has no
+ * listener. lameduck adds no listener, because the program would see that listener. Instead, the server's
+ * `listenerCount` returns 1.
  */
 export function withholdContinue(server: Server): void {
   const emitter: EventEmitter = server;
@@ -18,8 +18,8 @@ export function withholdContinue(server: Server): void {
 }
 
 /**
- * continued returns the name of the event to emit for a request with `Expect`. If the program does not listen for
- * `checkContinue`, continued sends the 100 and returns `request`.
+ * `continued()` returns the name of the event to emit for a request with `Expect`. If the program does not listen for
+ * `checkContinue`, `continued()` sends the 100 and returns `request`.
  */
 export function continued(server: Server, event: string | symbol, [, response]: readonly unknown[]): string | symbol {
   if (event !== 'checkContinue' || server.listeners(event).length > 0) return event;

@@ -9,17 +9,18 @@ import { ignoreResets } from '../responses/socket-errors.ts';
 const askAgainAfter = 200;
 
 /**
- * HalfOpen detects peers that have exited, so that they do not delay the drain (P-021). After a peer's FIN, it sends an
- * interim response with status 102. A client that waits for the response must skip the 102 (RFC 9110 section 15.2). If
- * the client has exited, its kernel answers with a reset. After the headers of a response, a 102 is not allowed, but the
- * next write of the handler has the same effect.
+ * HalfOpen detects peers that have exited, so that they do not delay the drain (P-021). After a peer's FIN, HalfOpen
+ * sends an interim response with status 102. A client that waits for the response must skip the 102 (RFC 9110 section
+ * 15.2). If the client has exited, its kernel answers with a reset. After the headers of a response, a 102 is not
+ * allowed. The next write of the handler then provokes the reset.
  */
 export class HalfOpen {
+  // Only a peer that sends its FIN too early has an entry. A field would cost memory for each connection at all times.
   readonly #askedAt = new WeakMap<Connection, number>();
 
   /**
-   * askWhetherGone sends a 102 if the peer has sent a FIN and the next 102 is due. The drain calls it each time it
-   * checks the connections.
+   * askWhetherGone sends a 102 if the peer has sent a FIN and the next 102 is due. The drain calls askWhetherGone at
+   * each check of the connections.
    */
   askWhetherGone(connection: Connection, now: number): void {
     const { exchanges, socket } = connection;

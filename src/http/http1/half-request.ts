@@ -1,12 +1,10 @@
 // Reads from the state of Node's parser whether only a part of an HTTP/1.1 request has arrived.
 import type { Connection } from '../connection.ts';
+import { longestBodyAfterResponse } from '../exchange.ts';
 import { isInBody, isInMessage } from '../../node-internals.ts';
 
-// The largest number of body bytes that are still read after the request has been answered (P-026).
+// The largest number of bytes of a request body that lameduck still reads after the request has been answered (P-026).
 const mostBytes = 1_048_576;
-
-/** The longest time for which the drain reads a body after its request has been answered, in milliseconds (P-026). */
-export const longestBehindAnswer = 1_000;
 
 /**
  * isHalfHead tells whether only a part of a request's head has arrived. The request is served when the rest arrives
@@ -19,11 +17,13 @@ export function isHalfHead({ socket, isLate }: Connection): boolean {
 
 /** AnsweredUploads limits the bodies that clients continue to send after their request has been answered. */
 export class AnsweredUploads {
+  // Only a client that still sends the body of an answered request during the drain has an entry. A field would cost
+  // memory for each connection at all times.
   readonly #begun = new WeakMap<Connection, { readonly at: number; readonly bytesRead: number }>();
 
   /**
    * isTooLong tells whether the body of an answered request exceeds the limit of its time or of its size. The drain
-   * calls it each time it checks the connections.
+   * calls isTooLong at each check of the connections.
    */
   isTooLong(connection: Connection, now: number): boolean {
     const { socket } = connection;
@@ -33,6 +33,6 @@ export class AnsweredUploads {
     }
     const begun = this.#begun.get(connection) ?? { at: now, bytesRead: socket.bytesRead };
     this.#begun.set(connection, begun);
-    return now - begun.at >= longestBehindAnswer || socket.bytesRead - begun.bytesRead >= mostBytes;
+    return now - begun.at >= longestBodyAfterResponse || socket.bytesRead - begun.bytesRead >= mostBytes;
   }
 }

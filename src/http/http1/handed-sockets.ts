@@ -8,7 +8,7 @@ const channel = 'http.server.request.start';
 
 /**
  * watchForHandedSockets calls `onFound` once if one of the servers gets a request while it does not listen. The
- * returned function unsubscribes, so that the channel costs later requests no time.
+ * returned function ends the watch, so that later requests cost no additional time.
  */
 export function watchForHandedSockets(servers: readonly Server[], onFound: () => void): () => void {
   const onRequest = (message: unknown): void => {

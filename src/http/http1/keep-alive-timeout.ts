@@ -14,8 +14,8 @@ export function applyKeepAliveTimeout(server: Server, keepAliveTimeout: number |
   if (keepAliveTimeout === undefined || !('keepAliveTimeout' in server)) return;
   server.keepAliveTimeout = keepAliveTimeout;
   const { headersTimeout, requestTimeout } = server;
-  // Never raise `headersTimeout` above `requestTimeout`: Node would then exchange the two values, and the body of a
-  // request could take longer.
+  // Never raise `headersTimeout` above `requestTimeout`: Node would then swap the two values, and a request body could
+  // take longer than the program allows.
   const enough = Math.min(keepAliveTimeout + headersMargin, requestTimeout === 0 ? Infinity : requestTimeout);
   if (headersTimeout !== 0 && headersTimeout < enough) server.headersTimeout = enough;
 }

@@ -1,4 +1,5 @@
-// An HTTP/2 request, which is one stream. It also records whether the client or this process ends the stream.
+// An HTTP/2 request, which is one stream. The exchange also records whether the client or this process ended the
+// stream.
 import type { EventEmitter } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
@@ -6,7 +7,7 @@ import { given, type HttpResponse } from '../../message.ts';
 import { patchEmit } from '../../patch-emit.ts';
 import type { Connection } from '../connection.ts';
 import { noted, type HttpExchange, type State } from '../exchange.ts';
-import { isDestroyedHere, isOfPeer } from '../in-flight/aborted.ts';
+import { isDestroyedHere, isOfPeer } from '../responses/aborted.ts';
 import { answerRetryAfter } from '../responses/rejection.ts';
 import { StreamResponse, type StreamRequest } from './stream-response.ts';
 
@@ -22,7 +23,7 @@ export class Http2Exchange implements HttpExchange {
   readonly arrivedAt: number;
   readonly connection: Connection;
   cancelTimeout: (() => void) | undefined;
-  /** #compatible is the response object of node:http2's compatibility API, if the program uses that API. */
+  /** `#compatible` is the response object of node:http2's compatibility API, if the program uses that API. */
   #compatible: object | undefined;
   #onHead: ((exchange: HttpExchange) => void) | undefined;
   /**
@@ -111,8 +112,8 @@ export class Http2Exchange implements HttpExchange {
     const { stream } = this;
     for (const name of ['close', 'destroy'] as const) {
       const end = stream[name].bind(stream) as (...args: unknown[]) => void;
-      // Records each call with which this process ends the stream. If instead the client resets the stream, Node closes
-      // the stream before it destroys it.
+      // Records calls with which this process ends the stream. If the client resets the stream, Node first closes and
+      // then destroys the stream. So calls on a closed stream are not recorded.
       const noting = (...args: unknown[]): unknown => {
         if (!stream.closed && !isOfPeer(args[0])) this.#isEndedHere = true;
         return end(...args);
@@ -141,8 +142,10 @@ export class Http2Exchange implements HttpExchange {
   }
 
   refuse(): void {
-    answerRetryAfter(this.request, this.response);
-    this.connection.end();
+    this.connection.session?.endBefore(() => {
+      // The client may have disconnected in the meantime.
+      if (!this.hasEnded) answerRetryAfter(this.request, this.response);
+    });
   }
 
   breakOff(): void {
@@ -159,7 +162,10 @@ export class Http2Exchange implements HttpExchange {
     return this.stream.destroyed;
   }
 
-  /** endUpload stops a body that the client still sends `longest` milliseconds after the complete response. */
+  /**
+   * endUpload stops reading a request body if the client still sends it `longest` milliseconds after the complete
+   * response.
+   */
   endUpload(now: number, longest: number): void {
     this.response.endIfGivenUp();
     if (this.request.complete || !this.isOut) return;

@@ -1,4 +1,4 @@
-// Ends an HTTP/2 session: decides when and in how many steps it sends GOAWAY, so that no stream is refused.
+// Ends an HTTP/2 session. Decides when to send GOAWAY, and whether to send one or two, so that no stream is refused.
 import type { ServerHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
 import { wait, type Clock } from '../../clock.ts';
@@ -7,24 +7,25 @@ import { queuedBytes } from '../../node-internals.ts';
 import { ignoreResets } from '../responses/socket-errors.ts';
 
 /**
- * quiet is how long a busy client may take, in milliseconds beyond a round trip, to open its next stream after a
- * response. `quiet` is also the time for streams that the client opened before it received the GOAWAY. The client's
- * thread may have to wait for a processor, even if another of its threads has already answered lameduck's ping.
+ * `quiet` is how long a busy client may take, in milliseconds beyond a round trip, to open its next stream after a
+ * response. `quiet` is also how long streams may arrive that the client opened before it received the GOAWAY. A round
+ * trip alone is too short: one thread of the client may answer lameduck's ping while another thread still waits for a
+ * processor.
  */
 export const quiet = 100;
 
-// If a client has not been quiet during several round trips, this pause takes the place of `quiet`, in milliseconds.
+// Replaces `quiet` after `roundTrips` round trips in which the client has opened streams, in milliseconds.
 const shortestPause = 20;
 
-// The longest wait, in milliseconds, for a client that opens streams without waiting for responses. During its first
-// three round trips, it cannot be distinguished from a client that waits for responses. So if three round trips take
-// longer than this limit, they are the limit.
+// The longest wait, in milliseconds, for a client that keeps opening streams without waiting for responses. lameduck
+// needs at least three round trips to recognize such a client. If these three take longer than this limit, lameduck
+// waits for all three.
 const longestSettling = 500;
 const roundTrips = 4;
 const longestRoundTrips = 3_000;
 
-// How long to wait until a session has no bytes to send, and the time between two checks, in milliseconds. During this
-// wait, new streams of the client are held.
+// The longest wait until a session has no bytes to send, and the pause between two checks, in milliseconds. During this
+// wait, lameduck holds new streams of the client.
 const longestWaitForRoom = 500;
 const pause = 20;
 
@@ -37,12 +38,12 @@ const mostUnacknowledged = 16_384;
 const announcement = Buffer.from([0, 0, 8, 7, 0, 0, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
 
 /**
- * Goaway ends a session with GOAWAY. First it holds the streams that the client opens. When the client opens no more
- * and waits for responses to all of them, a GOAWAY refuses no stream. In clear text, Goaway then sends two GOAWAYs, and
- * serves streams that the client sends between them (P-043). Over TLS, Node allows only one GOAWAY.
+ * Goaway ends a session with GOAWAY. First it holds the streams that the client opens, until the client opens no more
+ * streams and waits for all responses. A GOAWAY then refuses no stream. Without TLS, Goaway then sends two GOAWAYs,
+ * and serves streams that the client sends between them (P-043). Over TLS, Node allows only one GOAWAY.
  */
 export class Goaway {
-  /** hold contains the streams that the client has opened and that wait until the GOAWAY is sent. */
+  /** `hold` contains the streams that the client has opened and that wait until the GOAWAY is sent. */
   readonly hold = new Hold();
   readonly #session: ServerHttp2Session;
   readonly #socket: Socket;
@@ -56,7 +57,9 @@ export class Goaway {
     this.#clock = clock;
   }
 
-  /** canAnnounce tells whether Goaway can write a first GOAWAY that refuses no stream. */
+  /**
+   * canAnnounce tells whether the session runs without TLS, so that `announce` can write a first GOAWAY to its socket.
+   */
   get canAnnounce(): boolean {
     return this.#session.encrypted !== true;
   }
@@ -67,8 +70,8 @@ export class Goaway {
   }
 
   /**
-   * send sends the client every GOAWAY except the last, and then calls `end`, which sends the last. Only the first call of
-   * send has an effect.
+   * `send()` sends the client every GOAWAY except the last, and then calls `end`, which sends the last. Only the first
+   * call of `send()` or `sendSoon()` has an effect.
    */
   async send(end: () => void): Promise<void> {
     if (this.#isSending) return;
@@ -84,9 +87,24 @@ export class Goaway {
   }
 
   /**
-   * settle holds new streams and calls `callback` when no stream has been opened or ended for a round trip and a short
-   * pause. It releases the held streams when the promise of `callback` has resolved, and resolves with the value of
-   * `callback`.
+   * sendSoon holds new streams for one round trip and a short pause. A client that answers no ping counts as having a
+   * round trip of `longest` milliseconds. sendSoon then calls `end`, which sends the only GOAWAY. Only the first call
+   * of `send()` or `sendSoon()` has an effect.
+   */
+  async sendSoon(end: () => void, longest: number): Promise<void> {
+    if (this.#isSending) return;
+    this.#isSending = true;
+    this.hold.begin();
+    await this.#roundTrip(longest);
+    await wait(this.#clock, quiet);
+    end();
+    this.hold.end();
+  }
+
+  /**
+   * `settle()` holds new streams and calls `callback` when no stream has been opened or ended for a round trip and a
+   * short pause. It releases the held streams when the promise of `callback` has resolved, and resolves with the value
+   * of `callback`.
    */
   async settle<Result>(callback: () => Result | Promise<Result>): Promise<Result> {
     this.hold.begin();
@@ -106,9 +124,9 @@ export class Goaway {
   }
 
   /**
-   * announce sends the first GOAWAY and resolves with true after a round trip, in which streams in transit arrive.
-   * Node's nghttp2 cannot send such a GOAWAY, so announce writes its bytes to the socket itself. If the socket never
-   * has room for them, announce sends nothing and resolves with false.
+   * `announce()` sends the first GOAWAY, and resolves with true one round trip later. All streams that were in transit
+   * have then arrived. Node's nghttp2 cannot send such a GOAWAY, so `announce()` writes the bytes of the frame to the
+   * socket itself. If the socket never has room for them, `announce()` sends nothing and resolves with false.
    */
   async announce(): Promise<boolean> {
     const until = this.#clock.now() + longestWaitForRoom;

@@ -2,18 +2,17 @@
 import type { ServerHttp2Session } from 'node:http2';
 import { type Clock, startImmediate } from '../../clock.ts';
 import type { Connection } from '../connection.ts';
-import type { Exchange, HttpExchange } from '../exchange.ts';
-import { longestBehindAnswer } from '../http1/half-request.ts';
+import { longestBodyAfterResponse, type Exchange, type HttpExchange } from '../exchange.ts';
 import type { Hold } from '../in-flight/hold.ts';
 import type { Http2Exchange } from './exchange.ts';
 import { Goaway, quiet } from './goaway.ts';
 import { UnsentResponses } from './unsent-responses.ts';
 
-// How long a client may take to read lameduck's own responses, in milliseconds, when no stream of the program is left.
+// When no request of the program is left, the client may take this many milliseconds to read lameduck's own responses.
 const longestOwn = 1_000;
 
 // How long a session may take to open its first stream, in milliseconds, if it was accepted after
-// NotAcceptingNewRequest. It equals the time that an HTTP/1.1 connection has for its first request.
+// NotAcceptingNewRequest. This is the same time that an HTTP/1.1 connection has for its first request.
 const longestSilence = 1_000;
 
 /** Session is the part of a connection's record that only an HTTP/2 connection has. */
@@ -26,7 +25,10 @@ export class Session {
   /** #changedAt is when a stream was last opened, or was last seen to have ended. */
   #changedAt: number;
   #hasReleased = false;
-  /** #aloneSince is when lameduck first saw that a session which must end has only lameduck's own responses left. */
+  /**
+   * #aloneSince is when lameduck first saw that only its own responses, such as answers to probes, still delay the end
+   * of the session.
+   */
   #aloneSince: number | undefined;
 
   constructor(connection: Connection, session: ServerHttp2Session, clock: Clock) {
@@ -38,12 +40,12 @@ export class Session {
     this.#changedAt = clock.now();
   }
 
-  /** hold contains the streams that the client has opened and that wait until the GOAWAY is sent. */
+  /** `hold` contains the streams that the client has opened and that wait until the GOAWAY is sent. */
   get hold(): Hold {
     return this.#goaway.hold;
   }
 
-  /** unsent lists the exchanges whose response the program has ended, but Node has not sent completely. */
+  /** `unsent` lists the exchanges whose response the program has ended, but Node has not sent completely. */
   get unsent(): readonly Exchange[] {
     return this.#unsent.remaining();
   }
@@ -55,7 +57,8 @@ export class Session {
 
   /**
    * noteOpened begins the GOAWAY with the first stream that the client opens after the random time `closeAt` (P-042,
-   * P-043). The GOAWAY is sent before the response, so that the client receives it before it sends its next request.
+   * P-043). The GOAWAY is sent before the response, so that the client receives the GOAWAY before it sends its next
+   * request.
    */
   noteOpened(now: number): void {
     this.#changedAt = now;
@@ -79,9 +82,9 @@ export class Session {
   }
 
   /**
-   * look begins the GOAWAY for a client that opens no stream. If the GOAWAY could refuse a stream, look first waits
-   * until the client opens no more. During the drain, look also ends bodies that clients send for too long after the
-   * complete response.
+   * `look()` begins the GOAWAY for a client that opens no stream. If the GOAWAY could refuse a stream, `look()` first
+   * waits until the client opens no more. During the drain, `look()` also ends bodies that clients send for too long
+   * after the complete response.
    */
   look(now: number, isDraining: boolean): void {
     const { closeAt, closeBy } = this.connection;
@@ -90,19 +93,18 @@ export class Session {
     const isQuiet = now - this.#changedAt >= quiet || now >= closeBy;
     if (now >= closeAt && (isQuiet || this.#goaway.canAnnounce)) this.#beginGoaway();
     this.#endOwn(now);
-    if (isDraining) for (const exchange of this.#exchanges) exchange.endUpload(now, longestBehindAnswer);
+    if (isDraining) for (const exchange of this.#exchanges) exchange.endUpload(now, longestBodyAfterResponse);
   }
 
   #beginGoaway(): void {
     const { connection } = this;
     if (connection.isClosing) return;
-    // The client may have ended the session itself.
+    // The client, not lameduck, may have ended the session.
     if (this.#session.closed || this.#session.destroyed) connection.end();
-    // lameduck refuses the first stream of a session that was accepted after NotAcceptingNewRequest, and ends the
-    // session with it. Holding that stream would delay the drain.
+    // `endBefore` ends a session that was accepted after NotAcceptingNewRequest and has opened a stream.
     else if (connection.isLate) this.#endIfSilent();
-    // The client waits for responses, so a GOAWAY refuses no stream on the wire. The client's library may itself refuse
-    // streams that it has not sent yet.
+    // The client waits for responses, so the GOAWAY refuses no stream that is in transit. The client's own library may
+    // still fail streams that it has not sent.
     else {
       void this.#goaway.send(() => {
         connection.end();
@@ -114,12 +116,24 @@ export class Session {
     if (this.#clock.now() - this.#changedAt >= longestSilence) this.connection.end();
   }
 
-  /** close sends the last GOAWAY. The session ends after its last stream. */
+  /**
+   * endBefore ends a session that was accepted after NotAcceptingNewRequest. It sends the GOAWAY after one round trip and
+   * a short pause, and only then calls `answer`, which answers a stream. A client often opens several streams at once. A
+   * GOAWAY right after the first stream would refuse the others, and curl gives up a request that five sessions refuse.
+   */
+  endBefore(answer: () => void): void {
+    void this.#goaway.sendSoon(() => {
+      this.connection.end();
+    }, longestSilence);
+    this.hold.pass(answer);
+  }
+
+  /** `close()` sends the last GOAWAY. Node ends the session when its last stream has ended. */
   close(): void {
     this.#session.close();
   }
 
-  /** destroy ends the session immediately, with a reset for each remaining stream. */
+  /** `destroy()` ends the session immediately, with a reset for each remaining stream. */
   destroy(): void {
     for (const { response } of this.#exchanges) response.destroy();
     // Send the resets of the streams first, because Node sends no reset after the GOAWAY of a destroyed session.

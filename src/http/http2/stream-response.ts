@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import { given, type HttpRequest, type HttpResponse } from '../../message.ts';
 import { hasEnded, isClosedHere, sendsFile } from '../../node-internals.ts';
 
-// Error codes of RFC 9113, section 7. Node has them in node:http2, but loading node:http2 would cost time.
+// Error codes of RFC 9113, section 7. node:http2 exports them too, but loading node:http2 would take time.
 const noError = 0;
 const internalError = 2;
 
@@ -61,8 +61,6 @@ function ignore(): void {
 export class StreamResponse implements HttpResponse {
   readonly stream: ServerHttp2Stream;
   readonly req: StreamRequest;
-  /** compatible is the response object of node:http2's compatibility API, if the program uses that API. */
-  compatible: object | undefined;
   /** #isBroken is true if lameduck has truncated the response. */
   #isBroken = false;
 
@@ -95,9 +93,7 @@ export class StreamResponse implements HttpResponse {
     return this.stream.destroyed;
   }
 
-  /**
-   * isClosedAhead tells whether Node has closed the stream although the last bytes of the response are not written yet.
-   */
+  /** isClosedAhead is true if Node has closed the stream before it has written the last bytes of the response. */
   get isClosedAhead(): boolean {
     const { closed, writableEnded, writableFinished, aborted, rstCode } = this.stream;
     return closed && writableEnded && !writableFinished && !aborted && rstCode === 0;
@@ -111,7 +107,7 @@ export class StreamResponse implements HttpResponse {
     return isClosedHere(this.stream) || (this.stream.closed && this.stream.writableFinished);
   }
 
-  /** head contains the sent headers, one per line. */
+  /** `head` contains the sent headers, one per line. */
   get head(): string {
     const lines = Object.entries(this.#sentHeaders).map(([name, value]) => `${name}: ${String(value)}`);
     return lines.join('\n');
@@ -165,9 +161,9 @@ export class StreamResponse implements HttpResponse {
   }
 
   /**
-   * destroy truncates the response with INTERNAL_ERROR. Node's client and undici treat a response that ends with CANCEL
-   * as complete. After REFUSED_STREAM, a client would repeat the request, although it may be a request that has been
-   * executed.
+   * `destroy()` truncates the response with INTERNAL_ERROR. Node's client and undici treat a response that ends with
+   * CANCEL as complete. After REFUSED_STREAM, a client would repeat the request, although it may be a request that has
+   * been executed.
    */
   destroy(): this {
     const { stream } = this;

@@ -20,13 +20,13 @@ export class UnsentResponses {
     this.#socket = socket;
   }
 
-  /** note remembers a response until it has been sent. Most responses are sent when Node writes next. */
+  /** `note()` remembers a response until it has been sent. Most responses are sent when Node writes next. */
   note(exchange: Exchange): void {
     if (this.#responses.length === 0) startImmediate(() => this.remaining());
     this.#responses = [...this.#responses.slice(1 - most), exchange];
   }
 
-  /** remaining returns the responses that may not have been sent completely. It forgets all others. */
+  /** `remaining()` returns the responses that may not have been sent completely. It forgets all others. */
   remaining(): readonly Exchange[] {
     if ((queuedBytes(this.#socket) ?? 0) === 0) this.#responses = [];
     return this.#responses;

@@ -1,16 +1,16 @@
-// Delays requests for a short time, so that their clients wait for the response and open no new connection.
+// Delays requests for a short time. Their clients then wait for the responses and open no new connections.
 import { AsyncResource } from 'node:async_hooks';
 
-/** Hold stores the functions that continue delayed requests. It calls them when the hold ends. */
+/** Hold stores the functions that continue delayed requests, and calls them in `end`. */
 export class Hold {
   #held: (() => void)[] | undefined;
 
-  /** begin makes `pass` store every function that it gets from now on, instead of calling it. */
+  /** `begin()` makes `pass` store functions from now on, instead of calling them at once. */
   begin(): void {
     this.#held ??= [];
   }
 
-  /** end calls all stored functions. */
+  /** `end()` calls all stored functions. */
   end(): void {
     const held = this.#held ?? [];
     this.#held = undefined;
@@ -18,7 +18,7 @@ export class Hold {
     for (const goOn of held) process.nextTick(goOn);
   }
 
-  /** pass calls a function at once, or stores it if the hold has begun. */
+  /** `pass()` calls the function at once. Between `begin` and `end`, it stores the function instead. */
   pass(goOn: () => void): void {
     if (this.#held === undefined) goOn();
     // Bind the function to the async context of this call, because a tracer or the program stores data of the request

@@ -1,30 +1,48 @@
 // All counters of requests. Only the methods of InFlight change them.
-import { isLongRunning, released, type Exchange, type HttpExchange, type State } from '../exchange.ts';
+import { released, type Exchange, type HttpExchange, type State } from '../exchange.ts';
 
 /** Counts has the number of requests in each state. The states `noted` and `released` are not counted. */
 export type Counts = Record<Exclude<State['is'], 'noted' | 'released'>, number>;
 
-/**
- * InFlight counts the exchanges (requests with their responses) by state. The count of a state is always the number of
- * exchanges in that state, over all connections. The lists of the connections contain no exchange that is only noted or
- * is released.
- */
-export class InFlight {
+/** Totals has the counts that only increase. */
+export interface Totals {
   /** answered, refused and longRunningEnded count requests since ShutdownInitiated. */
-  answered = 0;
-  refused = 0;
-  longRunningEnded = 0;
+  answered: number;
+  refused: number;
+  longRunningEnded: number;
   /**
    * aborted counts the responses that this process destroyed before they were complete, except those that the drain
    * destroyed.
    */
-  aborted = 0;
+  aborted: number;
+  /** rejected and timedOut count the requests that the overload limits have answered with 429 and with 504. */
+  rejected: number;
+  timedOut: number;
+}
+
+/**
+ * InFlight counts the exchanges (requests with their responses) by state. The count of a state is always the number of
+ * exchanges in that state, over all connections. Exchanges in the states `noted` and `released` are in no list of a
+ * connection.
+ */
+export class InFlight {
+  readonly #totals: Totals = { answered: 0, refused: 0, longRunningEnded: 0, aborted: 0, rejected: 0, timedOut: 0 };
   readonly #counts: Counts = { serving: 0, ours: 0, 'long-running': 0, ending: 0 };
+  // ShutdownInitiated fires only after this is set, because the log line of the signal has the counts.
   #isShuttingDown = false;
+  // No signal fires when the time for the drain is over.
   #isCut = false;
 
   get counts(): Readonly<Counts> {
     return this.#counts;
+  }
+
+  get totals(): Readonly<Totals> {
+    return this.#totals;
+  }
+
+  get isShuttingDown(): boolean {
+    return this.#isShuttingDown;
   }
 
   /** serving is the number of the program's requests that are not long-running. */
@@ -69,12 +87,28 @@ export class InFlight {
    */
   release(exchange: HttpExchange): void {
     const { state, response, connection } = exchange;
-    if (isLongRunning(exchange)) this.#noteLongRunningEnd();
-    else if (this.#isShuttingDown && state.is === 'serving' && !connection.isLate) {
-      if (response.writableFinished) this.answered++;
-      else if (!this.#isCut && exchange.isAborted) this.aborted++;
-    }
+    // Change the state first, because reading a response that the program has changed may throw.
     this.move(exchange, released);
+    if (state.is === 'long-running' || state.is === 'ending') this.#noteLongRunningEnd();
+    else if (this.#isShuttingDown && state.is === 'serving' && !connection.isLate) {
+      if (response.writableFinished) this.#totals.answered++;
+      else if (!this.#isCut && exchange.isAborted) this.#totals.aborted++;
+    }
+  }
+
+  /** noteRefused counts a request, or an upgrade, that was refused because of the shutdown. */
+  noteRefused(): void {
+    this.#totals.refused++;
+  }
+
+  /** noteRejected counts a request above `maxRequestsInflight`. */
+  noteRejected(): void {
+    this.#totals.rejected++;
+  }
+
+  /** noteTimedOut counts a request that has exceeded `requestTimeout`. */
+  noteTimedOut(): void {
+    this.#totals.timedOut++;
   }
 
   /** releaseUpgraded counts the end of an upgraded connection. */
@@ -84,6 +118,6 @@ export class InFlight {
   }
 
   #noteLongRunningEnd(): void {
-    if (this.#isShuttingDown && !this.#isCut) this.longRunningEnded++;
+    if (this.#isShuttingDown && !this.#isCut) this.#totals.longRunningEnded++;
   }
 }

@@ -13,8 +13,8 @@ export interface RequestFunctions {
    */
   readonly longRunning?: ((request: IncomingMessage) => boolean | undefined) | undefined;
   /**
-   * route returns the route of a request, such as `/orders/:id`, for the log and the metrics. If it returns undefined,
-   * the log has the path of the request.
+   * `route()` returns the route of a request, such as `/orders/:id`, for the log and the metrics. If it returns
+   * undefined, the log has the path of the request.
    */
   readonly route?: ((request: IncomingMessage) => string | undefined) | undefined;
 }
@@ -26,8 +26,8 @@ export interface Classifiers {
 }
 
 /**
- * guarded wraps the program's functions, so that an error does not break a request. If a function throws, the wrapper
- * returns undefined. The first error of each function causes a warning.
+ * `guarded()` wraps the program's functions, so that an error does not break a request. If a function throws, the
+ * wrapper returns undefined. The first error of each function causes a warning.
  */
 export function guarded(
   { longRunning, route }: RequestFunctions,
@@ -68,7 +68,7 @@ function guard<Result>(
       // HTTP/2 request arrives, that object does not exist yet.
       return ask((request[given] ?? request) as IncomingMessage);
     } catch (error) {
-      const message = `the option ${name} threw an error, so its result is undefined: ${messageOf(error)}`;
+      const message = `the function ${name} threw an error, so its result is undefined: ${messageOf(error)}`;
       if (!hasFailed) warn(message, identifiersOf(request));
       hasFailed = true;
       return undefined;

@@ -31,12 +31,12 @@ export function abortSignalOf(
   if (key[controllerKey] !== undefined) return key[controllerKey].signal;
   const { signal } = (key[controllerKey] = new AbortController());
   if (connection === undefined) {
-    if (isGoneStream(key)) abortRequest(request, 'it has ended');
+    if (isGoneStream(key)) abortRequest(request, 'the request had already ended');
   } else if (exchange === undefined) {
-    abortRequest(request, 'it has ended');
+    abortRequest(request, 'the request had already ended');
   } else {
     const onEnd = (): void => {
-      if (!exchange.isWhole) abortRequest(request, 'its client disconnected');
+      if (!exchange.isWhole) abortRequest(request, 'the client disconnected');
     };
     if (connection.socket.destroyed) onEnd();
     else exchange.onEnd(onEnd);

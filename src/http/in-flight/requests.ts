@@ -1,4 +1,5 @@
-// Records which requests of a lifecycle are counted, since when, and until when. It treats HTTP/1.1 and HTTP/2 alike.
+// Counts the requests of one lifecycle, from their arrival or a later moment until their response has ended. HTTP/1.1
+// and HTTP/2 requests are counted alike.
 import { startImmediate, type Clock } from '../../clock.ts';
 import { socketOf, type HttpResponse } from '../../message.ts';
 import type { AuditLog, RequestObserver } from '../../observer.ts';
@@ -9,14 +10,15 @@ import { LongRunning } from '../long-running/queue.ts';
 import { ResponseEnding } from '../long-running/response-ending.ts';
 import { watchedStreams, type WatchedStreams } from '../long-running/watched-streams.ts';
 import { InFlight } from './in-flight.ts';
-import { RequestEnds } from './request-ends.ts';
+import { RequestEndReports } from './request-end-reports.ts';
 import type { Classifiers } from './request-functions.ts';
 import { abortRequest, abortSignalOf } from './request-signal.ts';
+import { visitEach } from '../visit-each.ts';
 
 const recognizedPerTurn = 1_000;
 
-// The pause after a recount is this many times the duration of the recount, so that rejecting many requests stays
-// cheap.
+// The pause after a recount of all requests is this many times as long as the recount. So rejecting many requests takes
+// little processor time.
 const pauseFactor = 10;
 
 export interface RequestsOptions {
@@ -33,6 +35,8 @@ export interface RequestsOptions {
    */
   readonly observer: RequestObserver | undefined;
   readonly audit?: AuditLog | undefined;
+  /** onFailure is called if a request cannot be recorded, because the program has changed its response. */
+  readonly onFailure: (error: unknown) => void;
 }
 
 /** Ended contains the functions that Requests calls when responses have ended. */
@@ -40,7 +44,7 @@ export interface Ended {
   /** onEnd is called when the response of an exchange has ended, complete or not. */
   onEnd(exchange: HttpExchange): void;
   /**
-   * forgetIfEnded and forgetEnded release responses that have ended unnoticed, because the program removed the
+   * forgetIfEnded and forgetEnded release responses whose end was not reported, because the program has removed the
    * listeners.
    */
   forgetIfEnded(connection: Connection): void;
@@ -56,31 +60,40 @@ export class Requests {
   readonly longRunning: LongRunning;
   readonly #clock: Clock;
   readonly #functions: Classifiers;
-  readonly #ends: RequestEnds | undefined;
+  readonly #endReports: RequestEndReports | undefined;
   readonly #audit: AuditLog | undefined;
   readonly #isWatchedStream: (exchange: HttpExchange) => boolean;
   readonly #now: () => number;
   readonly #onHead: (exchange: HttpExchange) => void;
   readonly #onEnd: (this: HttpResponse) => void;
-  /** #isWatched is true if an event stream must be recognized as soon as its headers have been sent. */
+  /** #isWatched is true if lameduck must recognize event streams as soon as their headers have been sent. */
   readonly #isWatched: boolean;
-  /** #enrolsOnArrival is true if each request is counted on arrival. From ShutdownInitiated on, it is always true. */
+  /**
+   * #enrolsOnArrival is true if each request is counted on arrival. From ShutdownInitiated on, it is always true. It
+   * combines the options with the signal, so that each request checks one boolean.
+   */
   #enrolsOnArrival: boolean;
-  #isShuttingDown = false;
   readonly #ended: Ended;
+  readonly #onFailure: (error: unknown) => void;
   #recountAt = -Infinity;
 
-  constructor({ clock, random, functions, isLimited, eventStreams, observer, audit }: RequestsOptions, ended: Ended) {
+  constructor(
+    { clock, random, functions, isLimited, eventStreams, observer, audit, onFailure }: RequestsOptions,
+    ended: Ended,
+  ) {
     this.longRunning = new LongRunning(clock, this.inFlight, random);
     this.#clock = clock;
     this.#functions = functions;
     const isReported = observer !== undefined || audit !== undefined;
     const isLong = this.isLongRunning.bind(this);
-    this.#ends = isReported ? new RequestEnds({ clock, isLongRunning: isLong, observer, audit }) : undefined;
+    this.#endReports = isReported
+      ? new RequestEndReports({ clock, isLongRunning: isLong, observer, audit })
+      : undefined;
     this.#audit = audit;
     this.#isWatchedStream = watchedStreams(eventStreams);
     this.#now = () => clock.now();
     this.#ended = ended;
+    this.#onFailure = onFailure;
     // Use one function for all requests. A function for each request would cost memory.
     this.#onEnd = function (this: HttpResponse): void {
       const exchange = connectionOf(this.req.socket)?.exchangeOf(this);
@@ -88,12 +101,18 @@ export class Requests {
     };
     this.#isWatched = isLimited || audit !== undefined;
     this.#enrolsOnArrival = isLimited || isReported || functions.longRunning !== undefined;
-    this.#onHead = (exchange) => {
+    const noteHead = (exchange: HttpExchange): void => {
       if (this.#isWatchedStream(exchange)) this.#beginLongRunning(exchange);
       const { state } = exchange;
-      if (this.#isShuttingDown && (state.is === 'long-running' || state.is === 'ending')) state.ending.watch?.();
+      if (this.inFlight.isShuttingDown && (state.is === 'long-running' || state.is === 'ending'))
+        state.ending.watch?.();
       const { response } = exchange;
       if (response.headersSent && isLongRunning(exchange)) audit?.onStarted(exchange, response.statusCode);
+    };
+    // Catch every error: this function runs inside the handler's call that sends the headers, so the handler would get
+    // the error.
+    this.#onHead = (exchange) => {
+      visitEach([exchange], noteHead, onFailure);
     };
   }
 
@@ -104,9 +123,8 @@ export class Requests {
   beginShutdown(connections: Iterable<Connection>): void {
     this.enrolNoted(connections);
     this.#enrolsOnArrival = true;
-    this.#isShuttingDown = true;
     this.inFlight.beginShutdown();
-    for (const { exchanges } of connections) for (const exchange of exchanges) this.#beginShutdown(exchange);
+    for (const { exchanges } of connections) visitEach(exchanges, this.#beginShutdown.bind(this), this.#onFailure);
   }
 
   /**
@@ -127,7 +145,7 @@ export class Requests {
     exchange.connection.add(exchange);
     this.#begin(exchange, isOurs);
     if (!isOurs && this.#functions.longRunning?.(exchange.request) === true) this.#beginLongRunning(exchange);
-    if (this.#isShuttingDown) this.#beginShutdown(exchange);
+    if (this.inFlight.isShuttingDown) this.#beginShutdown(exchange);
   }
 
   #begin(exchange: HttpExchange, isOurs: boolean): void {
@@ -143,7 +161,7 @@ export class Requests {
   /** enrolNoted counts the requests that `admit` has only noted. */
   enrolNoted(connections: Iterable<Connection>): void {
     if (this.#enrolsOnArrival) return;
-    for (const connection of connections) this.#enrolNotedOn(connection);
+    visitEach(connections, this.#enrolNotedOn.bind(this), this.#onFailure);
   }
 
   #enrolNotedOn(connection: Connection | undefined): void {
@@ -156,7 +174,7 @@ export class Requests {
    * log, watch does nothing.
    */
   watch(exchange: HttpExchange): void {
-    if (this.#isWatched && !this.#isShuttingDown) exchange.onHead(this.#onHead);
+    if (this.#isWatched && !this.inFlight.isShuttingDown) exchange.onHead(this.#onHead);
   }
 
   /** noteReceived reports that a request is passed to the program. */
@@ -189,7 +207,7 @@ export class Requests {
 
   /** refuse answers an admitted request with 429 in place of its handler. The drain does not wait for this response. */
   refuse(exchange: HttpExchange): void {
-    this.inFlight.refused++;
+    this.inFlight.noteRefused();
     this.setApart(exchange);
     exchange.refuse();
   }
@@ -216,15 +234,23 @@ export class Requests {
     for (const exchange of connection.removeAll()) this.#release(exchange);
     const { upgraded } = connection;
     if (upgraded === undefined || !this.longRunning.delete(upgraded)) return;
-    this.#ends?.noteUpgraded(upgraded);
+    this.#endReports?.reportUpgraded(upgraded);
     this.inFlight.releaseUpgraded(upgraded);
   }
 
   #release(exchange: HttpExchange): void {
     exchange.cancelTimeout?.();
-    this.#ends?.note(exchange);
     this.longRunning.delete(exchange);
-    this.inFlight.release(exchange);
+    try {
+      this.#endReports?.report(exchange);
+    } catch (error) {
+      this.#onFailure(error);
+    }
+    try {
+      this.inFlight.release(exchange);
+    } catch (error) {
+      this.#onFailure(error);
+    }
   }
 
   /**
@@ -269,12 +295,13 @@ export class Requests {
     return signal;
   }
 
-  /** cut aborts the signal of every remaining request, because the drain destroys their connections. */
+  /** cut aborts the AbortSignal of every remaining request, because the drain destroys their connections. */
   cut(connections: Iterable<Connection>): void {
     this.inFlight.cut();
-    for (const connection of connections) {
+    const abort = (connection: Connection): void => {
       for (const { request } of connection.unfinished()) abortRequest(request, 'the shutdown budget is over');
-    }
+    };
+    visitEach(connections, abort, this.#onFailure);
   }
 
   #beginLongRunning(exchange: HttpExchange): void {

@@ -2,7 +2,7 @@
 import { hostAndPort } from '../../address.ts';
 import type { UnfinishedRequest } from '../../observer.ts';
 import type { Connection } from '../connection.ts';
-import type { Exchange, HttpExchange } from '../exchange.ts';
+import type { Exchange } from '../exchange.ts';
 import { isEventStream } from '../responses/head.ts';
 import type { Classifiers } from './request-functions.ts';
 import { identifiersOf, type HttpRequest } from '../../message.ts';
@@ -13,24 +13,28 @@ export function describeUnfinished(
   now: number,
   route: Classifiers['route'],
 ): UnfinishedRequest[] {
-  return [...connections]
-    .flatMap((connection) =>
-      connection.unfinished().map((exchange) => ({
+  const ageMs = ({ arrivedAt }: Exchange): number => Math.round(now - arrivedAt);
+  const describe = (connection: Connection): UnfinishedRequest[] => {
+    try {
+      return connection.unfinished().map((exchange) => ({
         method: exchange.request.method ?? '',
         route: route?.(exchange.request) ?? pathOf(exchange.request),
-        ageMs: Math.round(now - exchange.arrivedAt),
+        ageMs: ageMs(exchange),
         peer: peerOf(exchange.request),
         ...identifiersOf(exchange.request),
         ...(isOrdinaryStream(exchange) && { isEventStream: true as const }),
-      })),
-    )
-    .sort((a, b) => b.ageMs - a.ageMs);
+      }));
+    } catch {
+      // The program has changed a request or response, so that reading its properties throws. Report only the ages.
+      return connection.exchanges.map((exchange) => ({ method: '*', route: '*', ageMs: ageMs(exchange), peer: '*' }));
+    }
+  };
+  return [...connections].flatMap(describe).sort((a, b) => b.ageMs - a.ageMs);
 }
 
-// Tells whether a request is an event stream that the drain waits for instead of ending it. Every exchange in the state
-// `serving` has a response.
+// Tells whether a request is an event stream that the drain waits for instead of ending it.
 function isOrdinaryStream(exchange: Exchange): boolean {
-  return exchange.state.is === 'serving' && isEventStream(exchange as HttpExchange);
+  return exchange.state.is === 'serving' && isEventStream(exchange);
 }
 
 function peerOf({ socket: { remoteAddress, remotePort } }: HttpRequest): string {

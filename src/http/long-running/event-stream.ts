@@ -7,7 +7,7 @@ import { ignoreResets } from '../responses/socket-errors.ts';
 export class EventStream {
   readonly #exchange: HttpExchange;
   readonly #isEncoded: boolean;
-  /** #rest is the text after the last complete event. It is undefined if the handler has written nothing yet. */
+  /** `#rest` is the text after the last complete event. It is undefined if the handler has written nothing yet. */
   #rest: string | undefined;
   #whenBetween: (() => void) | undefined;
 
@@ -24,21 +24,23 @@ export class EventStream {
     }) as typeof writable.write;
   }
 
-  // Tells whether no event is partly written. A comment, such as a keep-alive line, is not part of an event.
+  // Tells whether the handler has written every event completely. A comment, such as a keep-alive line, is not part of
+  // an event.
   get #isBetweenEvents(): boolean {
     return this.#rest === undefined || !/^[^:\r\n]/m.test(this.#rest);
   }
 
-  /** betweenEvents calls `callback` when no event is partly written. In most cases it calls it at once. */
+  /** betweenEvents calls `callback` when the handler has written every event completely, which is usually at once. */
   betweenEvents(callback: () => void): void {
     if (this.#isBetweenEvents) callback();
     else this.#whenBetween = callback;
   }
 
   /**
-   * hint tells the client how many milliseconds to wait before it reconnects (P-034). An empty line follows only if the
-   * last event is known to be complete. Otherwise the client still reads the hint, and discards the incomplete event at
-   * the end of the stream. A stream with a `Content-Encoding` gets no hint, because the hint would not be encoded.
+   * `hint()` tells the client how many milliseconds to wait before it reconnects (P-034). An empty line follows only if
+   * the last event is known to be complete. Otherwise the client still reads the hint, and discards the incomplete
+   * event at the end of the stream. A stream with a `Content-Encoding` gets no hint, because the hint would not be
+   * encoded.
    */
   hint(retry: number): void {
     if (this.#isEncoded) return;
@@ -49,7 +51,7 @@ export class EventStream {
 
   #note(chunk: unknown): void {
     const text = `${this.#rest ?? ''}${textOf(chunk)}`;
-    // Drop all but the end of a long event. The `x` stands for the dropped start, to record that an event has begun.
+    // Keep only the end of a long event, after an `x`. The `x` shows later calls that an event has begun.
     const rest = text.slice(endOfLastEvent(text));
     this.#rest = rest.length > longestRest ? `x${rest.slice(-longestRest)}` : rest;
     if (!this.#isBetweenEvents) return;

@@ -1,4 +1,4 @@
-// The long-running requests of a lifecycle and their drain: one after another, at the apiserver's rate.
+// The long-running requests of a lifecycle. The drain ends them one after another, at the rate of the apiserver.
 import type { Clock } from '../../clock.ts';
 import type { Deadline } from '../../deadline.ts';
 import { DrainRateLimiter } from './drain-rate-limiter.ts';
@@ -25,7 +25,9 @@ export interface LongRunningDrainOptions {
   readonly grace: number;
   /** drainBy is when all remaining connections are destroyed. */
   readonly drainBy: Deadline;
-  /** retry is the mean of the `retry:` values that event streams send. If it is 0, they send no `retry:`. */
+  /**
+   * `retry` is the mean of the `retry:` values that event streams send. If retry is 0, event streams send no `retry:`.
+   */
   readonly retry: number;
 }
 
@@ -50,7 +52,7 @@ export class LongRunning {
     this.#random = random;
   }
 
-  /** add makes a request long-running. */
+  /** `add()` makes a request long-running. */
   add(exchange: Exchange, ending: Ending): void {
     this.#inFlight.move(exchange, { is: 'long-running', ending });
     this.#waiting.add(exchange);
@@ -58,21 +60,21 @@ export class LongRunning {
   }
 
   /**
-   * delete removes a request that has ended. If the drain had not begun to end it, the next request takes its turn
-   * (P-037). It returns false if the request is not in this queue.
+   * `delete()` removes a request that has ended. If it ended before its turn in the drain, the drain ends the next
+   * request instead (P-037). `delete()` returns false if the request is not in this queue.
    */
   delete(exchange: Exchange): boolean {
     return this.#waiting.delete(exchange) || this.#ending.delete(exchange);
   }
 
   /**
-   * drain begins to end the requests at the apiserver's rate. A request that arrives later ends after all earlier
+   * `drain()` begins to end the requests at the apiserver's rate. A request that arrives later ends after all earlier
    * requests (P-038).
    */
   drain({ grace, drainBy, retry }: LongRunningDrainOptions): void {
     const now = this.#clock.now();
     const length = Math.max(0, Math.min(grace, drainBy.at - now - abortGrace - reserve));
-    // An uncaught error during the drain can make the deadline earlier.
+    // Read `drainBy.at` at each call, because an uncaught error during the drain can make the deadline earlier.
     this.#endAt = () => Math.min(now + length + abortGrace, drainBy.at - reserve);
     this.#limiter = new DrainRateLimiter(this.#waiting.size, length, now);
     this.#retry = retry;
@@ -92,7 +94,7 @@ export class LongRunning {
     }
   }
 
-  /** stop cancels the timer, which would keep the process alive. */
+  /** `stop()` cancels the timer, which would keep the process alive. */
   stop(): void {
     this.#cancel?.();
     this.#limiter = undefined;

@@ -22,7 +22,7 @@ export class ResponseEnding implements Ending {
   }
 
   /**
-   * watch begins to read the chunks of an event stream. It is called when a shutdown has begun and the headers have
+   * `watch()` begins to read the chunks of an event stream. It is called when a shutdown has begun and the headers have
    * been sent.
    */
   watch(): void {
@@ -30,8 +30,9 @@ export class ResponseEnding implements Ending {
   }
 
   /**
-   * begin aborts the AbortSignal of the request if the handler uses the signal (P-028). Otherwise begin ends the
-   * request itself, if a clean end is possible. A stream ends with its last chunk, and a WebSocket with 1001 (P-039).
+   * `begin()` aborts the AbortSignal of the request if the handler uses the signal (P-028). Otherwise `begin()` ends
+   * the request itself, if a clean end is possible. An event stream ends with its last chunk, and a WebSocket with
+   * close code 1001 (P-039).
    */
   begin(retry: number | undefined): void {
     const stream = this.#stream;
@@ -47,9 +48,9 @@ export class ResponseEnding implements Ending {
   }
 
   /**
-   * end closes a request that is still open at the end of the grace period. If the handler has sent no headers,
-   * lameduck responds (P-035). If the response has ended but the client still sends a body, the next call of end stops
-   * reading.
+   * `end()` closes a request that is still open at the end of the grace period. If the handler has sent no headers,
+   * lameduck responds (P-035). If the response has ended but the client still sends its request body, the next call of
+   * `end()` stops reading the body.
    */
   end(): void {
     const exchange = this.#exchange;
@@ -62,8 +63,8 @@ export class ResponseEnding implements Ending {
     else if (!hasLength(exchange)) endInPlaceOfHandler(exchange);
   }
 
-  // Closes the WebSocket on an HTTP/2 stream (RFC 8441) with 1001. Returns false if the stream has no WebSocket. The
-  // object of such a WebSocket is stored on the stream. Over HTTP/1.1, it is stored on the socket.
+  // Closes the WebSocket on an HTTP/2 stream (RFC 8441) with code 1001. Returns false if the stream has no WebSocket.
+  // `ws` stores the WebSocket object on the stream, and over HTTP/1.1 on the socket.
   #goAway(): boolean {
     const webSocket = webSocketOn(this.#exchange.writable);
     return webSocket !== undefined && sayGoingAway(webSocket);

@@ -20,8 +20,8 @@ export function answerInPlaceOfHandler(exchange: HttpExchange, answer: Answer): 
 }
 
 /**
- * endInPlaceOfHandler ends a response that the handler has begun. It calls the `end()` that the handler would call, so
- * that a wrapper such as a compression ends too.
+ * endInPlaceOfHandler ends a response that the handler has begun. It calls the same `end()` that the handler would
+ * call, so that a middleware that wraps `end()`, such as compression, also ends.
  */
 export function endInPlaceOfHandler(exchange: HttpExchange): void {
   ignoreResets(exchange.request.socket);
@@ -63,8 +63,8 @@ function muteOne(response: EventEmitter): void {
   dropWrites(response);
 }
 
-// Emits the error that Node emits when a client has disconnected. A `pipeline` into the response then ends its source
-// and destroys the response. So the error is emitted only after the response has been sent.
+// Emits the error that Node emits when a client has disconnected. The error makes a `stream.pipeline()` into the
+// response destroy its source and the response. So the error is emitted only after the response has been sent.
 function emitPrematureClose(response: EventEmitter & { destroy: (reason?: unknown) => unknown }): void {
   if (response.listenerCount('error') === 0) return;
   const cause = requestEnded();

@@ -1,4 +1,5 @@
-// The responses to requests that lameduck rejects. The responses differ in `Retry-After` or in the body (A-176).
+// The responses to requests that lameduck rejects. Each has a different `Retry-After` or body, so that clients can
+// distinguish them (A-176).
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Answer, HttpRequest, HttpResponse } from '../../message.ts';
@@ -26,7 +27,7 @@ export const timedOut: Answer = { status: 504, headers: plain, body: 'The reques
 export const comeBackSoon: Answer = {
   status: 503,
   headers: { ...plain, 'Retry-After': '1' },
-  body: 'The server is shutting down, please ask again.\n',
+  body: 'The server is shutting down, please retry.\n',
 };
 
 const shuttingDown: Answer = {
@@ -43,8 +44,8 @@ export function answerRetryAfter(request: HttpRequest, response: HttpResponse): 
 
 /**
  * refuseUpgrade answers an upgrade with an HTTP response (P-041). On a connection that was accepted after
- * NotAcceptingNewRequest, it sends a 429, which every other request on such a connection gets too. On an older
- * connection, it sends a 503 with a short `Retry-After`. The caller must end the socket.
+ * NotAcceptingNewRequest, it sends a 429, as for every request there. On an older connection, it sends a 503 with a
+ * short `Retry-After`. The caller must end the socket.
  */
 export function refuseUpgrade(socket: Duplex, isLate: boolean): void {
   const { status, headers, body } = isLate ? shuttingDown : comeBackSoon;

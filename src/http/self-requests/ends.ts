@@ -1,5 +1,5 @@
-// The two ends of a connection that this process makes to its own server. lameduck redirects such a connection. This
-// file computes the ends that the connection would have without the redirect.
+// The addresses of both ends of a connection that this process makes to its own server. lameduck redirects such a
+// connection. This file computes the addresses that the connection would have without the redirect.
 import { isIPv4 } from 'node:net';
 import { hostAndPort } from '../../address.ts';
 import type { TcpHandle } from '../../node-internals.ts';
@@ -27,8 +27,8 @@ export function endText({ address = '', port = 0 }: Partial<End>): string {
 const anyAddress: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 /**
- * endsOf returns the ends that a redirected connection would have without the redirect. `asked` is the address that the
- * program passed to `connect()`. `bound` is the real client end.
+ * endsOf returns the ends that a redirected connection would have without the redirect. `bound` is the real address of
+ * the client. `asked` is the address that the program passed to `connect()`.
  */
 export function endsOf(bound: End, asked: End): Ends {
   const server = { ...asked, address: anyAddress[asked.address] ?? asked.address };
@@ -40,9 +40,9 @@ export function endsOf(bound: End, asked: End): Ends {
 }
 
 /**
- * show makes a handle report these ends in place of its real ends, because a program may check the address. `isIPv6`
- * is passed only for an accepted socket. It tells whether the server listens on IPv6: Node then shows an IPv4 address
- * in IPv6 form, such as `::ffff:10.0.0.1`.
+ * `show()` makes a handle report the addresses `own` and `peer` in place of its real addresses, because a program may
+ * check them. `isIPv6` is passed only for an accepted socket. It tells whether the server listens on IPv6: Node then
+ * shows an IPv4 address in IPv6 form, such as `::ffff:10.0.0.1`.
  */
 export function show(handle: TcpHandle, own: End, peer: End, isIPv6?: boolean): void {
   handle.getsockname = tell(own, isIPv6);

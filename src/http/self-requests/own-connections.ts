@@ -4,32 +4,32 @@ import type { Socket } from 'node:net';
 import type { Connection } from '../connection.ts';
 import { tcpSocketOf } from '../../node-internals.ts';
 
-/** OwnConnections tells whether this process itself is the client of an accepted socket. */
+/** OwnConnections records which accepted sockets have this process itself as their client. */
 export class OwnConnections {
   readonly #sockets = new WeakSet<Socket>();
   #isEarlier: (socket: Socket) => boolean = () => false;
 
-  /** add records an accepted socket whose client is this process itself. */
+  /** `add()` records an accepted socket whose client is this process itself. */
   add(socket: Socket): void {
     this.#sockets.add(socket);
   }
 
-  /** recognize sets the function that recognizes own connections that were accepted before the shutdown. */
+  /** `recognize()` sets the function that recognizes own connections that were accepted before the shutdown. */
   recognize(isEarlier: (socket: Socket) => boolean): void {
     this.#isEarlier = isEarlier;
   }
 
   /**
-   * has tells whether a socket belongs to a connection of this process to itself. For a TLS socket, it checks the TCP
-   * socket below.
+   * `has()` tells whether a socket belongs to a connection of this process to itself. For a TLS socket, it checks the
+   * TCP socket below.
    */
   has(socket: Socket): boolean {
     return this.#sockets.has(tcpSocketOf(socket)) || this.#isEarlier(socket);
   }
 
   /**
-   * endLast returns the silent connections that may be ended now. The process's own connections end last. A handler
-   * may use them as long as another client waits for a response or can send a request.
+   * endLast returns the silent connections that may be ended now. The process's own connections end last. While another
+   * client waits for a response or can send a request, a handler may use them.
    */
   endLast(silent: readonly Connection[], all: Iterable<Connection>): readonly Connection[] {
     const others = silent.filter(({ socket }) => !this.has(socket));

@@ -18,8 +18,8 @@ export function reachOf(servers: readonly Server[]): Reach[] {
     const address = server.address();
     return address === null || typeof address === 'string' ? [] : [reach(server, address)];
   });
-  // A port may have one listener for each family. Sort the IPv4 listener first: it gets the IPv4 connections, although
-  // the IPv6 listener appears to accept them too.
+  // A port may have an IPv4 and an IPv6 listener. Sort the IPv4 listener first, because it gets the IPv4 connections.
+  // The addresses of the IPv6 listener include IPv4 addresses too.
   return all.sort((a, b) => Number(a.isIPv6) - Number(b.isIPv6));
 }
 
@@ -47,7 +47,7 @@ function interfaceAddresses(): string[] {
   try {
     return Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => withoutZone(address)));
   } catch {
-    // Some sandboxes do not list network interfaces. Then only the loopback addresses are known, so the list is empty.
+    // Some sandboxes forbid listing the network interfaces. lameduck then knows only the loopback addresses.
     return [];
   }
 }

@@ -1,7 +1,7 @@
 // Redirects outgoing TCP connections of this process. Only this file patches how Node connects.
 import type { TcpHandle } from '../../node-internals.ts';
 
-/** Connect is one attempt to connect, after the name has been looked up. */
+/** Connect is one attempt to connect, after the lookup of the host name. */
 export interface Connect {
   readonly address: string;
   readonly port: number;
@@ -19,14 +19,15 @@ export interface Connect {
  */
 export type Redirect = (connect: Connect) => boolean;
 
-// Module-level, because all TCP handles of a thread have one prototype, which is patched at most once.
+// This set belongs to the module, because all TCP handles of a thread share one prototype, which is patched only once.
 const redirects = new Set<Redirect>();
 let restore = (): void => undefined;
 
 /**
  * redirectConnects calls `redirect` for every TCP connect of this thread, until the returned function is called.
- * `handle` can be any TCP handle. It patches the prototype of the handles instead of `Socket.prototype.connect`. The
- * address is known only after the lookup, and each attempt of `autoSelectFamily` has its own handle.
+ * `handle` can be any TCP handle, because all handles share a prototype, which is patched. `Socket.prototype.connect`
+ * would be too early: the address is known only after the lookup, and each attempt of `autoSelectFamily` has its own
+ * handle.
  */
 export function redirectConnects(handle: TcpHandle, redirect: Redirect): () => void {
   if (redirects.size === 0) restore = patch(Object.getPrototypeOf(handle) as TcpHandle);
@@ -51,8 +52,8 @@ function patch(prototype: TcpHandle): () => void {
   const patched = { connect: redirected(connect), connect6: redirected(connect6) };
   Object.assign(prototype, patched);
   return () => {
-    // If another library has patched these methods since, leave its patch in place. It may still call these functions,
-    // which then redirect nothing.
+    // If another library has patched these methods since, leave its patch in place. The patch may still call lameduck's
+    // functions, which then redirect nothing.
     if (prototype.connect === patched.connect) prototype.connect = connect;
     if (prototype.connect6 === patched.connect6) prototype.connect6 = connect6;
   };

@@ -1,5 +1,4 @@
-// Requests of a program to itself. The connections that the process makes to its own servers are accepted during the
-// drain.
+// Requests that a program sends to its own servers. During the drain, the servers still accept these connections.
 import { createServer, type AddressInfo, type Server as NetServer, type Socket } from 'node:net';
 import { endsOf, endText, show, type Ends } from './ends.ts';
 import { socketsMade, tcpHandleOf } from '../../node-internals.ts';
@@ -30,8 +29,8 @@ export class SelfRequests {
   readonly #reaches: readonly Reach[];
   readonly #listener: NetServer;
   /**
-   * #expected contains each redirected connection that has not been accepted yet. Its key is the client's real address
-   * and port.
+   * `#expected` contains each redirected connection that has not been accepted yet. Its key is the client's real
+   * address and port.
    */
   readonly #expected = new Map<string, Expected>();
   #stopRedirecting = (): void => undefined;
@@ -46,7 +45,7 @@ export class SelfRequests {
     if (this.#reaches.length === 0) return;
     this.#recognizeEarlier();
     this.#listener.on('error', ({ message }) => {
-      warn(`requests of the program to itself are refused once it has stopped listening: ${message}`);
+      warn(`requests that the program sends to its own servers will fail during the drain: ${message}`);
     });
     // In a worker of node:cluster, `exclusive` prevents the primary from listening in its place.
     this.#listener.listen({ port: 0, host: '127.0.0.1', exclusive: true }, () => {
@@ -55,7 +54,7 @@ export class SelfRequests {
     this.#listener.unref();
   }
 
-  /** end stops redirecting. Accepted connections stay open. */
+  /** `end()` stops redirecting. Accepted connections stay open. */
   end(): void {
     this.#hasEnded = true;
     this.#stopRedirecting();
@@ -68,7 +67,7 @@ export class SelfRequests {
     const ports = this.#reaches.map(({ port }) => port);
     const made = new Set<string>();
     for (const { connecting, localAddress, localPort, remotePort } of socketsMade()) {
-      // While a socket is connecting, Node does not show its remote port, so assume each of the server ports.
+      // While a socket is connecting, Node does not show its remote port. So add a key for each port of the servers.
       for (const port of ports) if (connecting || port === remotePort) made.add(pairOf(localAddress, localPort, port));
     }
     this.#traffic.own.recognize((socket) =>
@@ -84,8 +83,9 @@ export class SelfRequests {
     else this.#stopRedirecting = redirectConnects(handle, (connect) => this.#redirect(connect));
   }
 
-  // Redirects an own connection, but only if a request of another process is in flight, because that request may wait
-  // for the own connection. Otherwise a program that calls itself in a loop would never drain.
+  // Redirects a connection of this process to its own server, but only while another process waits for a response. The
+  // handler of that response may need the connection. Otherwise a program that calls itself in a loop would never
+  // drain.
   #redirect({ address, port, handle, toLoopback }: Connect): boolean {
     const reach = this.#reaches.find((one) => one.port === port && one.has(address));
     if (reach === undefined || !this.#servesOthers) return false;

@@ -1,5 +1,5 @@
-// Reads the status with which a program answers an upgrade. The program writes this response to the socket itself,
-// without a response object.
+// Reads the status of the response with which a program answers an upgrade. The program writes this response directly
+// to the socket, without a response object.
 import type { Duplex } from 'node:stream';
 
 const statusLine = /^HTTP\/1\.[01] (\d{3})/;
@@ -22,7 +22,8 @@ export function onFirstStatus(socket: Duplex, callback: (status: number) => void
   }
 }
 
-// Calls `look` with the first argument of each call of a method. The returned function restores the method.
+// Replaces a method of the socket, so that each call first passes its first argument to `look`. The returned function
+// restores the method.
 function before(socket: Duplex, name: 'write' | 'end', look: (chunk: unknown) => void): () => void {
   // The method is called with the socket as its `this`.
   // eslint-disable-next-line @typescript-eslint/unbound-method

@@ -20,8 +20,10 @@ export class Upgraded implements Exchange {
   readonly request: HttpRequest;
   readonly arrivedAt: number;
   readonly isWhole = false;
+  /** `head` is empty, because the program writes the headers to the socket itself. */
+  readonly head = '';
   readonly #connection: Connection;
-  /** #duplex is the socket that the program received. Node may have wrapped the real socket. */
+  /** `#duplex` is the socket that the program received. Node may have wrapped the real socket. */
   readonly #duplex: Duplex;
   readonly #writtenBefore: number;
   #isToEnd = false;
@@ -45,8 +47,8 @@ export class Upgraded implements Exchange {
   }
 
   /**
-   * ending ends the socket when the drain requires it. If the handler uses the AbortSignal of the request, the handler
-   * must end the socket. Otherwise lameduck does (P-039, P-040).
+   * `ending` ends the socket when the drain requires it. If the handler uses the AbortSignal of the request, the
+   * handler must end the socket. Otherwise lameduck does (P-039, P-040).
    */
   get ending(): Ending {
     const { request } = this;
@@ -69,16 +71,16 @@ export class Upgraded implements Exchange {
   }
 
   /**
-   * look ends the connection if the drain has begun to end it and the program has answered the upgrade. The drain calls
-   * it repeatedly.
+   * `look()` ends the connection if the drain has begun to end it and the program has answered the upgrade. The drain
+   * calls it repeatedly.
    */
   look(): void {
     if (this.#isToEnd && !this.#connection.isClosing && this.#isAnswered) this.#connection.end();
   }
 
   /**
-   * close sends a WebSocket a 1001 and any other socket a FIN (P-039, P-040). If the upgrade is unanswered, close first
-   * refuses it.
+   * `close()` sends a WebSocket a 1001 and any other socket a FIN (P-039, P-040). If the upgrade is unanswered, close
+   * first refuses it.
    */
   close(): void {
     if (!this.#isAnswered) refuseUpgrade(this.#socket, this.#connection.isLate);
@@ -92,29 +94,27 @@ export class Upgraded implements Exchange {
     dropWrites(this.#socket);
   }
 
-  /** hurry makes the drain no longer wait for a peer that still sends. */
+  /** `hurry()` tells the drain not to wait for the peer, even if the peer still sends. */
   hurry(): void {
     this.#isOverdue = true;
   }
 
-  /**
-   * isAllSent tells whether the last byte for the peer has been sent. It is also true if no time is left to send it.
-   */
+  /** isAllSent is true if the last byte for the peer has been sent, or if no time is left to send it. */
   get isAllSent(): boolean {
     if (this.#isOverdue) return true;
     return this.#webSocket === undefined ? this.#socket.writableFinished : this.#webSocket.bufferedAmount === 0;
   }
 
   /**
-   * mayGoOn tells whether the peer may still send for a while. lameduck does not know the protocol of the connection,
-   * so it could not announce the end to the peer.
+   * mayGoOn tells whether the peer may still send for a while. It is true if lameduck does not know the protocol, and
+   * so could not announce the end to the peer.
    */
   get mayGoOn(): boolean {
     return this.#webSocket === undefined && !this.#isOverdue;
   }
 
-  // Tells whether the program has answered the upgrade. If the socket does not count its bytes, because it is not a
-  // socket of the system, the upgrade counts as answered.
+  // Tells whether the program has answered the upgrade. The upgrade also counts as answered if the socket is not a TCP
+  // or Unix socket, because such a socket does not count its bytes.
   get #isAnswered(): boolean {
     return !(this.#socket.bytesWritten <= this.#writtenBefore);
   }

@@ -9,7 +9,7 @@ import { Upgraded } from './socket.ts';
 
 export interface UpgradeOptions {
   readonly now: number;
-  /** count counts the connection as one long-running request. */
+  /** `count()` counts the connection as one long-running request. */
   readonly count: (upgraded: Upgraded, ending: Ending) => void;
   readonly audit: AuditLog | undefined;
 }

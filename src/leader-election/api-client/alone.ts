@@ -1,5 +1,5 @@
-// A Lease without a cluster, for LAMEDUCK_LEADER_ELECTION_ALONE=1. The elector has no competitor. Everything else works
-// as in a cluster.
+// A substitute for the API server, for LAMEDUCK_LEADER_ELECTION_ALONE=1. It stores one Lease in memory, so that an
+// elector leads without a cluster. Everything else works as in a cluster.
 import type { Answer } from './answer.ts';
 import type { LeaseApi } from './api-client.ts';
 import { parseLease, type Lease } from '../decision/lease.ts';

@@ -1,10 +1,11 @@
-// Reads a response of the API server. Returns the reply for the election, and the problem to log, if there is one.
+// Reads a response of the API server to a request for a Lease. The result is the reply for the election, and the
+// problem to log, if there is one.
 import { alterationIn, isCoordinated, parseLease } from '../decision/lease.ts';
 import type { LeaseReply, Reply, LeaseRequest } from '../decision/state.ts';
 
 /**
  * ProblemKind is a reason why an elector cannot read or write its Lease. docs/leader-election.md has a remedy for each
- * of these reasons.
+ * reason.
  */
 export type ProblemKind =
   | 'unreachable'
@@ -77,8 +78,8 @@ function isApplied(method: Method, status: number): boolean {
 }
 
 /**
- * problemOf returns the problem that a response without a Lease reports. It returns undefined for a response that occurs
- * in every election, such as a conflict. `verb` is the verb that the Role needs for the request.
+ * problemOf returns the problem that a response without a Lease reports. It returns undefined for a response that is
+ * normal in an election, such as a conflict. `verb` is the verb that the Role needs for the request.
  */
 export function problemOf(method: Method, received: Received, verb = verbs[method]): Problem | undefined {
   const { status, body } = received;
@@ -90,7 +91,8 @@ export function problemOf(method: Method, received: Received, verb = verbs[metho
   if (kind === undefined) return undefined;
   const { message } = statusOf(received);
   const text = typeof message === 'string' ? message : body;
-  // A proxy may answer in its own words. So name the verb and the resource, which show the missing permission.
+  // The response may come from a proxy, with a text that does not name the missing permission. So add the verb and the
+  // resource to the logged text.
   const denied = kind === 'forbidden' ? ` (cannot ${verb} leases)` : '';
   return { kind, message: `${method} was answered with ${String(status)}${denied}: ${text.slice(0, longestText)}` };
 }
@@ -98,7 +100,7 @@ export function problemOf(method: Method, received: Received, verb = verbs[metho
 // The maximum number of characters of a response that one log line contains.
 const longestText = 500;
 
-/** verbs contains the verb of a Role for each method. */
+/** `verbs` maps each HTTP method to the verb that a Role must permit. */
 const verbs: Readonly<Record<Method, string>> = { GET: 'get', POST: 'create', PUT: 'update' };
 
 // Returns the problem with a Lease that the API server has sent.

@@ -1,29 +1,29 @@
-// The client of the API server: one HTTP/1.1 connection for calls and one for the watch (L-123). It does not know which
-// process leads. undici is loaded when the first client is created.
+// The client of the API server: one HTTP/1.1 connection for requests and one for the watch (L-123). It makes no
+// decisions about leadership. undici is loaded when the first client is created.
 import type * as Undici from 'undici';
 import { fromBundle } from '../../bundled.ts';
 import { timedOut, withTimeout, type Clock } from '../../clock.ts';
 import { messageOf } from '../../errors.ts';
 import type { ApiServer, Credentials } from './credentials.ts';
-import { parseLease } from '../decision/lease.ts';
+import { parseLease, type Lease } from '../decision/lease.ts';
 import { answerOf, problemOf, type Answer, type Received } from './answer.ts';
-import type { Change, LeaseRequest } from '../decision/state.ts';
+import type { LeaseRequest } from '../decision/state.ts';
 
 /** LeaseApi is the part of the API server's interface that an elector uses. */
 export interface LeaseApi {
   /**
-   * send sends a request. It resolves with the answer of the API server, or with a failure if the request times out. The
-   * answer after a timeout is ignored, and its connection is not used again. The promise never rejects.
+   * `send()` sends a request. It resolves with the answer of the API server, or with a failure if the request times
+   * out. The answer after a timeout is ignored, and its connection is not used again. The promise never rejects.
    */
   send(request: LeaseRequest): Promise<Answer>;
   /**
-   * watch watches the Lease. It calls `onOpen` when the watch has begun. Its promise resolves when the watch has ended,
-   * with the problem if there was one.
+   * `watch()` watches the Lease. It calls `onOpen` when the watch has begun. Its promise resolves when the watch has
+   * ended, with the problem if there was one.
    */
-  watch(onOpen: () => void, onChange: (change: Change) => void, signal: AbortSignal): Promise<Answer['problem']>;
+  watch(onOpen: () => void, onChange: (lease: Lease) => void, signal: AbortSignal): Promise<Answer['problem']>;
   /**
-   * record sends a core/v1 Event to the API server on a separate connection. It never rejects. It resolves with false
-   * if the Role does not permit Events.
+   * `record()` sends a core/v1 Event to the API server on a separate connection. It never rejects. It resolves with
+   * false if the Role does not permit Events.
    */
   record(event: object, signal: AbortSignal): Promise<boolean>;
   /** closeWatch closes the connection of the watch. */
@@ -43,7 +43,7 @@ export interface ClientOptions {
   readonly connectTimeout: number;
 }
 
-// The maximum number of bytes of an answer or of a watch event. No Lease is nearly as long.
+// The maximum number of bytes of an answer or of a watch event. A real Lease is much smaller.
 const longestLine = 1_048_576;
 
 /**
@@ -52,7 +52,7 @@ const longestLine = 1_048_576;
  */
 export const longestWatch = 300;
 
-/** connect loads undici and resolves with a client. The client opens its connection with its first request. */
+/** `connect()` loads undici and resolves with a client. The client opens its connection with its first request. */
 export async function connect(options: ClientOptions): Promise<LeaseApi> {
   return new ApiClient(await loadUndici(), options);
 }
@@ -111,7 +111,7 @@ class ApiClient implements LeaseApi {
     }
   }
 
-  async watch(onOpen: () => void, onChange: (change: Change) => void, signal: AbortSignal): Promise<Answer['problem']> {
+  async watch(onOpen: () => void, onChange: (lease: Lease) => void, signal: AbortSignal): Promise<Answer['problem']> {
     this.#watch ??= this.#createClient();
     const selector = encodeURIComponent(`metadata.name=${this.#options.name}`);
     const path = `${this.#leases}?watch=true&fieldSelector=${selector}&timeoutSeconds=${String(longestWatch)}`;
@@ -129,9 +129,9 @@ class ApiClient implements LeaseApi {
       }
       onOpen();
       for await (const line of linesOf(body)) {
-        const change = changeIn(line);
-        if (change === 'end') return undefined;
-        if (change !== undefined) onChange(change);
+        const lease = leaseIn(line);
+        if (lease === 'end') return undefined;
+        if (lease !== undefined) onChange(lease);
       }
       return undefined;
     } catch (error) {
@@ -166,7 +166,8 @@ class ApiClient implements LeaseApi {
   #createClient({ keepsProcessAlive = true } = {}): Undici.Client {
     const { url } = this.#options.server;
     const connector: Undici.buildConnector.connector = (options, callback) => {
-      // Loads what undici needs for a connection: `node:tls` when it connects, and its parser after that.
+      // Call `fromBundle` for both steps in which undici loads modules: `node:tls` when it connects, and its parser
+      // when the connection is open.
       const connected = (...result: Parameters<typeof callback>): void => {
         if (!keepsProcessAlive) result[1]?.unref();
         void fromBundle(() => Promise.resolve(callback(...result)));
@@ -241,10 +242,9 @@ async function* linesOf(body: AsyncIterable<Buffer>): AsyncGenerator<string> {
 }
 
 // Reads one line of a watch. An ERROR event, such as 410, ends the watch. The next watch begins with the current state.
-function changeIn(line: string): Change | 'end' | undefined {
+// The deletion of the Lease is ignored, because it does not end the term of the holder.
+function leaseIn(line: string): Lease | 'end' | undefined {
   const { type, object } = JSON.parse(line) as { type?: unknown; object?: unknown };
   if (type === 'ERROR') return 'end';
-  const lease = parseLease(object);
-  if (lease === undefined || !['ADDED', 'MODIFIED', 'DELETED'].includes(String(type))) return undefined;
-  return { lease, isDeleted: type === 'DELETED' };
+  return type === 'ADDED' || type === 'MODIFIED' ? parseLease(object) : undefined;
 }

@@ -7,11 +7,11 @@ import type { Clock } from '../../clock.ts';
 import { LameduckError, messageOf } from '../../errors.ts';
 
 /**
- * ApiServer says how to reach the API server. Without a token, no `Authorization` header is sent: `kubectl proxy` adds
- * its own.
+ * ApiServer says how to reach the API server. Without `token` and `tokenFile`, the elector sends no `Authorization`
+ * header, as for `kubectl proxy`, which authenticates itself.
  */
 export interface ApiServer {
-  /** url is the URL of the API server. It must use `https:`, or `http:` on a loopback address. */
+  /** `url` is the URL of the API server. It must use `https:`, or `http:` on a loopback address. */
   readonly url: string;
   readonly token?: string;
   /**
@@ -35,15 +35,18 @@ export const serviceAccountFolder = '/var/run/secrets/kubernetes.io/serviceaccou
  */
 export function inCluster(environment: Readonly<Record<string, string | undefined>>, folder: string): ApiServer {
   const { KUBERNETES_SERVICE_HOST: host = '', KUBERNETES_SERVICE_PORT: port = '' } = environment;
-  if (host === '' || port === '') {
-    throw new LameduckError(
-      'LAMEDUCK_ERR_NOT_IN_CLUSTER',
-      'leader election needs a cluster: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT must both be set.' +
-        ' Pass `apiServer`, or set LAMEDUCK_LEADER_ELECTION_ALONE=1 to lead without a cluster.',
-    );
-  }
+  if (host === '' || port === '') throw notInCluster();
   const url = `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
   return { url, tokenFile: join(folder, 'token'), caFile: join(folder, 'ca.crt') };
+}
+
+/** notInCluster returns the error for a process that runs outside a cluster and has no option `apiServer`. */
+export function notInCluster(): LameduckError {
+  return new LameduckError(
+    'LAMEDUCK_ERR_NOT_IN_CLUSTER',
+    'leader election needs a cluster: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT must both be set.' +
+      ' Pass `apiServer`, or set LAMEDUCK_LEADER_ELECTION_ALONE=1 to lead without a cluster.',
+  );
 }
 
 /** namespaceOf returns the pod's own namespace, or undefined outside a pod. */
@@ -59,7 +62,10 @@ export function namespaceOf(folder: string): string | undefined {
 // and the kubelet renews it long before its end.
 const tokenLifetime = 50_000;
 
-/** Credentials reads the files with the token and the CA. If a file becomes invalid, it uses the last valid content. */
+/**
+ * Credentials reads the files with the token and the CA. If a file becomes invalid later, Credentials uses its last
+ * valid content.
+ */
 export class Credentials {
   readonly #server: ApiServer;
   readonly #clock: Clock;
@@ -77,16 +83,16 @@ export class Credentials {
     const { token, tokenFile, caFile } = server;
     this.#token = token ?? (tokenFile === undefined ? undefined : readNow('token', tokenFile));
     if (tokenFile !== undefined && !isToken(this.#token)) {
-      throw unreadable('token', tokenFile, 'it has other characters than printable ASCII characters without spaces');
+      throw unreadable('token', tokenFile, 'expected a token of printable ASCII characters without spaces');
     }
     this.#ca = caFile === undefined ? undefined : readNow('CA', caFile);
     if (caFile !== undefined && !isCertificate(this.#ca)) {
-      throw unreadable('CA', caFile, 'it has no certificate in PEM form');
+      throw unreadable('CA', caFile, 'expected at least one certificate in PEM form');
     }
     this.#readAt = clock.now();
   }
 
-  /** token returns the bearer token. It reads the file again if the last reading is older than 50 seconds. */
+  /** `token()` returns the bearer token. It reads the file again if the last reading is older than 50 seconds. */
   token(): string | undefined {
     if (this.#clock.now() - this.#readAt >= tokenLifetime) this.readToken();
     return this.#token;
@@ -106,8 +112,8 @@ export class Credentials {
   }
 
   /**
-   * ca returns the certificate of the CA that a new connection trusts. It returns undefined if the connection trusts
-   * the system's root certificates.
+   * `ca()` returns the certificate of the CA that a new connection trusts. It returns undefined if the connection
+   * trusts the system's root certificates.
    */
   ca(): string | undefined {
     const { caFile } = this.#server;
@@ -118,7 +124,7 @@ export class Credentials {
 }
 
 function readNow(what: string, file: string): string {
-  let problem = 'it is empty';
+  let problem = 'the file is empty';
   try {
     const text = readFileSync(file, 'utf8').trim();
     if (text !== '') return text;
@@ -140,8 +146,8 @@ export function isToken(given: unknown): given is string {
   return typeof given === 'string' && /^[\x21-\x7e]+$/.test(given);
 }
 
-// Tells whether a text is a certificate. Node ignores a CA that is not a certificate, and then reports that each
-// certificate of the API server is self-signed.
+// Tells whether a text is a certificate. Without this check, Node would ignore an invalid CA, and report each
+// certificate of the API server as self-signed.
 function isCertificate(text = ''): boolean {
   try {
     return new X509Certificate(text).raw.length > 0;

@@ -1,12 +1,12 @@
-// Decides which request an elector sends next, and what a reply changes. No side effects: no I/O, no timers, no
-// `node:` imports. `plan` returns the next action for a state. `learn` and the other functions return the next state.
-// The loop in ../loop/elector.ts calls them.
+// Decides which request an elector sends next, and how a reply changes its state. `plan` returns the next action for a
+// state. `learn` and the other functions return the next state. The loop in ../loop/elector.ts calls these functions.
+// No side effects: no I/O, no timers, no `node:` imports.
 import { createdLease, isCoordinated, isNewer, microTime, recordOf, updatedLease, type Lease } from './lease.ts';
 import {
   drift,
+  isRead,
   isValid,
   mostDrift,
-  type Change,
   type Claim,
   type Election,
   type Exchange,
@@ -21,7 +21,7 @@ import {
 } from './state.ts';
 import { expiry, followAt, isHeld, limitOf, nextTick, nextTry, pollAt, requestTimeout, spread } from './times.ts';
 
-/** plan returns what the elector must do at a moment. */
+/** `plan()` returns what the elector must do at the time `now`. */
 export function plan(state: State, now: Moment, election: Election): Plan {
   const { goal, tenure, tried, due } = state;
   if (goal === 'end' || (goal === 'release' && now.at >= state.releaseBy)) return { kind: 'end' };
@@ -33,7 +33,7 @@ export function plan(state: State, now: Moment, election: Election): Plan {
   return { kind: 'send', request: { ...requestOf(state, now, election), timeout } };
 }
 
-// Returns the request of a step.
+// Returns the request that the next step of the election sends.
 function requestOf(state: State, now: Moment, election: Election): Omit<LeaseRequest, 'timeout'> {
   const { step, observed, tenure } = state;
   const { identity, labels, leaseDuration } = election;
@@ -42,7 +42,7 @@ function requestOf(state: State, now: Moment, election: Election): Omit<LeaseReq
   if (step === 'create') {
     return { method: 'POST', body: createdLease(election, { ...own, acquireTime: now.wall, transitions: 0 }) };
   }
-  if (current === undefined || step === 'read' || step === 'check' || step === 'find') return { method: 'GET' };
+  if (current === undefined || isRead(step)) return { method: 'GET' };
   const { holder, acquireTime = now.wall, transitions } = current;
   const holding = {
     renew: { ...own, acquireTime, transitions },
@@ -56,13 +56,13 @@ function requestOf(state: State, now: Moment, election: Election): Omit<LeaseReq
   return { method: 'PUT', body: updatedLease(current, holding, labels) };
 }
 
-// Returns the number of changes of the holder, increased by one (L-130). The count is an int32, so it restarts at 0 after
-// the largest one. Otherwise a record with the largest count would prevent every election.
+// Returns the number of changes of the holder, increased by one (L-130). The count is an int32, so it restarts at 0
+// after the largest one. Without the restart, no elector could acquire a Lease that has the largest count.
 function nextTransitions({ transitions }: Lease): number {
   return (transitions + 1) % 2 ** 31;
 }
 
-/** sending returns the state after the planned request was sent at the given moment. */
+/** `sending()` returns the state after the planned request was sent at the given moment. */
 export function sending(state: State, now: Moment, { identity }: Election): State {
   const { step, hasChecked, observed } = state;
   const isNewAttempt = step === 'read' || step === 'find' || (step === 'renew' && !hasChecked);
@@ -75,7 +75,7 @@ export function sending(state: State, now: Moment, { identity }: Election): Stat
   return { ...sent, claim };
 }
 
-/** learn returns the state after the reply to a request has arrived. */
+/** `learn()` returns the state after the reply to a request has arrived. */
 export function learn(state: State, exchange: Exchange, election: Election): State {
   return replies[state.step](state, exchange, election);
 }
@@ -84,12 +84,16 @@ type OnReply = (state: State, exchange: Exchange, election: Election) => State;
 
 const replies: Readonly<Record<Step, OnReply>> = {
   read(state, exchange, election) {
-    const { reply, received } = exchange;
-    if (reply.kind === 'absent') return { ...state, observed: undefined, step: 'create', due: received.at };
+    const { reply, sent, received } = exchange;
+    if (reply.kind === 'absent') {
+      // The holder of a deleted Lease notices the deletion only at its next renewal, and may lead until then (L-072).
+      if (isHeld(state.observed, sent, election)) return retryLater(state, exchange, election);
+      return { ...state, observed: undefined, step: 'create', due: received.at };
+    }
     if (reply.kind !== 'lease') return retryLater(state, exchange, election);
     const { lease } = reply;
-    // The reply to an earlier write may have been lost. If another holder has the Lease now, that write has no effect
-    // any more.
+    // The reply to an earlier write may have been lost. If another elector holds the Lease now, that write has been
+    // replaced.
     const claim = lease.holder === election.identity ? state.claim : undefined;
     const seen = { ...observe(state, lease, received.at), claim };
     if (!isTakeable(seen, election)) return retryLater(seen, exchange, election);
@@ -104,13 +108,16 @@ const replies: Readonly<Record<Step, OnReply>> = {
     if (reply.kind === 'lease') {
       const cause = lossIn(reply, state.claim, election);
       if (cause !== undefined) return lose(observe(state, reply.lease, received.at), cause, received);
-      const renewed = { ...tenure, lease: reply.lease, renewed: sent };
+      // If a renewal writes the same `renewTime`, because the wall clock has not advanced, the API server stores no new
+      // version of the Lease. Followers do not see such a renewal.
+      const isStored = isNewer(reply.lease.resourceVersion, tenure.lease.resourceVersion);
+      const renewed = isStored ? { ...tenure, lease: reply.lease, renewed: sent } : tenure;
       return { ...state, tenure: renewed, hasChecked: false, due: nextTick(exchange, election) };
     }
     if (reply.kind === 'recreated') return lose(state, 'replaced', received);
     const isConflict = reply.kind === 'conflict' || reply.kind === 'absent';
     if (!isConflict) return { ...state, hasChecked: false, due: nextTry(tenure, exchange, election) };
-    // Pause after a second conflict. Otherwise, if another client changes the record all the time, this elector would
+    // Pause after a second conflict. Otherwise, if another client changes the Lease all the time, this elector would
     // send requests without a pause.
     const due = hasChecked ? nextTick(exchange, election) : received.at;
     return { ...state, step: 'check', hasChecked: false, due };
@@ -135,7 +142,8 @@ const replies: Readonly<Record<Step, OnReply>> = {
     if (isOwn(reply, state.claim, election)) {
       return { ...observe(state, lease, received.at), step: 'release', due: received.at };
     }
-    // The reply to a release was lost, but the record shows that the release was applied.
+    // The reply to an earlier release was lost, but the Lease has no holder and the same uid and transitions. So the
+    // release was applied.
     const isSame = lease.uid === state.claim?.uid && lease.transitions === state.claim.transitions;
     const isReleased = state.hasChecked && lease.holder === '' && isSame;
     return { ...state, goal: 'end', isReleased };
@@ -151,8 +159,8 @@ const replies: Readonly<Record<Step, OnReply>> = {
   },
 };
 
-// Begins a term as leader. A term begins only with a write of the Lease that the API server has acknowledged (L-062,
-// L-068).
+// Begins a term as leader. This function is called only after the API server has acknowledged the write that makes this
+// elector the holder (L-062, L-068).
 function acquire(state: State, exchange: Exchange, election: Election): State {
   const { reply, sent, received } = exchange;
   const isDenied =
@@ -176,7 +184,8 @@ function claimTo({ uid, acquireTime, transitions }: Lease): Claim {
 }
 
 /**
- * Stores an observed Lease. As long as its record does not change, it keeps the time of the first observation (L-063).
+ * Stores an observed Lease. As long as the holder does not renew the Lease, the stored time is the time of the first
+ * observation (L-063).
  */
 function observe(state: State, lease: Lease, at: number): State {
   const { observed } = state;
@@ -197,8 +206,8 @@ function isOwn(reply: LeaseReply, claim: Claim | undefined, election: Election):
   return claim !== undefined && lossIn(reply, claim, election) === undefined;
 }
 
-// Returns why a Lease does not belong to this elector. A write that was stored altered does not count, although the API
-// server has accepted it. Followers wait only for the stored duration, and only while the stored `renewTime` changes.
+// Returns why a Lease does not belong to this elector, or undefined if it does. If the API server has stored a write in
+// altered form, the term ends too: followers see only the stored duration and the stored `renewTime`.
 function lossIn(
   { lease, altered }: LeaseReply,
   claim: Claim | undefined,
@@ -213,8 +222,8 @@ function lossIn(
 }
 
 /**
- * lose returns the state after this elector has lost its leadership. It stores the claim only if the Lease may still
- * contain this elector's record. That record must then be released (L-092).
+ * `lose()` returns the state after this elector has lost its leadership. It keeps the claim only if the Lease may still
+ * name this elector as the holder. The Lease must then be released (L-092).
  */
 export function lose(state: State, cause: LossCause, now: Moment): State {
   const claim = cause === 'renew deadline' ? state.claim : undefined;
@@ -222,7 +231,7 @@ export function lose(state: State, cause: LossCause, now: Moment): State {
 }
 
 /**
- * release begins to release the Lease. It sends a GET first, and then a write if this elector still holds the Lease
+ * `release()` begins to release the Lease. It sends a GET first, and then a write if this elector still holds the Lease
  * (L-092). If this elector has never tried to write the Lease, it sends no request.
  */
 export function release(state: State, now: Moment, budget: number): State {
@@ -232,32 +241,32 @@ export function release(state: State, now: Moment, budget: number): State {
 }
 
 /**
- * hint processes a change that the watch has reported. The change may restart a wait, or make the next attempt
- * earlier. Every attempt still begins with a GET. hint ignores a version of the Lease that is older than the version
- * that was read last.
+ * `hint()` processes a version of the Lease that the watch has reported. It may restart the wait for the next attempt
+ * or make the attempt earlier. Every attempt still begins with a GET. `hint()` ignores a version of the Lease that is
+ * older than the version that was read last.
  */
-export function hint(state: State, change: Change, now: Moment, random: number, election: Election): State {
+export function hint(state: State, lease: Lease, now: Moment, random: number, election: Election): State {
   const { observed, step, goal, due } = state;
-  const { lease, isDeleted } = change;
   const version = lease.resourceVersion;
   if (goal !== 'contend' || step !== 'read') return state;
   if (observed !== undefined && !isNewer(version, observed.lease.resourceVersion)) return state;
-  if (isDeleted || lease.holder === '') {
+  if (lease.holder === '') {
     return { ...state, freed: version, due: Math.min(due, now.at + spread(random, election)) };
   }
   const updated = observe(state, lease, now.at);
-  // An edit of labels does not delay the next attempt. Otherwise, such edits could prevent a takeover forever.
+  // An edit of the Lease's labels does not delay the next attempt. Otherwise, such edits could prevent a takeover
+  // forever.
   return { ...updated, due: hasRecordOf(observed, lease) ? due : followAt(updated, now, random, election) };
 }
 
-/** watching returns the state after a watch has begun or ended. */
+/** `watching()` returns the state after a watch has begun or ended. */
 export function watching(state: State, isWatching: boolean, now: Moment, random: number, election: Election): State {
   const changed = { ...state, isWatching };
   const { goal, step, observed, due } = changed;
   if (goal !== 'contend' || step !== 'read') return changed;
   const follow = followAt(changed, now, random, election);
   if (!isWatching) return { ...changed, due: Math.min(due, follow) };
-  // With a watch, polling is not necessary before the record expires.
+  // With a watch, polling is not necessary before the Lease expires.
   const canWait = isHeld(observed, now, election) && !isReleaseUnread(changed);
   return canWait ? { ...changed, due: follow } : changed;
 }
@@ -270,8 +279,8 @@ function retryLater(state: State, exchange: Exchange, election: Election): State
   if (isReleaseUnread(state)) {
     if (reply.kind === 'failed') due = Math.min(due, pollAt(received, random, election));
     else {
-      // Forget the release after one more GET, even if the GET does not confirm it. Otherwise, if no GET ever confirmed
-      // it, as after a restore of etcd, this elector would send requests without a pause.
+      // Forget the reported release after one more GET, even if the GET returns an older Lease. Otherwise, if every GET
+      // returns an older Lease, as after a restore of etcd, this elector would send requests without a pause.
       due = received.at + spread(random, election);
       freed = undefined;
     }

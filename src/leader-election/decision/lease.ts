@@ -1,5 +1,5 @@
-// Parses a Lease that the API server has sent, writes its next version, and tells whether that version was stored. No
-// side effects.
+// Parses a Lease that the API server has sent, and creates the next version to send. Detects whether the API server has
+// stored that version unchanged. No side effects.
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -18,23 +18,23 @@ export interface Lease {
   readonly uid: string;
   /** resourceVersion contains decimal digits. It is never parsed into a number (L-036). */
   readonly resourceVersion: string;
-  /** holder is the identity of the holder. It is empty if the Lease has no holder (L-014). */
+  /** `holder` is the identity of the holder. It is empty if the Lease has no holder (L-014). */
   readonly holder: string;
   /**
-   * duration is how long the Lease lasts after a renewal, in milliseconds. It is undefined if the record has no
+   * `duration` is how long the Lease lasts after a renewal, in milliseconds. It is undefined if the Lease has no
    * positive duration (L-016).
    */
   readonly duration: number | undefined;
   readonly acquireTime: string | undefined;
   readonly transitions: number;
-  /** strategy is empty unless the Lease is coordinated (L-160). */
+  /** `strategy` is empty unless coordinated leader election chooses the holder of the Lease (L-160). */
   readonly strategy: string;
   readonly preferredHolder: string;
 }
 
 /**
- * Holding contains the fields that a holder writes into the spec. A time is a number of milliseconds of the wall
- * clock, or the text of a received Lease.
+ * Holding contains the fields that a holder writes into the spec of the Lease. A time is a number of milliseconds of
+ * the wall clock, or the text of a received Lease.
  */
 export interface Holding {
   readonly holder: string;
@@ -45,7 +45,7 @@ export interface Holding {
   readonly transitions: number;
 }
 
-/** Alteration is a field of the spec that was not stored as it was sent. */
+/** Alteration describes a field of the spec that the API server has not stored as this elector sent it. */
 export interface Alteration {
   readonly field: string;
   readonly sent: unknown;
@@ -55,7 +55,8 @@ export interface Alteration {
 /** parseLease returns the Lease in a response. It returns undefined if the response is not a Lease or is malformed. */
 export function parseLease(received: unknown): Lease | undefined {
   const { kind, metadata, spec = {} } = asObject(received) ?? {};
-  const [meta, fields] = [asObject(metadata), asObject(spec ?? {})];
+  const meta = asObject(metadata);
+  const fields = asObject(spec ?? {});
   if (kind !== 'Lease' || meta === undefined || fields === undefined) return undefined;
   const { uid, resourceVersion } = meta;
   if (typeof uid !== 'string' || uid === '') return undefined;
@@ -63,7 +64,8 @@ export function parseLease(received: unknown): Lease | undefined {
   const texts = ['holderIdentity', 'acquireTime', 'renewTime', 'strategy', 'preferredHolder'].map((name) =>
     textOf(fields[name]),
   );
-  const [seconds, transitions] = [wholeOf(fields['leaseDurationSeconds']), wholeOf(fields['leaseTransitions'])];
+  const seconds = wholeOf(fields['leaseDurationSeconds']);
+  const transitions = wholeOf(fields['leaseTransitions']);
   if (texts.includes(undefined) || seconds === undefined || transitions === undefined || transitions < 0) {
     return undefined;
   }
@@ -83,8 +85,8 @@ export function parseLease(received: unknown): Lease | undefined {
 }
 
 /**
- * recordOf returns a text that changes when the holder renews, but not when a user edits labels (L-017). Two versions
- * of a Lease with equal texts count as one observation.
+ * recordOf returns the fields of a Lease that change when the holder renews it, as one text. The text does not change
+ * when a user edits labels (L-017). Two versions of a Lease with equal texts count as one observation.
  */
 export function recordOf({
   uid,
@@ -132,8 +134,8 @@ export function createdLease(
 
 /**
  * updatedLease returns the body that replaces a received Lease. It contains all received metadata, because a PUT erases
- * what it omits (L-019). The uid and the resourceVersion make the write conditional (L-032). It also contains the
- * unknown fields of the spec.
+ * what it omits (L-019). With the uid and the resourceVersion, the API server rejects the write if the Lease has
+ * changed since (L-032). The body also contains the unknown fields of the spec.
  */
 export function updatedLease(
   { metadata, spec }: Lease,
@@ -147,8 +149,8 @@ export function updatedLease(
 }
 
 /**
- * alterationIn returns the first field of the spec that was not stored as it was sent, because an admission webhook may
- * have changed it. It returns undefined if there is none.
+ * alterationIn returns the first field of the spec that the API server has not stored as it was sent. An admission
+ * webhook may have changed it. It returns undefined if there is none.
  */
 export function alterationIn(stored: Lease, sent: LeaseBody): Alteration | undefined {
   const field = specFields.find((name) => !isSame(stored.spec[name], sent.spec[name]));
@@ -182,8 +184,8 @@ function bodyOf(metadata: Json, spec: Json): LeaseBody {
   return { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec };
 }
 
-// Returns the spec with all five fields. Other electors treat a Lease without a duration as expired, and a missing
-// count as 0 (L-015, L-016).
+// Returns the spec of a Lease with all five fields. Other electors treat a Lease without a duration as expired, and a
+// missing count as 0 (L-015, L-016).
 function specOf({ holder, durationSeconds, acquireTime, renewTime, transitions }: Holding): Json {
   return {
     holderIdentity: holder,

@@ -1,4 +1,5 @@
-// The state of an elector, what its decision depends on, and the rule by which a term is valid. No side effects.
+// The types of an elector's state, configuration, requests and replies, and the rule by which a term is valid. No side
+// effects.
 import type { Alteration, Lease, LeaseBody } from './lease.ts';
 
 /** Election is the configuration of an elector. Times are in milliseconds. */
@@ -21,13 +22,16 @@ export interface Election {
   readonly retryPeriod: number;
 }
 
-/** Moment is one point in time on both clocks, in milliseconds. Only `at` is used to measure durations (L-096). */
+/**
+ * Moment is one point in time on the monotonic clock and on the wall clock, in milliseconds. Only `at` is used to
+ * measure durations (L-096).
+ */
 export interface Moment {
-  /** at is the monotonic time. */
+  /** `at` is the monotonic time. */
   readonly at: number;
   /**
-   * wall is the time of the wall clock, which is written into records. If it jumps relative to the monotonic time, the
-   * machine was suspended.
+   * `wall` is the time of the wall clock, which is written into the Lease. If it advances faster than the monotonic
+   * time, the machine may have been suspended.
    */
   readonly wall: number;
 }
@@ -45,18 +49,24 @@ export type Reply =
    * Lease (L-032).
    */
   | { readonly kind: 'recreated' }
-  /** `failed`: any other result. The write may have been applied, unless the API server rejected it. */
+  /**
+   * `failed`: any other result. If the request was a write, the API server may have applied it, unless `isRejected` is
+   * true.
+   */
   | { readonly kind: 'failed'; readonly isRejected: boolean; readonly retryAfter?: number | undefined };
 
 /** LeaseReply is a reply that contains the Lease. */
 export interface LeaseReply {
   readonly kind: 'lease';
   readonly lease: Lease;
-  /** altered is set if the API server has accepted a write, but has not stored the record as it was sent. */
+  /** `altered` is set if the API server has accepted a write, but has not stored the spec as it was sent. */
   readonly altered: Alteration | undefined;
 }
 
-/** Exchange is a request with its reply, the times of both, and a random number from 0 up to, but not including, 1. */
+/**
+ * Exchange is a request with its reply, and the times at which it was sent and received. `random`, from 0 up to but not
+ * including 1, is the source of jitter.
+ */
 export interface Exchange {
   readonly sent: Moment;
   readonly received: Moment;
@@ -70,16 +80,21 @@ export interface Exchange {
  */
 export type Step = 'read' | 'create' | 'take' | 'renew' | 'check' | 'find' | 'release';
 
+/** isRead tells whether a step is a GET. */
+export function isRead(step: Step): step is 'read' | 'check' | 'find' {
+  return step === 'read' || step === 'check' || step === 'find';
+}
+
 /** LossCause is the reason why a term ended although the elector was not stopped (L-094). */
 export type LossCause =
   'renew deadline' | 'other holder' | 'no holder' | 'deleted' | 'replaced' | 'edited' | 'coordinated';
 
 /**
- * Claim identifies the record that this elector's last acquisition wrote, even if the API server has not acknowledged
- * it.
+ * Claim identifies the last write with which this elector tried to become the holder, even if the API server has not
+ * acknowledged that write.
  */
 export interface Claim {
-  /** uid is undefined if the creation of the Lease was not acknowledged. */
+  /** `uid` is undefined if the creation of the Lease was not acknowledged. */
   readonly uid: string | undefined;
   readonly acquireTime: string | undefined;
   readonly transitions: number;
@@ -89,42 +104,39 @@ export interface Claim {
  * Tenure is a term of this elector as leader. It begins with an acknowledged write that made this elector the holder.
  */
 export interface Tenure {
-  /** token is the resourceVersion of the write that acquired the Lease (L-131). */
+  /** `token` is the resourceVersion of the write that acquired the Lease (L-131). */
   readonly token: string;
-  /** lease is the last version of the Lease that is known to be this elector's own. */
+  /** `lease` is the last version of the Lease that is known to have this elector as its holder. */
   readonly lease: Lease;
-  /** renewed is when the last acknowledged write was sent (L-093). */
+  /** `renewed` is when the last acknowledged write was sent (L-093). */
   readonly renewed: Moment;
 }
 
-/** Observation is a version of the Lease, with the time when this elector first saw its record. */
+/**
+ * Observation is a version of the Lease, with the time when this elector first saw this version or an equal one
+ * (`recordOf`).
+ */
 export interface Observation {
   readonly lease: Lease;
   readonly at: number;
 }
 
-/** Change is a change of the Lease that a watch reports. */
-export interface Change {
-  readonly lease: Lease;
-  readonly isDeleted: boolean;
-}
-
-/** State is all that the decision depends on, apart from the clocks. */
+/** State is the state of an elector. It has everything that a decision depends on, apart from the clocks. */
 export interface State {
   readonly goal: 'contend' | 'release' | 'end';
   readonly step: Step;
-  /** due is when the next request is due, on the monotonic clock. */
+  /** `due` is when the next request is due, on the monotonic clock. */
   readonly due: number;
   /**
-   * attemptAt is when the current attempt began, before its GET. A record counts as expired if it had expired at this
+   * attemptAt is when the current attempt began, before its GET. A Lease counts as expired if it had expired at this
    * time (L-064).
    */
   readonly attemptAt: number;
-  /** tried is when the last request was sent. It is undefined before the first request. */
+  /** `tried` is when the last request was sent. It is undefined before the first request. */
   readonly tried: Moment | undefined;
-  /** observed is the last version of the Lease that was read, with the time when its record was first seen. */
+  /** `observed` is the last version of the Lease that was read, with the time when it was first seen. */
   readonly observed: Observation | undefined;
-  /** freed is the newest version of the Lease without a holder that the watch has reported. */
+  /** `freed` is the resourceVersion of the newest Lease without a holder that the watch has reported. */
   readonly freed: string | undefined;
   /** isWatching tells whether a watch reports changes, so that polling is not necessary. */
   readonly isWatching: boolean;
@@ -132,12 +144,15 @@ export interface State {
   readonly hasChecked: boolean;
   readonly claim: Claim | undefined;
   readonly tenure: Tenure | undefined;
-  /** loss is the reason why the last term ended. */
+  /** `loss` is the reason why the last term ended. */
   readonly loss: LossCause | undefined;
   /** releaseBy is when the elector gives up an unfinished release. */
   readonly releaseBy: number;
   readonly isReleased: boolean;
-  /** slowpaths is the number of renewals that needed a GET, as in `leader_election_slowpath_total`. */
+  /**
+   * `slowpaths` is the number of renewals that needed a GET. It is the value of the metric
+   * `leader_election_slowpath_total`.
+   */
   readonly slowpaths: number;
 }
 
@@ -145,7 +160,7 @@ export interface State {
 export interface LeaseRequest {
   readonly method: 'GET' | 'POST' | 'PUT';
   readonly body?: LeaseBody;
-  /** timeout is how long to wait for the reply, in milliseconds. */
+  /** `timeout` is how long to wait for the reply, in milliseconds. */
   readonly timeout: number;
 }
 
@@ -157,13 +172,12 @@ export type Plan =
   | { readonly kind: 'end' };
 
 /**
- * mostDrift is the largest difference, in milliseconds, between the times that pass on the wall clock and on the
- * monotonic clock in a term. If more passes on the wall clock, the machine may have been suspended. Another elector may
- * then have become the leader (L-096).
+ * mostDrift is how much further the wall clock may advance than the monotonic clock in a term, in milliseconds. If it
+ * advances further, the machine may have been suspended, and another elector may have become the leader (L-096).
  */
 export const mostDrift = 2_000;
 
-/** begin returns the initial state of an elector. The first attempt is due at once. */
+/** `begin()` returns the initial state of an elector. The first attempt is due at once. */
 export function begin(now: Moment): State {
   return {
     goal: 'contend',
@@ -197,7 +211,7 @@ export function isValid(tenure: Tenure, now: Moment, election: Election): boolea
   return now.at < validUntil(tenure, election) && drift(tenure.renewed, now) <= mostDrift;
 }
 
-/** drift returns how much more time has passed on the wall clock than on the monotonic clock since a moment. */
+/** `drift()` returns how much more time has passed on the wall clock than on the monotonic clock since a moment. */
 export function drift(since: Moment, now: Moment): number {
   return now.wall - since.wall - (now.at - since.at);
 }

@@ -1,4 +1,4 @@
-// Computes the times of an election: when a request is due, how long to wait for its reply, and when a record expires.
+// Computes the times of an election: when a request is due, how long to wait for its reply, and when a Lease expires.
 // No side effects.
 import { isCoordinated } from './lease.ts';
 import {
@@ -11,7 +11,7 @@ import {
   type Tenure,
 } from './state.ts';
 
-// client-go's jitter factor: a random delay is between the retry period and 2.2 times the retry period (L-050).
+// client-go's jitter factor: the delay between two polls is random, from 1 to 2.2 times the retry period (L-050).
 const jitter = 1.2;
 
 /**
@@ -29,7 +29,7 @@ export function limitOf({ goal, tenure, releaseBy }: State, election: Election):
 }
 
 /**
- * nextTick returns when the next renewal is due. The interval counts from one send to the next, not from the reply
+ * nextTick returns when the next renewal is due: `retryPeriod` after the last request was sent, not after its reply
  * (L-080).
  */
 export function nextTick({ sent, received }: Exchange, { retryPeriod }: Election): number {
@@ -64,23 +64,23 @@ export function pollAt(now: Moment, random: number, { retryPeriod }: Election): 
 }
 
 /**
- * spread returns a random delay. Without this delay, all followers would send a request at the same time, because the
- * watch tells all of them of a release.
+ * `spread()` returns a random delay. Without it, all followers would send a request at the same time, because the watch
+ * reports a release to all of them.
  */
 export function spread(random: number, { retryPeriod }: Election): number {
   return (retryPeriod / 4) * random;
 }
 
 /**
- * expiry returns when an observed record expires: after its own duration, or after this elector's `leaseDuration` if
- * the record has none (L-016, L-065).
+ * `expiry()` returns when an observed Lease expires: after its own duration, or after this elector's `leaseDuration` if
+ * the Lease has no duration (L-016, L-065).
  */
 export function expiry({ lease, at }: Observation, { leaseDuration }: Election): number {
   return at + (lease.duration ?? leaseDuration);
 }
 
 /**
- * isHeld tells whether another elector holds the observed Lease and the record has not expired. A follower must then
+ * isHeld tells whether another elector holds the observed Lease and the Lease has not expired. A follower must then
  * wait.
  */
 export function isHeld(observed: Observation | undefined, now: Moment, election: Election): observed is Observation {

@@ -1,4 +1,4 @@
-// Reports an elector's changes to the log, to the program's `onLeaderChange`, and as core/v1 Events.
+// Writes the log lines of an elector, and calls the program's `onLeaderChange`.
 import { messageOf } from '../../errors.ts';
 import type { Logger } from '../../observers/logger.ts';
 import type { Problem } from '../api-client/answer.ts';
@@ -21,7 +21,8 @@ export class ElectionLog {
   }
 
   /**
-   * leader is the identity of the last leader that the elector has seen. It is undefined if the elector has seen none.
+   * `leader` is the identity of the last leader that the elector has seen. It is undefined if the elector has seen
+   * none.
    */
   get leader(): string | undefined {
     return this.#leader;
@@ -49,8 +50,8 @@ export class ElectionLog {
   }
 
   /**
-   * stoppedWith logs why the work rejected after its term. It logs nothing if the error only says that the term has
-   * ended.
+   * stoppedWith logs the error with which the work rejected after its term. It does not log an error that only says
+   * that the term has ended.
    */
   stoppedWith(error: unknown): void {
     const isAbort = error instanceof Error && error.name === 'AbortError';
@@ -84,7 +85,7 @@ export class ElectionLog {
     const report = (error: unknown): void => {
       this.#log.error({ ...this.#lease(), err: asError(error) }, 'leader change listener failed');
     };
-    // Call the listener asynchronously, so that it cannot delay a renewal.
+    // Call `onLeaderChange` asynchronously, so that it cannot delay a renewal.
     void Promise.resolve()
       .then(() => this.#onLeaderChange?.(identity))
       .catch(report);

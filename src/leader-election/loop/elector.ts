@@ -1,13 +1,13 @@
-// The loop of an elector. It sends the requests that the decision plans, and runs the program's work while this process
-// leads. On stop, it ends the work and the election.
-import { longestTimer, type Clock } from '../../clock.ts';
+// The loop of an elector. It sends the requests that `plan` returns, and runs the program's work while this process
+// leads. `stop` ends the work and then the election.
+import type { Clock } from '../../clock.ts';
 import { LameduckError } from '../../errors.ts';
 import type { ElectorCounts } from '../../observer.ts';
 import { checkFunction } from '../../arguments.ts';
 import type { LeaseApi } from '../api-client/api-client.ts';
 import { hint, learn, lose, plan, release, sending, watching } from '../decision/decision.ts';
 import type { ElectionLog } from './election-log.ts';
-import { begin, isValid, validUntil } from '../decision/state.ts';
+import { begin, isRead, isValid, validUntil } from '../decision/state.ts';
 import type { Election, LossCause, Moment, State, Tenure } from '../decision/state.ts';
 import { RunningTerm, type Ended, type Work } from './term.ts';
 import { Following } from './watch.ts';
@@ -17,7 +17,7 @@ export interface ElectorParts {
   /** The name of the elector in the metrics. */
   readonly label: string;
   readonly clock: Clock;
-  /** wall returns the time of the wall clock in milliseconds. */
+  /** `wall()` returns the time of the wall clock in milliseconds. */
   readonly wall: () => number;
   readonly random: () => number;
   readonly connect: () => Promise<LeaseApi>;
@@ -27,17 +27,18 @@ export interface ElectorParts {
    * contend again.
    */
   readonly onLoss: () => boolean;
-  /** exit ends the process at once. It is called if work still runs at the end of the lease duration. */
+  /** `exit()` ends the process at once. It is called if work still runs at the end of the lease duration. */
   readonly exit: () => void;
-  /** record records an Event. No renewal waits for it. */
-  readonly record: (api: LeaseApi, message: string) => void;
+  /** `record()` sends a core/v1 Event about the Lease with the given uid. No renewal waits for this call. */
+  readonly record: (api: LeaseApi, uid: string, message: string) => void;
 }
 
-// The work has at least this many milliseconds to stop after the abort of its signal. The lease duration may already
-// have passed at the abort, as after a suspension of the process.
+// The shortest time, in milliseconds, that the work gets to stop after its signal is aborted. It applies if the lease
+// duration has already passed, as after a suspension of the process.
 const leastTimeToStop = 1_000;
 
-// A release is given up this many milliseconds before the limit of `stop()`, so that the promise resolves in time.
+// The elector gives up a release this many milliseconds before the limit of `stop()`, so that the promise of `stop()`
+// resolves in time.
 const leastTimeToReport = 100;
 
 // The livez check tolerates a renewal that is this many milliseconds older than the lease duration, as the components of
@@ -64,7 +65,10 @@ export class LeaseElector {
   #isRunning = false;
   #isStopped = false;
   #isReleased = false;
-  /** #stopBy is when an unfinished release must be given up. It is in the past if the work has taken too long. */
+  /**
+   * #stopBy is when the elector gives up a release that is not finished. This time may already have passed when the
+   * work ends.
+   */
   #stopBy = Infinity;
   #done: Promise<void> = Promise.resolve();
   #wake: () => void = () => undefined;
@@ -82,7 +86,7 @@ export class LeaseElector {
     return this.#term?.remainingMs() ?? 0;
   }
 
-  /** counts returns the state of the elector for the metrics. */
+  /** `counts` returns the state of the elector for the metrics. */
   get counts(): ElectorCounts {
     const renewalAgeMs = this.#renewedAt === undefined ? undefined : this.#parts.clock.now() - this.#renewedAt;
     return { name: this.#parts.label, ...this.#counts, renewalAgeMs };
@@ -115,8 +119,8 @@ export class LeaseElector {
   }
 
   /**
-   * stop resolves within `limit` milliseconds, unless the work takes longer to end. It then takes at most
-   * `renewDeadline` after the work.
+   * `stop()` resolves within `limit` milliseconds, unless the work takes longer to end. In that case, it resolves at
+   * most `renewDeadline` after the work has ended.
    */
   async stop(limit = Infinity): Promise<boolean> {
     this.#isStopped = true;
@@ -170,9 +174,12 @@ export class LeaseElector {
         const { reply, problem } = await contest.api.send(planned.request);
         const received = this.#now();
         this.#counts.attemptMs = received.at - now.at;
-        log.noteProblem(problem);
         const exchange = { sent: now, received, reply, random: this.#parts.random() };
-        this.#advance(contest, learn(contest.state, exchange, election));
+        const next = learn(contest.state, exchange, election);
+        // A successful GET does not show that a problem has ended if a write follows: the write may still fail.
+        const isFollowedByWrite = planned.request.method === 'GET' && !isRead(next.step);
+        if (problem !== undefined || !isFollowedByWrite) log.noteProblem(problem);
+        this.#advance(contest, next);
       }
     }
     const ended = this.#term?.ended;
@@ -182,7 +189,8 @@ export class LeaseElector {
     return ended;
   }
 
-  // Releases the Lease if the work has settled or the elector is stopped. If leadership was lost, contends again.
+  // Releases the Lease if the work has settled or the elector is stopped. If the work ended because leadership was
+  // lost, the elector contends again.
   #settle(contest: Contest): void {
     const term = this.#term;
     const { goal, tenure } = contest.state;
@@ -191,8 +199,8 @@ export class LeaseElector {
     const { ended } = term ?? {};
     if (ended?.kind === 'stopped') log.stoppedWith(ended.error);
     const now = this.#now();
-    // After a suspension of the process, the work may see the end of its term before this loop does. Such an end also
-    // counts as a loss. An error of the work's own must reject `run` instead.
+    // After a suspension of the process, the work may detect the end of its term before this loop does. This end also
+    // counts as a loss of leadership. Any other error of the work must reject `run` instead.
     const canLose = ended !== undefined && ended.kind !== 'failed' && !this.#isStopped;
     if (canLose && tenure !== undefined && !isValid(tenure, now, election)) {
       this.#advance(contest, lose(contest.state, 'renew deadline', now));
@@ -202,33 +210,36 @@ export class LeaseElector {
     if (isLost && !this.#isStopped) {
       this.#forgetTerm();
     } else if (this.#isStopped || term !== undefined) {
-      if (term !== undefined && !isLost) record(api, `${election.identity} stopped leading`);
+      if (term !== undefined && state.tenure !== undefined) {
+        record(api, state.tenure.lease.uid, `${election.identity} stopped leading`);
+      }
       const left = this.#stopBy - now.at;
       contest.state = release(state, now, left > 0 ? Math.min(left, election.renewDeadline) : election.renewDeadline);
     }
   }
 
-  // Stores a new state. Begins or ends the term and the watch of the Lease, as the new state requires.
+  // Stores a new state. Begins or ends the term and the watch of the Lease accordingly.
   #advance(contest: Contest, next: State): void {
     const before = contest.state.tenure;
     contest.state = next;
-    const { tenure, observed, loss } = next;
+    const { tenure, observed, loss, step } = next;
     this.#noteLeader(next);
     this.#counts.slowpaths = next.slowpaths;
     if (tenure !== undefined) this.#renewedAt = tenure.renewed.at;
-    if (before === undefined && tenure !== undefined) this.#beginTerm(contest, tenure.token);
+    if (before === undefined && tenure !== undefined) this.#beginTerm(contest, tenure);
     if (before !== undefined && tenure === undefined && loss !== undefined) this.#loseTerm(contest, before, loss);
     if (tenure !== undefined || next.goal !== 'contend' || this.#isStopped) this.#endFollowing(contest);
-    else if (observed !== undefined) this.#follow(contest);
+    // Follow the Lease with a watch, but not if the next request takes the Lease.
+    else if (observed !== undefined && step === 'read') this.#follow(contest);
   }
 
-  #beginTerm({ api, work }: Contest, token: string): void {
+  #beginTerm({ api, work }: Contest, { token, lease }: Tenure): void {
     // The elector was stopped while its write was in flight. Release the Lease without starting work.
     if (this.#isStopped) return;
     const { election, log, record } = this.#parts;
     this.#counts.isLeader = true;
     log.becameLeader(token);
-    record(api, `${election.identity} became leader`);
+    record(api, lease.uid, `${election.identity} became leader`);
     this.#term = new RunningTerm(work, {
       token,
       leaseName: `${election.namespace}/${election.name}`,
@@ -251,14 +262,14 @@ export class LeaseElector {
     return 0;
   }
 
-  #loseTerm({ api }: Contest, { renewed }: Tenure, loss: LossCause): void {
+  #loseTerm({ api }: Contest, { renewed, lease }: Tenure, loss: LossCause): void {
     const { election, log, clock, onLoss, exit, record } = this.#parts;
     const term = this.#term;
     this.#counts.isLeader = false;
     if (term === undefined) return;
     term.abort(loss);
     log.lost(loss);
-    record(api, `${election.identity} stopped leading`);
+    record(api, lease.uid, `${election.identity} stopped leading`);
     const left = renewed.at + election.leaseDuration - clock.now();
     this.#cancelExit = clock.after(Math.max(leastTimeToStop, left), () => {
       if (term.ended !== undefined) return;
@@ -298,8 +309,8 @@ export class LeaseElector {
       onOpen: (isOpen) => {
         apply(watching(contest.state, isOpen, this.#now(), random(), election));
       },
-      onChange: (change) => {
-        apply(hint(contest.state, change, this.#now(), random(), election));
+      onChange: (lease) => {
+        apply(hint(contest.state, lease, this.#now(), random(), election));
       },
     });
   }
@@ -312,9 +323,7 @@ export class LeaseElector {
 
   #sleep(milliseconds: number): Promise<void> {
     return new Promise((resolve) => {
-      // The Lease of another client may last longer than a timer.
-      const most = Math.min(milliseconds, longestTimer);
-      const cancel = milliseconds === Infinity ? () => undefined : this.#parts.clock.after(most, done);
+      const cancel = milliseconds === Infinity ? () => undefined : this.#parts.clock.after(milliseconds, done);
       this.#wake = done;
       function done(): void {
         cancel();

@@ -21,19 +21,20 @@ export class ElectionEvents {
     this.#wall = wall;
   }
 
-  record(api: LeaseApi, message: string): void {
+  /** `record()` sends a core/v1 Event about the Lease with the given uid. */
+  record(api: LeaseApi, uid: string, message: string): void {
     if (!this.#isPermitted) return;
     const timesUp = new AbortController();
     const cancel = this.#clock.afterUnref(longestRecording, () => {
       timesUp.abort();
     });
-    void api.record(this.#event(message), timesUp.signal).then((isPermitted) => {
+    void api.record(this.#event(uid, message), timesUp.signal).then((isPermitted) => {
       cancel();
-      this.#isPermitted = isPermitted;
+      this.#isPermitted &&= isPermitted;
     });
   }
 
-  #event(message: string): object {
+  #event(uid: string, message: string): object {
     const { name, namespace, identity } = this.#election;
     const at = this.#wall();
     const timestamp = new Date(at).toISOString().replace(/\.\d+Z$/, 'Z');
@@ -42,7 +43,8 @@ export class ElectionEvents {
       apiVersion: 'v1',
       kind: 'Event',
       metadata: { name: `${name}.${unique}`, namespace },
-      involvedObject: { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', name, namespace },
+      // kubectl selects the Events of an object by its uid.
+      involvedObject: { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', name, namespace, uid },
       type: 'Normal',
       reason: 'LeaderElection',
       message,

@@ -1,17 +1,18 @@
-// One term as leader, as the program's work sees it. It has a signal, a token, and functions that check at each call
-// whether the term is still valid.
+// One term as leader. The program's work gets a Term, with a signal, a token, and functions that check whether the term
+// is still valid.
 import { LameduckError, isLameduckError } from '../../errors.ts';
 
 /** Term is the argument of the work. */
 export interface Term {
   /**
-   * signal is aborted when the term or the work has ended, before the elector releases the Lease. Its reason is a
+   * `signal` is aborted when the term or the work has ended, before the elector releases the Lease. Its reason is a
    * LAMEDUCK_ERR_NOT_LEADER.
    */
   readonly signal: AbortSignal;
   /**
-   * token is a text of decimal digits that is greater for each later term of the Lease, whichever process leads. Send
-   * the token with each write, and let the store reject a token that is smaller than the last token.
+   * `token` is a text of decimal digits that is greater for each later term of the Lease, whichever process leads. Send
+   * the token with each write to a database. Let the database reject a write whose token is smaller than that of an
+   * earlier write.
    */
   readonly token: string;
   /** isLeader tells whether this term is valid at this moment. */
@@ -28,7 +29,10 @@ export type Work = (term: Term) => unknown;
 /** Ended says how the work has settled. */
 export type Ended =
   | { readonly kind: 'returned' }
-  /** `stopped`: the work rejected after its term had ended, or with the error which says that the term has ended. */
+  /**
+   * `stopped`: the work rejected because its term has ended. It rejected after the end of the term, or with
+   * LAMEDUCK_ERR_NOT_LEADER.
+   */
   | { readonly kind: 'stopped'; readonly error: unknown }
   | { readonly kind: 'failed'; readonly error: unknown };
 
@@ -39,7 +43,7 @@ export interface TermParts {
   readonly onSettled: () => void;
 }
 
-/** RunningTerm is a term whose work has started, as the elector sees it. */
+/** RunningTerm is a term whose work has started. It has the methods that only the elector may call. */
 export class RunningTerm {
   readonly term: Term;
   #ended: Ended | undefined;
@@ -61,7 +65,7 @@ export class RunningTerm {
     void this.#run(work);
   }
 
-  /** ended says how the work has settled. It is undefined while the work is running. */
+  /** `ended` says how the work has settled. It is undefined while the work is running. */
   get ended(): Ended | undefined {
     return this.#ended;
   }
@@ -74,7 +78,7 @@ export class RunningTerm {
     return this.isAborted || this.#ended !== undefined ? 0 : this.#parts.remainingMs();
   }
 
-  /** abort aborts the signal of the work. */
+  /** `abort()` aborts the signal of the work. */
   abort(why: string): void {
     if (!this.isAborted) this.#abort.abort(this.#notLeader(why));
   }
@@ -91,7 +95,8 @@ export class RunningTerm {
     } catch (error) {
       this.#ended = { kind: this.isAborted || isNotLeader(error) ? 'stopped' : 'failed', error };
     }
-    // A part of the work may still run, for example after a rejection of Promise.all(). It must stop before the release.
+    // A part of the work may still run, for example after a rejection of Promise.all(). It must stop before the elector
+    // releases the Lease.
     this.abort('the work has ended');
     this.#parts.onSettled();
   }

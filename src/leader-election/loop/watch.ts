@@ -3,7 +3,7 @@
 import { wait, type Clock } from '../../clock.ts';
 import { longestWatch, type LeaseApi } from '../api-client/api-client.ts';
 import type { Problem } from '../api-client/answer.ts';
-import type { Change } from '../decision/state.ts';
+import type { Lease } from '../decision/lease.ts';
 
 /** WatchParts are the settings and the callbacks of a watch. */
 export interface WatchParts {
@@ -13,7 +13,7 @@ export interface WatchParts {
   /** retryPeriod is the shortest pause after a failure, in milliseconds. */
   readonly retryPeriod: number;
   readonly onOpen: (isOpen: boolean) => void;
-  readonly onChange: (change: Change) => void;
+  readonly onChange: (lease: Lease) => void;
   /** onProblem is called each time a watch has ended, with the problem if there was one. */
   readonly onProblem: (problem: Problem | undefined) => void;
 }
@@ -28,7 +28,7 @@ const lostAfter = (longestWatch + 10) * 1_000;
 // The pause after a 403, in milliseconds. It is long, because a Role without the verb `watch` is rarely changed.
 const pauseWithoutPermission = 300_000;
 
-/** Following watches the Lease from `begin` to `end`. At times when no watch is open, the elector polls. */
+/** Following watches the Lease from `begin` to `end`. While no watch is open, the elector polls. */
 export class Following {
   #abort: AbortController | undefined;
 
@@ -38,7 +38,7 @@ export class Following {
     void follow(parts, this.#abort.signal);
   }
 
-  /** end stops the watch. It returns true if a watch was running. */
+  /** `end()` stops the watch. It returns true if a watch was running. */
   end(): boolean {
     const wasFollowing = this.#abort !== undefined;
     this.#abort?.abort();
@@ -66,7 +66,7 @@ async function follow(parts: WatchParts, signal: AbortSignal): Promise<void> {
     unlessAborted(onProblem, signal)(problem);
     const pause =
       problem?.kind === 'forbidden' ? pauseWithoutPermission : Math.min(longestPause, retryPeriod * 2 ** failures++);
-    // Add jitter, because the API server may end many watches at the same time. They must not restart together.
+    // Add jitter, because the API server may end many watches at the same time, and they must not all restart at once.
     await wait(clock, pause * (0.5 + random()), signal);
   } while (!signal.aborted);
 }

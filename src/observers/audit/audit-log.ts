@@ -8,7 +8,7 @@ import { openTarget } from './target.ts';
 import { Writer } from './writer.ts';
 
 export interface AuditLogOptions {
-  /** path is the path of the log file, or `-` for standard output. */
+  /** `path` is the path of the log file, or `-` for standard output. */
   readonly path: string;
   readonly clock: Clock;
   /** onFailure is called once if events cannot be written. */
@@ -17,11 +17,11 @@ export interface AuditLogOptions {
 
 /** WrittenAuditLog is an AuditLog with further members, which only the code that has created it uses. */
 export interface WrittenAuditLog extends AuditLog {
-  /** observer receives the events of the lifecycle. The audit log uses only ShutdownInitiated. */
+  /** `observer` receives the events of the lifecycle. The audit log uses only ShutdownInitiated. */
   readonly observer: Observer;
-  /** dropped is the number of events that were dropped. */
+  /** `dropped` is the number of events that were dropped. */
   readonly dropped: number;
-  /** close flushes the log and closes its file. Later events are dropped. */
+  /** `close()` flushes the log and closes its file. Later events are dropped. */
   close(): Promise<void>;
 }
 
@@ -34,11 +34,12 @@ interface Audited {
   readonly request: AuditedRequest;
   hasStarted: boolean;
   isOver: boolean;
-  /** status is the status of an upgraded socket, which has no response object. */
+  /** `status` is the response status of an upgrade, which has no response object. */
   status?: number;
 }
 
-// Each key holds the record of its request. A WeakMap takes about 2 µs more per request, mostly in garbage collections.
+// The property under which the record of a request is stored on its response or socket. A WeakMap would take about 2 µs
+// more per request, mostly in garbage collections.
 const record = Symbol('lameduck.audited');
 
 interface Key {
@@ -89,8 +90,8 @@ class RequestAudit implements WrittenAuditLog {
   }
 
   onComplete(key: Key, response?: HttpResponse): void {
-    // If the client disconnected while its request was held, the program never received the request. The end of such a
-    // request is recorded nevertheless.
+    // If the client disconnected while lameduck held its request back, the program never received the request. The
+    // audit log records such a request too.
     const audited = key[record] ?? (response && this.#receive(key, response.req));
     if (audited === undefined || audited.isOver) return;
     audited.isOver = true;

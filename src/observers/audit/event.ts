@@ -7,25 +7,26 @@ export type Stage = 'RequestReceived' | 'ResponseStarted' | 'ResponseComplete' |
 
 /** AuditedRequest contains the parts of a log line that all events of one request have in common. */
 export interface AuditedRequest {
-  /** first is the part of the log line before the stage of the request. */
+  /** `first` is the part of the log line before the stage of the request. */
   readonly first: string;
-  /** second is the part of the log line between the stage of the request and the status of the response. */
+  /** `second` is the part of the log line between the stage of the request and the status of the response. */
   readonly second: string;
   readonly received: string;
-  /** annotations contains the members of the line's field `annotations`, without braces. */
+  /** `annotations` is the JSON of the field `annotations`, without its braces. */
   readonly annotations: string;
 }
 
 /** Outcome is what an event records about the response. */
 export interface Outcome {
-  /** code is the status code. It is undefined if no status was sent. */
+  /** `code` is the status code. It is undefined if no status was sent. */
   readonly code?: number | undefined;
   /** isIncomplete tells whether the connection ended before the response was complete. */
   readonly isIncomplete?: boolean;
 }
 
-// The maximum number of characters of each field. A line then has at most 4096 bytes, which a pipe accepts completely
-// or not at all. Each character has at most two bytes, even if escaped.
+// The maximum number of characters of each field. With these limits, a line has at most 4096 bytes, which a pipe
+// accepts completely or not at all. Each character takes at most two bytes, even if it is escaped.
+const longestVerb = 32;
 const longestURI = 1_024;
 const longestUserAgent = 256;
 const longestIdentifier = 128;
@@ -35,12 +36,14 @@ const identifiers = ['traceparent', 'x-request-id'] as const;
 
 const incomplete = '"lameduck/incomplete":"true"';
 
-/** describe returns the parts of a request that its events record. `receivedAt` is the time of day in milliseconds. */
+/**
+ * `describe()` returns the parts of a request that its events record. `receivedAt` is the time of day in milliseconds.
+ */
 export function describe(request: HttpRequest, auditID: string, receivedAt: number): AuditedRequest {
   const { method, headers } = request;
   const userAgent = headers['user-agent'];
   const uri = JSON.stringify(uriOf(request).slice(0, longestURI));
-  const verb = JSON.stringify(textOf(method).toLowerCase());
+  const verb = JSON.stringify(textOf(method).slice(0, longestVerb).toLowerCase());
   const agent =
     typeof userAgent === 'string' ? `,"userAgent":${JSON.stringify(userAgent.slice(0, longestUserAgent))}` : '';
   return {
@@ -104,12 +107,12 @@ function sourceIPOf({ socket: { remoteAddress } }: HttpRequest): string {
   return JSON.stringify(isMapped ? remoteAddress.slice(mapped.length) : remoteAddress);
 }
 
-// The last result of `timestamp`. Module-level, because the result depends only on the argument.
+// The last argument and the last result of `timestamp()`. The next call with the same argument returns this result.
 let lastAt = NaN;
 let lastTimestamp = '';
 
-// Formats a time with six decimal places, as Go programs expect of a MicroTime. The last result is stored and used
-// again, because many events are in the same millisecond.
+// Formats a time with six decimal places, as Go programs expect of a MicroTime. It reuses the last result, because many
+// events happen in the same millisecond.
 function timestamp(at: number): string {
   if (at !== lastAt) [lastAt, lastTimestamp] = [at, new Date(at).toISOString().replace('Z', '000Z')];
   return lastTimestamp;

@@ -1,4 +1,4 @@
-// The target of the audit log: a file to append to, or standard output. Nothing here blocks the event loop.
+// The target of the audit log: a file to append to, or standard output. No function in this file blocks the event loop.
 import { close, constants, fstat, open, read, write } from 'node:fs';
 import { promisify } from 'node:util';
 import { standardOutput } from '../../standard-output.ts';
@@ -11,8 +11,8 @@ const writeFile = promisify(write);
 // The maximum number of bytes in one append to a file.
 const longestAppend = 65_536;
 
-// The maximum number of bytes that a pipe accepts completely or not at all (PIPE_BUF of Linux). No other process can
-// then write between these bytes.
+// The maximum number of bytes that a pipe accepts completely or not at all (PIPE_BUF of Linux). A longer write could be
+// interleaved with writes of other processes.
 const longestPipeWrite = 4_096;
 
 // The mode of a new log file: only its owner can read it, because paths and addresses may be personal data.
@@ -22,9 +22,11 @@ const mode = 0o600;
 export interface Target {
   /** longestWrite is the maximum number of bytes in one call of `write`. */
   readonly longestWrite: number;
-  /** before is a text that must be written before the first event. */
+  /** `before` is a text that must be written before the first event. */
   readonly before: string;
-  /** write appends bytes and resolves with the number of bytes that were written. It rejects if no byte was written. */
+  /**
+   * `write()` appends bytes and resolves with the number of bytes that were written. It rejects if no byte was written.
+   */
   write(bytes: Uint8Array): Promise<number>;
   close(): void;
 }
@@ -49,7 +51,8 @@ async function openLog(path: string): Promise<Target> {
   };
 }
 
-// Tells whether the last line of the file is incomplete. A process that was killed during an append leaves such a line.
+// Tells whether the last line of the file is incomplete. A process that is killed during an append leaves an incomplete
+// line.
 async function isTorn(path: string, descriptor: number): Promise<boolean> {
   const stats = await statFile(descriptor);
   if (!stats.isFile() || stats.size === 0) return false;
@@ -74,8 +77,7 @@ function output(): Target {
     longestWrite: longestPipeWrite,
     before: '',
     async write(bytes) {
-      // The pipe may not have accepted all of the program's last line yet, so do not write into the middle of that
-      // line.
+      // A part of the program's last line may still be waiting for the pipe. Do not write into the middle of that line.
       if (stdout.writableLength > 0) throw Object.assign(new Error('standard output is full'), { code: 'EAGAIN' });
       return (await writeFile(standardOutput, bytes)).bytesWritten;
     },

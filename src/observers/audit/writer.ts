@@ -26,15 +26,16 @@ export class Writer {
   readonly #options: WriterOptions;
   #queue: string[] = [];
   /**
-   * #taken contains the lines that are being written, and #next is the index of the next line. `shift()` would be slow
-   * on a long array.
+   * `#taken` contains the lines that are being written, and #next is the index of the next line. `shift()` would be
+   * slow on a long array.
    */
   #taken: readonly string[] = [];
   #next = 0;
-  /** #waiting is the number of characters in `#queue` and `#taken` together. */
+  /** `#waiting` is the number of characters in `#queue` and `#taken` together. */
   #waiting = 0;
   /**
-   * #rest contains the bytes that are still to be written, and #restLines is the number of lines that begin in them.
+   * `#rest` contains the bytes of the current append that are not written yet. #restLines is the number of lines that
+   * begin in these bytes.
    */
   #rest: Uint8Array = new Uint8Array();
   #restLines = 0;
@@ -53,17 +54,17 @@ export class Writer {
     this.#start();
   }
 
-  /** dropped is the number of lines that were dropped. */
+  /** `dropped` is the number of lines that were dropped. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** missing is the number of lines that are not in the log: dropped lines, and lines that still wait. */
+  /** `missing` is the number of lines that are not in the log: dropped lines, and lines that are not written yet. */
   get missing(): number {
     return this.#dropped + this.#restLines + this.#taken.length - this.#next + this.#queue.length;
   }
 
-  /** add puts a line into the queue. It is written soon, but not in this call. */
+  /** `add()` puts a line into the queue. The line is written asynchronously. */
   add(line: string): void {
     if (this.#isClosed) this.#dropped++;
     else if (this.#waiting + line.length > mostWaiting) {
@@ -84,7 +85,7 @@ export class Writer {
     this.#isAtOnce = true;
   }
 
-  /** flush resolves when every line has been written. It also resolves when no line could be written for a second. */
+  /** `flush()` resolves when every line has been written, or when no line could be written for one second. */
   async flush(): Promise<void> {
     for (let appends = -1; this.#running !== undefined && this.#appends > appends;) {
       appends = this.#appends;
@@ -92,7 +93,7 @@ export class Writer {
     }
   }
 
-  /** close flushes and ends the writer. Later lines are dropped. */
+  /** `close()` flushes and ends the writer. Later lines are dropped. */
   async close(): Promise<void> {
     await this.flush();
     this.#isClosed = true;
@@ -113,8 +114,8 @@ export class Writer {
         this.#appends++;
         this.#pause = shortestPause;
       } catch (error) {
-        // A pipe that is full for a short time is not a failure. If it stays full, lines are dropped, and the drop is
-        // reported.
+        // EAGAIN means that the pipe is full. This is not a failure: if the pipe stays full, lines are dropped, and
+        // `add` reports that.
         if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') this.#fail(error as Error);
         await this.#wait();
       }

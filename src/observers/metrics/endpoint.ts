@@ -4,7 +4,7 @@ import { withTimeout, type Clock } from '../../clock.ts';
 import { messageOf } from '../../errors.ts';
 import type { Answer } from '../../message.ts';
 import type * as PromClient from 'prom-client';
-import type { RegistryMetric } from './metric.ts';
+import type { RegistryMetric } from './registry-metric.ts';
 import type { MetricsRegistry } from './registry.ts';
 
 export interface MetricsEndpointOptions {
@@ -25,14 +25,14 @@ export interface MetricsEndpointOptions {
 /** Renderer is a registry that can return its metrics as text. */
 export type Renderer = Required<Pick<MetricsRegistry, 'metrics'>> & Pick<MetricsRegistry, 'contentType'>;
 
-// The longest scrape, in milliseconds. Collectors in the program's own registry can hang, and a scrape in flight delays
-// the drain. By default, Prometheus gives up on a scrape after ten seconds.
+// The longest scrape, in milliseconds. A collector in the program's own registry may never finish, and a scrape in
+// flight delays the drain. By default, Prometheus gives up on a scrape after ten seconds.
 const longestScrape = 5_000;
 
 const defaultContentType = 'text/plain; version=0.0.4; charset=utf-8';
 const slisContentType = `${defaultContentType}; escaping=underscores`;
 
-/** MetricsEndpoint makes the response to a scrape. Its caller sends the response. */
+/** MetricsEndpoint creates the response to a scrape. */
 export class MetricsEndpoint {
   readonly #options: MetricsEndpointOptions;
   readonly #failing = new Set<string>();

@@ -1,26 +1,28 @@
 // Predicts how long a shutdown takes. No side effects: all times are arguments, in milliseconds.
 import { lowestDrainRate } from '../../settings/drain-rate.ts';
 
-/** Outlook contains the facts from which a prediction is computed. Times are in milliseconds. */
+/** Outlook contains the facts from which `predict` computes a prediction. Times are in milliseconds. */
 export interface Outlook {
-  /** budget is the length of the shutdown budget. drainEnd is the part of the budget before the destroy hooks begin. */
+  /**
+   * `budget` is the length of the shutdown budget. drainEnd is the part of the budget before the destroy hooks begin.
+   */
   readonly budget: number;
   readonly drainEnd: number;
   readonly delay: number;
   /** longestHook is the longest limit of a pre-shutdown hook. */
   readonly longestHook: number;
-  /** elapsed is the time since ShutdownInitiated. It is undefined before that. */
+  /** `elapsed` is the time since ShutdownInitiated. It is undefined before that. */
   readonly elapsed: number | undefined;
   readonly haveHooksStopped: boolean;
   readonly isDraining: boolean;
   readonly isDrained: boolean;
   readonly requestsInFlight: number;
-  /** oldest is how long the oldest request in flight has taken so far. */
+  /** `oldest` is how long the oldest request in flight has taken so far. */
   readonly oldest: number;
-  /** usual is the duration within which nearly all recent requests have ended. */
+  /** `usual` is the duration within which 99 % of the recent requests have ended. */
   readonly usual: number;
   readonly longRunningRequests: number;
-  /** grace is the longest time that the drain takes to end the long-running requests. */
+  /** `grace` is the longest time that the drain takes to end the long-running requests. */
   readonly grace: number;
 }
 
@@ -31,14 +33,13 @@ export interface Prediction {
 }
 
 /**
- * predict adds the expected time before the drain and the expected time of the drain. For the requests in flight, it
- * expects that the oldest takes as much time again as it has already taken. It expects at least the time within which
- * nearly all recent requests have ended.
+ * `predict()` adds the expected time before the drain and the expected time of the drain. It assumes that the requests
+ * in flight need as much more time as the oldest has taken so far, and at least `usual`.
  */
 export function predict(outlook: Outlook): Prediction {
   const { budget, drainEnd, elapsed = 0, isDraining, isDrained } = outlook;
   const hook = outlook.haveHooksStopped ? 0 : outlook.longestHook;
-  // The delay and the pre-shutdown hooks also end when the time for the drain is over.
+  // The delay and the pre-shutdown hooks end at `drainEnd` at the latest.
   const before = isDraining ? elapsed : Math.max(Math.min(Math.max(outlook.delay, hook), drainEnd), elapsed);
   const drain = isDrained ? 0 : Math.max(ordinaryDrain(outlook), longRunningDrain(outlook, drainEnd - before));
   const duration = before + drain;

@@ -8,14 +8,17 @@ export class RecentDurations {
   #current: Slice;
   #previous: Slice | undefined;
 
-  /** Creates an empty window, which always covers between `length` and twice `length` milliseconds. */
+  /**
+   * Creates an empty window over the last `length` to twice `length` milliseconds. `bounds` are the upper bounds of the
+   * buckets.
+   */
   constructor(bounds: readonly number[], length: number, now: number) {
     this.#bounds = bounds;
     this.#length = length;
     this.#current = new Slice(bounds.length, now);
   }
 
-  /** note adds a duration. `bucket` is the index of the first bound that is not less than the duration. */
+  /** `note()` adds a duration. `bucket` is the index of the first bound that is not less than the duration. */
   note(bucket: number, duration: number): void {
     const { counts, longest } = this.#current;
     (counts[bucket] as number)++;
@@ -23,8 +26,8 @@ export class RecentDurations {
   }
 
   /**
-   * quantile estimates the duration within which the given share of the requests in the window has ended. It returns 0
-   * if there was no request.
+   * `quantile()` estimates the duration within which the given share of the requests in the window has ended. It
+   * returns 0 if there was no request.
    */
   quantile(share: number, now: number): number {
     this.#slide(now);
@@ -56,7 +59,7 @@ export class RecentDurations {
 class Slice {
   readonly since: number;
   readonly counts: number[];
-  /** longest contains the longest duration of each bucket. */
+  /** `longest` contains the longest duration of each bucket. */
   readonly longest: number[];
 
   constructor(bounds: number, since: number) {

@@ -1,6 +1,6 @@
 // The registry that a program can pass: a registry of prom-client, or another object that accepts metrics.
 import { LameduckError, messageOf } from '../../errors.ts';
-import type { RegistryMetric } from './metric.ts';
+import type { RegistryMetric } from './registry-metric.ts';
 import { metricNames } from './table.ts';
 
 /**
@@ -45,7 +45,7 @@ export function registryAllowed(registry: unknown): string | undefined {
  * removes all metrics that it has added, and throws LAMEDUCK_ERR_SETTINGS_INVALID.
  */
 export function register(registry: MetricsRegistry, metrics: readonly RegistryMetric[]): () => void {
-  // Store each metric by its original name, because a registry may change names.
+  // Store each metric under its original name, because the registry may change the property `name`.
   const registered = new Map<string, RegistryMetric>();
   const unregister = (): void => {
     for (const [name, metric] of registered) {
@@ -64,7 +64,7 @@ export function register(registry: MetricsRegistry, metrics: readonly RegistryMe
       unregister();
       throw new LameduckError(
         'LAMEDUCK_ERR_SETTINGS_INVALID',
-        `invalid settings:\n  registry: it rejected the metric ${metric.name}: ${messageOf(error)}`,
+        `invalid settings:\n  registry: the registry rejected the metric ${metric.name}: ${messageOf(error)}`,
         { cause: error },
       );
     }

@@ -1,5 +1,5 @@
 // The metrics, one row each. The scrape and the script for docs/metrics.md read this table.
-import type { MetricRow } from './metric.ts';
+import type { MetricRow } from './registry-metric.ts';
 
 /** metricsTable contains the metrics at `metricsPath` and in the program's own registry. */
 export const metricsTable = {
@@ -109,7 +109,7 @@ export const metricsTable = {
     type: 'gauge',
     labels: [],
     aggregator: 'max',
-    help: 'Whether the shutdown in progress, or one that would begin now, is expected to cut requests for lack of time (1), or not (0).',
+    help: 'Whether the shutdown in progress, or a shutdown that would begin now, is expected to cut requests for lack of time (1), or not (0).',
   },
   lameduck_event_loop_active_seconds_total: {
     type: 'counter',
@@ -119,7 +119,7 @@ export const metricsTable = {
   lameduck_event_loop_delay_seconds_total: {
     type: 'counter',
     labels: [],
-    help: 'Total delay of a timer that should fire ten times per second. Present only with a probePort.',
+    help: 'Total delay of a timer that should fire ten times per second, or twice per second without requests. Present only with a probePort.',
   },
   lameduck_event_loop_stalls_total: {
     type: 'counter',
@@ -140,12 +140,12 @@ export const metricsTable = {
     type: 'gauge',
     labels: ['name'],
     aggregator: 'max',
-    help: 'Gauge of if the reporting system is master of the relevant lease, 0 indicates backup, 1 indicates master. "name" is the string used to identify the lease.',
+    help: 'Whether the elector leads (1) or not (0). The label name is the name of the Lease.',
   },
   leader_election_slowpath_total: {
     type: 'counter',
     labels: ['name'],
-    help: 'Total number of slow path exercised in renewing leader leases. "name" is the string used to identify the lease.',
+    help: 'Renewals that needed a GET in addition to the PUT. The label name is the name of the Lease.',
   },
   lameduck_leader_election_attempt_duration_seconds: {
     type: 'gauge',

@@ -1,21 +1,25 @@
-// The worker's part of a group: a worker of node:cluster belongs to its primary, and a worker thread to the main
-// thread.
+// The worker's side of a shared shutdown. A primary of node:cluster shuts down its workers, and the main thread shuts
+// down the worker threads.
 import { constants } from 'node:os';
-import { wait, type Clock } from '../../clock.ts';
+import { withTimeout, type Clock } from '../../clock.ts';
+import type { InternalChannel } from '../../node-internals.ts';
 import type { ShutdownRecord } from '../../observer.ts';
-import { receiveFrom, sendOver, type Channel } from './messages.ts';
+import { receiveFrom, sendOver, type FromWorker } from './messages.ts';
 
 // How long a worker waits for its primary's answer before it opens its own probe port, in milliseconds. A primary
 // without a lifecycle never answers.
 const patience = 500;
 
-// A worker holds requests for at most this many milliseconds until the primary has closed the shared listener.
+// The longest time, in milliseconds, for which a worker holds requests while it waits until the primary has closed the
+// shared listener.
 const longestHold = 2_000;
 
 export interface MembershipOptions {
   readonly clock: Clock;
   /** channel carries the messages between this worker and its primary. */
-  readonly channel: Channel;
+  readonly channel: InternalChannel;
+  /** hasServer tells whether this worker thread has a server. It is not needed for a worker of node:cluster. */
+  readonly hasServer?: boolean;
   readonly isReady: () => Promise<boolean>;
   /** shutDown begins the shutdown of this worker, as the process signal does. It joins a shutdown in progress. */
   readonly shutDown: (signal: NodeJS.Signals, number: number, budgetMs: number) => Promise<void>;
@@ -24,17 +28,18 @@ export interface MembershipOptions {
 /** Membership connects this worker with the primary of its group. */
 export class Membership {
   readonly #clock: Clock;
-  readonly #channel: Channel;
+  readonly #channel: InternalChannel;
   readonly #primaryProbePort: Promise<number | undefined>;
   #onListenerClosed = (): void => undefined;
 
-  constructor({ clock, channel, isReady, shutDown }: MembershipOptions) {
+  constructor({ clock, channel, hasServer, isReady, shutDown }: MembershipOptions) {
     this.#clock = clock;
     this.#channel = channel;
-    const answer = new Promise<number>((resolve) => {
+    const hello: FromWorker = { kind: 'hello', ...(hasServer !== undefined && { hasServer }) };
+    this.#primaryProbePort = new Promise((resolve) => {
       receiveFrom(channel, (message) => {
         if (message.kind === 'group') resolve(message.probePort);
-        else if (message.kind === 'roll call') sendOver(channel, { kind: 'hello' });
+        else if (message.kind === 'roll call') sendOver(channel, hello);
         else if (message.kind === 'listener closed') this.#onListenerClosed();
         else if (message.kind === 'shutdown') {
           void shutDown(message.signal, constants.signals[message.signal], message.budgetMs);
@@ -44,14 +49,11 @@ export class Membership {
           });
         }
       });
-    });
-    sendOver(channel, { kind: 'hello' });
-    const noAnswer = new Promise<undefined>((resolve) => {
       clock.afterUnref(patience, () => {
         resolve(undefined);
       });
     });
-    this.#primaryProbePort = Promise.race([answer, noAnswer]);
+    sendOver(channel, hello);
   }
 
   /**
@@ -64,13 +66,13 @@ export class Membership {
 
   /**
    * listenerClosed tells the primary that this worker holds its requests. It resolves when the primary has closed the
-   * shared listener. The workers do not close the listener themselves, because the last worker to close it would reset
-   * connections that the primary has accepted.
+   * shared listener. Only the primary closes the listener: the last worker that did so would reset connections that the
+   * primary has already accepted.
    */
   async listenerClosed(): Promise<void> {
     const closed = new Promise<void>((resolve) => (this.#onListenerClosed = resolve));
     sendOver(this.#channel, { kind: 'holding' });
-    if ((await this.primaryProbePort()) !== undefined) await Promise.race([closed, wait(this.#clock, longestHold)]);
+    if ((await this.primaryProbePort()) !== undefined) await withTimeout(this.#clock, closed, longestHold);
   }
 
   /** report sends the shutdown record of this worker to the primary. */

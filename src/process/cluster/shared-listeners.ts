@@ -4,7 +4,7 @@ import type { Worker } from 'node:cluster';
 import { subscribe } from 'node:diagnostics_channel';
 import type { Server } from 'node:net';
 import { startImmediate, wait, type Clock } from '../../clock.ts';
-import { acceptingHandle, type AcceptingHandle } from '../../node-internals.ts';
+import { acceptingHandle, onAcceptedBy, type AcceptingHandle } from '../../node-internals.ts';
 
 // The diagnostics channel on which Node publishes each server that has just begun to listen.
 const listenings = 'tracing:net.server.listen:asyncEnd';
@@ -13,8 +13,8 @@ const listenings = 'tracing:net.server.listen:asyncEnd';
 // connecting can finish in that time.
 const acceptWindow = 30;
 
-// The longest wait, in milliseconds, for a turn of the event loop without a new connection. It is also the longest wait
-// until the workers have accepted every connection.
+// The limit of two waits, in milliseconds. The first is for a turn of the event loop without a new connection. The
+// second is until the workers have accepted every connection.
 const longestWait = 1_000;
 
 export class SharedListeners {
@@ -33,14 +33,12 @@ export class SharedListeners {
     });
   }
 
-  /** watch counts the connections that a worker accepts. */
-  watch({ process: child }: Worker): void {
-    child.on('internalMessage', (message: unknown) => {
-      if ((message as { readonly accepted?: unknown } | null)?.accepted === true) this.#taken++;
-    });
+  /** `watch()` counts the connections that a worker accepts. */
+  watch(worker: Worker): void {
+    onAcceptedBy(worker, () => this.#taken++);
   }
 
-  /** close closes every shared listener. It resolves when the workers have accepted every connection. */
+  /** `close()` closes every shared listener. It resolves when the workers have accepted every connection. */
   close(): Promise<void> {
     return (this.#closing ??= this.#close());
   }

@@ -1,6 +1,6 @@
 // Sends messages between the threads of this process. Each message reaches every other thread that has a lifecycle.
 import { BroadcastChannel, threadId } from 'node:worker_threads';
-import type { Channel } from '../cluster/messages.ts';
+import type { InternalChannel } from '../../node-internals.ts';
 
 // The name of the broadcast channel. Change it when the format of the messages changes.
 const name = 'lameduck.threads/v1';
@@ -9,11 +9,11 @@ const name = 'lameduck.threads/v1';
  * ThreadChannel sends and receives messages of lameduck between threads. It does not keep its thread's event loop
  * alive.
  */
-export class ThreadChannel implements Channel {
+export class ThreadChannel implements InternalChannel {
   connected = true;
   readonly #channel = new BroadcastChannel(name);
 
-  /** send broadcasts a message with the `threadId` of this thread. It uses no message channel of the program. */
+  /** send broadcasts a message with the `threadId` of this thread, on a channel that the program does not use. */
   send(message: object): void {
     this.#channel.postMessage({ ...message, threadId });
   }

@@ -1,39 +1,55 @@
-// The main thread's part for worker threads that have a lifecycle. The main thread shuts them down and waits for them
-// (P-072).
+// The worker threads that have a lifecycle. The main thread queries their readiness, shuts them down and waits for
+// their end (P-072).
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Worker } from 'node:worker_threads';
-import type { Clock } from '../../clock.ts';
+import { withTimeout, type Clock } from '../../clock.ts';
+import type { DrainedTransport } from '../../drained-transport.ts';
+import type { InternalChannel } from '../../node-internals.ts';
 import type { ShutdownRecord, ThreadEnd } from '../../observer.ts';
-import {
-  receiveFrom,
-  sendOver,
-  sendShutdown,
-  type Channel,
-  type FromWorker,
-  type GroupShutdown,
-} from '../cluster/messages.ts';
+import { receiveFrom, sendOver, sendShutdown, type FromWorker, type GroupShutdown } from '../cluster/messages.ts';
 
 // The diagnostics channel on which Node publishes each new worker thread.
 const starts = 'worker_threads';
 
+// How long a probe of /readyz waits for the answers of the worker threads, in milliseconds. The last answer is used for
+// a thread that does not answer in this time.
+const patience = 100;
+
 type FromThread = FromWorker & { readonly threadId: number };
 
 export interface ThreadsOptions {
-  readonly channel: Channel & { close(): void };
+  readonly channel: InternalChannel & { close(): void };
   readonly clock: Clock;
   readonly probePort: number;
   /** onExitCode is called with the exit code of each worker thread that ends during the shutdown. */
   readonly onExitCode: (exitCode: number) => void;
 }
 
+interface Member {
+  readonly hasServer: boolean;
+  /** isReady is the last answer of the thread. */
+  isReady: boolean;
+  /** record is the shutdown record that the thread has sent, or undefined before that. */
+  record: ShutdownRecord | undefined;
+}
+
+/** Question is a question to all worker threads with a server: is your lifecycle ready? */
+interface Question {
+  /** unanswered contains the ids of the threads that have not answered yet. */
+  readonly unanswered: Set<number>;
+  readonly resolve: () => void;
+}
+
 /** Threads contains the worker threads of this process that have a lifecycle. */
-export class Threads {
-  /** protocol is the name of the worker threads in the log, in the field that otherwise names a protocol. */
-  readonly protocol = 'worker threads';
+export class Threads implements DrainedTransport {
+  /** transport names the worker threads in the shutdown steps of the log, such as `drain worker threads`. */
+  readonly transport = 'worker threads';
   readonly ends: ThreadEnd[] = [];
   readonly #options: ThreadsOptions;
-  /** #members contains each worker thread by its id, with its shutdown record once the thread has sent it. */
-  readonly #members = new Map<number, ShutdownRecord | undefined>();
+  /** #members contains each worker thread by its id. */
+  readonly #members = new Map<number, Member>();
+  readonly #questions = new Map<number, Question>();
+  #nextQuestion = 1;
   #onEmpty: () => void = () => undefined;
   #shutdown: GroupShutdown | undefined;
 
@@ -43,8 +59,33 @@ export class Threads {
       this.#onMessage(message as FromThread);
     });
     subscribe(starts, this.#onStart);
-    // Worker threads may have created their lifecycle before the main thread created its own. Make them report again.
+    // Worker threads may have created their lifecycles before the main thread did. Request a `hello` from each of them.
     sendOver(options.channel, { kind: 'roll call' });
+  }
+
+  /** haveServer tells whether a worker thread has a server. */
+  get haveServer(): boolean {
+    return this.#servers.length > 0;
+  }
+
+  get #servers(): [threadId: number, Member][] {
+    return [...this.#members].filter(([, { hasServer }]) => hasServer);
+  }
+
+  /**
+   * ready rejects if a worker thread with a server is not ready. Unlike the workers of node:cluster, threads have no
+   * common listener, so each of them must be ready.
+   */
+  async ready(): Promise<void> {
+    const { channel, clock } = this.#options;
+    const id = this.#nextQuestion++;
+    const unanswered = new Set(this.#servers.map(([threadId]) => threadId));
+    const answered = new Promise<void>((resolve) => this.#questions.set(id, { unanswered, resolve }));
+    sendOver(channel, { kind: 'question', id });
+    await withTimeout(clock, answered, patience);
+    this.#questions.delete(id);
+    const notReady = this.#servers.find(([, { isReady }]) => !isReady);
+    if (notReady !== undefined) throw new Error(`worker thread ${String(notReady[0])} is not ready`);
   }
 
   /** shutDown tells every worker thread to shut down as after a process signal, within the time until `endsAt`. */
@@ -59,8 +100,8 @@ export class Threads {
   }
 
   /**
-   * cut stops waiting for the worker threads. Each worker thread ends with its own shutdown budget. If its event loop
-   * is blocked, it ends with the process.
+   * cut stops waiting for the worker threads. Each worker thread exits when its own shutdown budget has ended. A thread
+   * whose event loop is blocked ends when the process exits.
    */
   cut(): void {
     this.#members.clear();
@@ -71,7 +112,7 @@ export class Threads {
     this.#options.channel.close();
   }
 
-  // Detects that a worker thread was terminated, because it then sends no message. Its exit code is 1, which says
+  // Watches each worker thread, because a thread that is terminated sends no message. Its exit code is 1, which says
   // nothing about its lifecycle.
   readonly #onStart = (message: unknown): void => {
     const { worker } = message as { readonly worker: Worker };
@@ -83,12 +124,19 @@ export class Threads {
 
   #onMessage(message: FromThread): void {
     const { threadId } = message;
-    if (message.kind === 'record' && this.#members.has(threadId)) this.#members.set(threadId, message.record);
-    else if (message.kind === 'bye') {
+    const member = this.#members.get(threadId);
+    if (message.kind === 'record' && member !== undefined) member.record = message.record;
+    else if (message.kind === 'answer' && member !== undefined) {
+      member.isReady = message.isReady;
+      const question = this.#questions.get(message.id);
+      question?.unanswered.delete(threadId);
+      if (question?.unanswered.size === 0) question.resolve();
+    } else if (message.kind === 'bye') {
       this.#onEnd(threadId, message.exitCode);
       if (this.#shutdown !== undefined) this.#options.onExitCode(message.exitCode);
     } else if (message.kind === 'hello') {
-      this.#members.set(threadId, undefined);
+      const { hasServer = false } = message;
+      this.#members.set(threadId, { hasServer, isReady: member?.isReady ?? false, record: undefined });
       const { channel, clock, probePort } = this.#options;
       sendOver(channel, { kind: 'group', probePort });
       if (this.#shutdown !== undefined) sendShutdown(channel, this.#shutdown, clock);
@@ -96,7 +144,7 @@ export class Threads {
   }
 
   #onEnd(threadId: number, exitCode: number): void {
-    const record = this.#members.get(threadId);
+    const record = this.#members.get(threadId)?.record;
     if (!this.#members.delete(threadId)) return;
     if (this.#shutdown !== undefined) this.ends.push({ threadId, exitCode, ...(record !== undefined && { record }) });
     if (this.#members.size === 0) this.#onEmpty();

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { it, test } from 'node:test';
+import { systemClock } from '../../../src/clock.ts';
+import { createOverload } from '../../../src/http/admission/overload-limits.ts';
 import { describeAdapters, serve, shutdownOf } from '../../support/serving.ts';
 import { eventSource } from '../../support/watching.ts';
 import { until } from '../../support/until.ts';
 
 /**
- * waiting returns a listener that holds its responses. `answer` maps each path to the function that sends the response.
+ * `waiting()` returns a request listener that sends no response until the test calls the function in `answer` for the
+ * path.
  */
 function waiting(): {
   listener: (request: IncomingMessage, response: ServerResponse) => void;
@@ -41,7 +44,7 @@ describeAdapters((adapter) => {
     await until(() => answer.has('/second'));
     answer.get('/second')?.();
     assert.equal((await second.reader.next())?.body, '/second');
-    assert.equal(serving.traffic.overload?.requestsRejected, 3);
+    assert.equal(serving.traffic.requests.inFlight.totals.rejected, 3);
     await until(() => serving.traffic.counts.requestsInFlight === 0);
   });
 
@@ -92,7 +95,7 @@ describeAdapters((adapter) => {
     response?.writeHead(200, { 'X-Late': 'yes' });
     response?.end('too late');
     assert.equal(answer?.isClose, true, 'the handler may still do something to the socket');
-    assert.equal(serving.traffic.overload?.requestsTimedOut, 1);
+    assert.equal(serving.traffic.requests.inFlight.totals.timedOut, 1);
   });
 
   it('A-172 a response that has begun is broken off at requestTimeout, and the client does not mistake the part for the whole response', async (t) => {
@@ -172,7 +175,7 @@ test('A-103, K-201 probes get responses while maxRequestsInflight is exceeded', 
   await client.reader.next();
 });
 
-test('A-174 a burst of rejected requests does not count against maxRequestsInflight', async (t) => {
+test('A-174 requests that are rejected do not count against maxRequestsInflight, even many at once', async (t) => {
   const { listener, answer } = waiting();
   const serving = await serve(t, { maxRequestsInflight: 1, listener });
   const [first, flood] = [await serving.dial(), await serving.dial()];
@@ -185,9 +188,10 @@ test('A-174 a burst of rejected requests does not count against maxRequestsInfli
   await first.reader.next();
 });
 
-test('without maxRequestsInflight and requestTimeout the server has no overload handling', async (t) => {
+test('without maxRequestsInflight and requestTimeout, the server limits neither the number nor the time of requests', async (t) => {
   const serving = await serve(t, { listener: (_, response) => response.end() });
-  assert.equal(serving.traffic.overload, undefined);
+  const noLimits = { requestTimeout: 0, maxRequestsInflight: 0, goawayChance: 0.5 };
+  assert.equal(createOverload(systemClock, noLimits, serving.traffic.requests), undefined);
 });
 
 test('A-173 a shutdown does not wait for the handler of a request that already got its 504', async (t) => {
@@ -216,7 +220,7 @@ test('A-171 a response that the handler sends when its AbortSignal is aborted by
   const client = await serving.dial();
   client.get('/');
   assert.equal((await client.reader.next())?.body, 'just in time');
-  assert.equal(serving.traffic.overload?.requestsTimedOut, 0);
+  assert.equal(serving.traffic.requests.inFlight.totals.timedOut, 0);
 });
 
 test('A-173 write() returns false in a handler whose request already got its 504, so that the handler waits instead of spinning', async (t) => {

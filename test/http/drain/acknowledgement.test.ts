@@ -1,5 +1,5 @@
-// Tests for which clients the drain waits until they have acknowledged the last byte. The kernel's socket table shows
-// this.
+// Tests when the drain waits until a client has acknowledged the last byte of its response. The drain reads the
+// acknowledgements from the kernel's socket table.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Acknowledgement } from '../../../src/http/drain/acknowledgement.ts';
@@ -23,8 +23,8 @@ const connection = (remotePort: number | undefined, localPort = 8080): Connectio
 const ports = new Set([8080]);
 
 /**
- * acknowledgementOf returns an Acknowledgement on these socket tables. Each read returns the next table, and the last
- * table is returned again.
+ * acknowledgementOf returns an Acknowledgement that reads the given socket tables, one after another. After the last
+ * table, it reads the last table again.
  */
 function acknowledgementOf(...tables: (readonly SocketRow[])[]): Acknowledgement {
   return new Acknowledgement(

@@ -1,8 +1,13 @@
-// Tests when the drain ends each connection, and when the drain itself is complete.
+// Tests when the drain ends each connection, and when the drain itself ends.
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { it } from 'node:test';
 import { systemClock } from '../../../src/clock.ts';
+import { Deadline } from '../../../src/deadline.ts';
+import { Drain } from '../../../src/http/drain/drain.ts';
+import type { SocketRow } from '../../../src/http/drain/socket-table.ts';
+import type { Traffic } from '../../../src/http/traffic.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
 import { describeAdapters, noProbes, serve, shutdownOf } from '../../support/serving.ts';
 import { until } from '../../support/until.ts';
 
@@ -65,7 +70,7 @@ describeAdapters((adapter) => {
       const serving = await serve(t, { adapter, listener: () => undefined, shutdownDelayDuration: 300 });
       const client = await serving.dial();
       const { notAcceptingNewRequest } = serving.handle.signals;
-      // The listener may close after this test has found it open and before the client connects.
+      // The listener may close between this check and the connect of the client.
       const statusOf = async (path: string, expected: number): Promise<void> => {
         const probe = await serving.dial().catch((error: unknown) => {
           if (!notAcceptingNewRequest.hasSignaled) throw error;
@@ -111,3 +116,38 @@ it('a silent connection stays open while a request on another connection is in f
   held[0]?.end();
   assert.equal((await ended).requests.answered, 2);
 });
+
+for (const [title, isHurried, expected] of [
+  ['the pause between two reads of the socket table is ten times as long as a read', false, 8 + 80 + 8],
+  ['P-107 in development, the pause between two reads of the socket table is 10 ms', true, 8 + 10 + 8],
+] as const) {
+  it(title, async () => {
+    const clock = new FakeClock();
+    const row: SocketRow = {
+      localPort: 8080,
+      remotePort: 1,
+      remoteAddress: '10.0.0.2',
+      bytes: 0,
+      unanswered: 0,
+      isOrphan: true,
+    };
+    const tables = [[row], []];
+    const readSocketTable = async (): Promise<SocketRow[]> => {
+      await new Promise<void>((resolve) => clock.after(8, resolve));
+      return tables.shift() ?? [];
+    };
+    const traffic = {
+      connections: new Set(),
+      requests: { longRunning: { stop: () => undefined } },
+    } as unknown as Traffic;
+    const drain = new Drain(traffic, clock, assert.ifError, { isHurried, readSocketTable });
+    const server = { address: () => ({ port: 8080 }) } as unknown as Parameters<Drain['startChecks']>[0][number];
+    drain.startChecks([server]);
+    drain.stopChecks();
+    const since = clock.now();
+    const took: number[] = [];
+    void drain.empty(new Deadline(clock, since + 60_000)).then(() => took.push(clock.now() - since));
+    for (let i = 0; i < 200; i += 1) await clock.advance(1);
+    assert.deepEqual(took, [expected]);
+  });
+}

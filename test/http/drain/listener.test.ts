@@ -1,4 +1,5 @@
-// Tests that the listener closes without resetting the clients in its backlog, even if the program has closed it too.
+// Tests that the listener closes without a reset of the clients in its backlog, even if the program has already closed
+// it.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -38,7 +39,7 @@ describeAdaptersInTurn((adapter) => {
 });
 
 describeAdapters((adapter) => {
-  it('P-055 a close() by the program during the drain neither breaks nor ends the drain', async (t) => {
+  it('P-055 if the program calls close() during the drain, the drain still completes, and does not end early', async (t) => {
     const serving = await serve(t, { adapter, listener: () => undefined, shutdownDelayDuration: 50 });
     const client = await serving.dial();
     client.get('/');

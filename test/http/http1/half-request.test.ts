@@ -1,19 +1,19 @@
-// Tests incomplete requests. The drain waits for the rest of a request head, but not for a body that continues after
-// its response.
+// Tests incomplete requests. The drain waits for the rest of a request head, but not for a body that the client still
+// sends after its response.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { silenceBeforeClose } from '../../../src/http/drain/drain.ts';
-import { longestBehindAnswer } from '../../../src/http/http1/half-request.ts';
+import { longestBodyAfterResponse } from '../../../src/http/exchange.ts';
 import { isInMessage } from '../../../src/node-internals.ts';
 import { isSecure } from '../../support/adapters.ts';
 import { describeAdapters, describeAdaptersInTurn, serve, shutdownOf, type Client } from '../../support/serving.ts';
 import { pacedClock } from '../../support/paced-clock.ts';
 import { until } from '../../support/until.ts';
 
-/** trickle sends small pieces of a body that never ends, until the connection has ended. */
+/** `trickle()` sends small pieces of a body that never ends, until the connection has ended. */
 async function trickle({ socket, reader }: Client, text: string): Promise<void> {
   const over = new AbortController();
   void reader.ended.then(() => {
@@ -39,8 +39,8 @@ describeAdapters((adapter) => {
     second?.send('GET /second HTTP/1.1\r\n');
     await until(() => [...serving.traffic.connections].filter(({ socket }) => isInMessage(socket)).length === 3);
     const { since, ended } = shutdownOf(serving);
-    // When the drain ends the silent connection, it has examined all four connections. If it ended one of the other
-    // three, the assertions below would fail.
+    // When the drain ends the silent connection, it has checked all four connections. If the drain had ended another
+    // connection too, the assertions below would fail.
     await silent?.ended();
     assert.ok(performance.now() - since >= silenceBeforeClose);
     line?.send('ne HTTP/1.1\r\nHost: localhost\r\n\r\n');
@@ -150,7 +150,7 @@ describeAdapters((adapter) => {
   );
 }, 3);
 
-// The upload is fast only if no other test runs beside it.
+// The upload is fast only if no other test runs at the same time.
 describeAdaptersInTurn((adapter) => {
   it('P-026 a fast upload is read for one more mebibyte after its response, then gets a FIN, and no reset while it continues', async (t) => {
     const serving = await serve(t, {
@@ -170,7 +170,7 @@ describeAdaptersInTurn((adapter) => {
     }
     const waited = ((await client.ended()) - since) * pace;
     assert.ok(
-      waited < longestBehindAnswer - 50,
+      waited < longestBodyAfterResponse - 50,
       `the connection must end by the size of the upload, but ended after ${waited.toFixed(0)} ms`,
     );
     client.send('x'.repeat(1_000_000));

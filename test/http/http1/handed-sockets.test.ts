@@ -11,7 +11,7 @@ for (const [how, env, warning] of [
   [
     'lameduck/register',
     registered(),
-    /^lameduck\/register: a server gets requests but does not listen: it has no lifecycle/m,
+    /^lameduck\/register: a server gets requests but does not listen: lameduck neither drains it/m,
   ],
 ] as const) {
   test(`with ${how} a server that is handed sockets and never listens causes one warning`, async (t) => {

@@ -1,4 +1,4 @@
-// Tests keep-alive connections while a handler blocks the event loop and everything else in this process.
+// Tests keep-alive connections while a request handler blocks the event loop of this process.
 import assert from 'node:assert/strict';
 import type { RequestListener } from 'node:http';
 import { it } from 'node:test';
@@ -18,8 +18,8 @@ describeAdaptersInTurn((adapter) => {
     const { ended } = shutdownOf(serving);
     await serving.handle.signals.httpServerStoppedListening.signaled;
     blocker.get('/block');
-    // The request reaches the kernel before the block ends. It cannot be read earlier, because client and server are
-    // this one process.
+    // The request reaches the kernel during the block. The server cannot read it before the block ends, because the
+    // client is in the same process.
     waiting.get('/waited');
     assert.equal((await blocker.reader.next())?.status, 200);
     const response = await waiting.reader.next();
@@ -53,7 +53,7 @@ describeAdaptersInTurn((adapter) => {
   });
 });
 
-/** block blocks the event loop, as a handler with a long computation does. */
+/** `block()` blocks the event loop, as a handler with a long computation does. */
 function block(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }

@@ -51,7 +51,8 @@ test('keepAliveTimeout is sent to clients, and overrides what the program sets b
 
 test('P-017 a connection without a request for the keepAliveTimeout is closed', async (t) => {
   const server = createServer({ keepAliveTimeout: 60_000 }, (_request, response) => response.end('served'));
-  // Node adds this buffer to the timeout, so that a client with the same timeout sees no reset.
+  // Node adds this buffer to the keep-alive timeout, so that a client with the same timeout sees no reset. This test
+  // needs the exact timeout.
   (server as { keepAliveTimeoutBuffer?: number }).keepAliveTimeoutBuffer = 0;
   const socket = await listening(t, server, { keepAliveTimeout: '50ms' });
   const askedAt = performance.now();
@@ -100,7 +101,7 @@ const cases: readonly (readonly [string, Pick<Server, 'headersTimeout' | 'reques
 ];
 
 for (const [title, given, expected] of cases) {
-  test(`K-213 with a keepAliveTimeout of 65 s, headersTimeout ${title}`, () => {
+  test(`K-213 if lameduck sets a keepAliveTimeout of 65 s, the headersTimeout of the server ${title}`, () => {
     const server = Object.assign(createServer(), given);
     applyKeepAliveTimeout(server, 65_000);
     assert.equal(server.headersTimeout, expected);

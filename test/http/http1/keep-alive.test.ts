@@ -19,8 +19,8 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
 
 describeAdapters((adapter) => {
   it('P-001, P-003 a connection gets Connection: close on its first response after its random close time, before the listener closes', async (t) => {
-    // The random moment of a connection is never in the last quarter of the delay, which is left for slow clients. On
-    // this slow clock, that quarter lasts many round trips.
+    // The random close time of a connection is never in the last quarter of the delay, which is left for slow clients.
+    // On this slow clock, the quarter lasts for many round trips.
     const clock = pacedClock(1 / 4);
     const serving = await serve(t, { adapter, listener: answer, shutdownDelayDuration: 800, clock });
     const client = await serving.dial();
@@ -130,7 +130,7 @@ describeAdapters((adapter) => {
   it("P-006 a connection whose client does not answer the server's FIN is destroyed after a bounded wait", async (t) => {
     const serving = await serve(t, { adapter, listener: answer });
     const client = await serving.dial();
-    // The client reads nothing, so that it never sees the FIN.
+    // The client reads nothing, so it does not see the FIN.
     client.socket.pause();
     const { ended } = shutdownOf(serving);
     const record = await ended;
@@ -263,8 +263,8 @@ describeAdapters((adapter) => {
 });
 
 /**
- * answersWhileLeaving begins a shutdown. It then requests one response for each way to write headers, each on its own
- * connection.
+ * answersWhileLeaving begins a shutdown, and requests one response for each way to write headers. Each request has its
+ * own connection.
  */
 async function answersWhileLeaving(
   t: TestContext,

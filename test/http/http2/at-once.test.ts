@@ -1,4 +1,4 @@
-// Tests streams whose frames all arrive at once, so that Node has received all of them before it emits the stream.
+// Tests streams whose frames all arrive together: Node receives all of them before it emits the `stream` event.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:http2';
@@ -12,7 +12,7 @@ import { frame, preface, question, secured, settings, uint32 } from '../../suppo
 import { answerBehindBody, describeKinds, serve } from '../../support/serving-http2.ts';
 import { until } from '../../support/until.ts';
 
-// Frames that a peer inside this process sends in one turn of the event loop arrive together.
+// Connects within the process. Frames that the peer sends in one turn of the event loop then arrive together.
 function dialInProcess(t: TestContext, server: Server, isSecure: boolean): Duplex {
   const [near, far] = duplexPair();
   t.after(() => {
@@ -75,7 +75,7 @@ describeKinds((kind) => {
     assert.equal(executed, 0);
   });
 
-  // Node treats CANCEL as no error, and REFUSED_STREAM as an error.
+  // Node reports no error for the code CANCEL (8), and an error for REFUSED_STREAM (7).
   for (const code of [8, 7]) {
     it(`P-021, P-051 a stream that is cancelled by ${String(code)} while it opens is not executed, and raises no uncaught error`, async (t) => {
       const { serving, executed } = await open(t);

@@ -1,4 +1,4 @@
-// Tests when an HTTP/2 client receives its GOAWAY, depending on its round trips and the frames in flight.
+// Tests when the server sends a GOAWAY, depending on the client's round-trip times and on the frames in flight.
 import assert from 'node:assert/strict';
 import type { ServerHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
@@ -69,7 +69,7 @@ for (const [title, client, expected] of [
     { isTold: false, toldAt: [], resolvedAt: 510 },
   ],
 ] as const) {
-  test(`P-043 in clear text, a client ${title}`, async () => {
+  test(`P-043 without TLS, the GOAWAYs depend on the pings that a client answers: a client ${title}`, async () => {
     assert.deepEqual(await announced(client), expected);
   });
 }
@@ -77,12 +77,13 @@ for (const [title, client, expected] of [
 interface SettlingClient {
   /** The client's response time for a ping, in milliseconds. */
   readonly roundTrip: number;
-  /** The client opens no more streams after it has answered this many pings. */
+  /** The client opens another stream after each of its first `opens` replies to a ping. */
   readonly opens: number;
 }
 
 /**
- * settle returns the milliseconds for which the server holds the streams of such a client before it sends the GOAWAY.
+ * `settle()` returns how long the server waits for streams of such a client before it sends the last GOAWAY, in
+ * milliseconds.
  */
 async function settle({ roundTrip, opens }: SettlingClient): Promise<number> {
   const clock = new FakeClock();
@@ -121,7 +122,7 @@ for (const [title, client, expected] of [
   ['that answers no ping gets its GOAWAY after three seconds', { roundTrip: Infinity, opens: 0 }, 3_100],
   ['with round trips of 1.6 seconds gets its GOAWAY after three seconds', { roundTrip: 1_600, opens: Infinity }, 3_100],
 ] as const) {
-  test(`P-043 over TLS, a client ${title}`, async () => {
+  test(`P-043 over TLS, the time of the GOAWAY depends on the streams that a client opens: a client ${title}`, async () => {
     assert.equal(await settle(client), expected);
   });
 }

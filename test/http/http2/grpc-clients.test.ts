@@ -1,11 +1,11 @@
-// Tests clients of @grpc/grpc-js that are never idle. After a GOAWAY, the library itself refuses the calls that it has
-// not sent.
+// Tests busy clients of @grpc/grpc-js. After a GOAWAY, the client library itself fails the calls that it has not sent
+// yet.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { status } from '@grpc/grpc-js';
 import { systemClock } from '../../../src/clock.ts';
 import { BusyGrpcClient } from '../../support/grpc.ts';
-import { serve, streamOf, streamsInClearText } from '../../support/serving-http2.ts';
+import { serve, streamOf, streamsWithoutTls } from '../../support/serving-http2.ts';
 import { until } from '../../support/until.ts';
 
 const clientCount = 12;
@@ -13,8 +13,8 @@ const clientCount = 12;
 // A gRPC message of zero bytes.
 const message = Buffer.alloc(5);
 
-test('P-003, P-043 busy gRPC clients without retries see no refused call until the delay has ended', async (t) => {
-  const serving = await serve(t, streamsInClearText, {
+test('P-003, P-043 busy gRPC clients that never retry see no failed call until the delay has ended', async (t) => {
+  const serving = await serve(t, streamsWithoutTls, {
     shutdownDelayDuration: '1500ms',
     listener: (_path, _answer, request) => {
       const stream = streamOf(request);

@@ -49,7 +49,7 @@ async function serveOlder(t: TestContext, isSecure: boolean) {
 }
 
 for (const isSecure of [false, true]) {
-  void describe(`node:http2 ${isSecure ? 'over TLS' : 'in clear text'}, a session that is found with its first request`, () => {
+  void describe(`node:http2 ${isSecure ? 'over TLS' : 'without TLS'}, a session that is found with its first request`, () => {
     it('P-042, P-053 a session older than the lifecycle gets its response and its GOAWAY, and the drain waits for it', async (t) => {
       const { handle, client, outcome, answer } = await serveOlder(t, isSecure);
       const ended = handle.shutdown('test');
@@ -73,7 +73,7 @@ for (const isSecure of [false, true]) {
   const [major = 0] = process.versions.node.split('.').map(Number);
   const skip = major < 24 && 'Node does not say which sessions a server has';
   void describe(
-    `node:http2 ${isSecure ? 'over TLS' : 'in clear text'}, a session that sends no further request`,
+    `node:http2 ${isSecure ? 'over TLS' : 'without TLS'}, a session that sends no further request`,
     { skip },
     () => {
       it('P-044, P-053 a session older than the lifecycle that sends no request gets its GOAWAY', async (t) => {

@@ -1,4 +1,5 @@
-// Tests HTTP/2 requests and connections that arrive, are cancelled or are silent when the shutdown begins.
+// Tests HTTP/2 requests that arrive or are cancelled when the shutdown begins, and connections that are silent at that
+// time.
 import assert from 'node:assert/strict';
 import { connect, type AddressInfo } from 'node:net';
 import type { Readable } from 'node:stream';

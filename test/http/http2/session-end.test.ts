@@ -11,7 +11,8 @@ import { HeldAnswer, describeKinds, noProbesOn, serve, serveHeld, streamOf } fro
 import type { Scope } from '../../support/serving.ts';
 import { until } from '../../support/until.ts';
 
-// Milliseconds to wait. This exceeds the second that a client has to close its side after the last stream.
+// How long to wait, in milliseconds. It is longer than the second that a client has to close its side after the last
+// stream.
 const longer = 1_500;
 
 const size = 16_000_000;
@@ -60,8 +61,26 @@ describeKinds((kind) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  // In clear text, a client that does not read answers no ping and receives its GOAWAY only after seconds. With the
-  // compatibility API, Node closes a stream only after its answer has been sent.
+  it('P-019 with shutdownSendRetryAfter each stream that a new session opens before its GOAWAY gets 429', async (t) => {
+    const { serving, held, outcome } = await serveHeld(t, kind, 'old', { shutdownSendRetryAfter: true });
+    const ended = serving.handle.shutdown('test');
+    await serving.handle.signals.notAcceptingNewRequest.signaled;
+    await new Promise((resolve) => setImmediate(resolve));
+    const late = await serving.dial();
+    const outcomes = await Promise.all(Array.from({ length: 10 }, () => late.request('/')));
+    assert.deepEqual(
+      outcomes.map(({ status, code }) => [status, code]),
+      outcomes.map(() => [429, 0]),
+    );
+    await late.closed;
+    assert.equal(late.goaways[0], 19);
+    held.finish();
+    assert.equal((await outcome).body, 'old');
+    assert.deepEqual([(await ended).exitCode, (await ended).requests.refused], [0, 10]);
+  });
+
+  // Without TLS, a client that does not read answers no ping, so it receives its GOAWAY only after seconds. With the
+  // compatibility API, Node closes a stream only after its response has been sent.
   const notThere =
     (!kind.isSecure || kind.isCompatible) && 'its stream is not closed before its response has been sent';
   it('P-019 with shutdownSendRetryAfter a server drains although twenty new sessions per second arrive', async (t) => {
@@ -76,7 +95,7 @@ describeKinds((kind) => {
       statuses.push((await client.request('/')).status);
     };
     const arriving = (async () => {
-      // After the drain, the listener is closed and this connect fails.
+      // After the drain the listener is closed, so this connect fails.
       for (; !over.signal.aborted; await setTimeout(50)) void late().catch(() => undefined);
     })();
     await until(() => statuses.length >= 40);
@@ -105,7 +124,7 @@ describeKinds((kind) => {
   });
 
   it(
-    'P-023, P-025 a response that its client never reads is named and cut at the deadline',
+    'P-023, P-025 a response that its client never reads is named in the log and cut at the deadline',
     { skip: notThere },
     async (t) => {
       const { handle, socket } = await serveSlowReader(t, kind);
@@ -145,6 +164,36 @@ describeKinds((kind) => {
     push?.end('whole');
     assert.equal(await body, 'half whole');
     assert.equal((await ended).exitCode, 0);
+  });
+
+  it('P-042 after the last GOAWAY of a session, a push throws, and the request that wanted to push is still served', async (t) => {
+    const held: { readonly stream: ServerHttp2Stream; readonly finish: () => void }[] = [];
+    const serving = await serve(t, kind, {
+      listener: (_, answer, request) => {
+        const finish = (): void => {
+          answer.respond(200);
+          answer.end('whole');
+        };
+        held.push({ stream: streamOf(request), finish });
+      },
+    });
+    const outcome = (await serving.dial()).request('/');
+    await until(() => held.length === 1);
+    assert.deepEqual(
+      held.map(({ stream }) => stream.pushAllowed),
+      [true],
+    );
+    const ended = serving.handle.shutdown('test');
+    await until(() => held.every(({ stream }) => !stream.pushAllowed));
+    for (const { stream, finish } of held) {
+      assert.throws(() => {
+        stream.pushStream({ ':path': '/pushed' }, () => undefined);
+      }, /ERR_HTTP2_PUSH_DISABLED/);
+      finish();
+    }
+    assert.equal((await outcome).body, 'whole');
+    const { exitCode, requests, stepFailures } = await ended;
+    assert.deepEqual([exitCode, requests.answered, stepFailures], [0, 1, []]);
   });
 
   const skip = noProbesOn(kind);

@@ -38,19 +38,23 @@ describeKinds((kind) => {
   });
 
   const skip = noProbesOn(kind);
-  it('A-003, P-045 probes get responses over HTTP/2 and are not counted, and HEAD has no body', { skip }, async (t) => {
-    const serving = await serve(t, kind, { listener: (_, answer) => answer.end() });
-    const client = await serving.dial();
-    const ready = await client.request('/readyz');
-    assert.deepEqual(
-      [ready.status, ready.body, ready.headers['content-type']],
-      [200, 'ok', 'text/plain; charset=utf-8'],
-    );
-    const head = await client.request('/readyz', { ':method': 'HEAD' });
-    assert.deepEqual([head.status, head.body, head.isWhole], [200, '', true]);
-    assert.match((await client.request('/livez?verbose')).body, /livez check passed\n$/);
-    assert.equal(serving.traffic.counts.requestsInFlight, 0);
-  });
+  it(
+    'A-003, P-045 a probe over HTTP/2 gets its response and is not counted, and the response to HEAD has no body',
+    { skip },
+    async (t) => {
+      const serving = await serve(t, kind, { listener: (_, answer) => answer.end() });
+      const client = await serving.dial();
+      const ready = await client.request('/readyz');
+      assert.deepEqual(
+        [ready.status, ready.body, ready.headers['content-type']],
+        [200, 'ok', 'text/plain; charset=utf-8'],
+      );
+      const head = await client.request('/readyz', { ':method': 'HEAD' });
+      assert.deepEqual([head.status, head.body, head.isWhole], [200, '', true]);
+      assert.match((await client.request('/livez?verbose')).body, /livez check passed\n$/);
+      assert.equal(serving.traffic.counts.requestsInFlight, 0);
+    },
+  );
 
   it('P-078 a probe whose request body never ends does not delay the drain', { skip }, async (t) => {
     const serving = await serve(t, kind, { listener: () => undefined });

@@ -1,4 +1,4 @@
-// Tests which HTTP/2 responses are complete and which are missing in cases where Node reports both alike.
+// Tests which HTTP/2 responses are complete and which are incomplete, in cases that look the same in Node's events.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -13,10 +13,10 @@ import { frame, preface, question, secured, settings, uint32 } from '../../suppo
 import { describeKinds, serve, streamOf } from '../../support/serving-http2.ts';
 import { until } from '../../support/until.ts';
 
-// Milliseconds to wait. The server waits for less than this for further frames after a complete response.
+// How long to wait, in milliseconds. After a complete response, the server waits less than this for more frames.
 const longer = 1_200;
 
-// Bytes of a response. A client that does not read it cannot buffer this many.
+// The length of a response in bytes. A client that does not read cannot buffer so much.
 const size = 500_000;
 
 // INTERNAL_ERROR of RFC 9113, section 7. Every client treats this code as an error: see broken-off.test.ts.
@@ -136,7 +136,7 @@ describeKinds((kind) => {
   }
 
   for (const phase of ['before', 'in the middle of'] as const) {
-    it(`P-021, P-028 a request that its client closes without an error ${phase} its response does not count as answered`, async (t) => {
+    it(`P-021, P-028 a request that its client closes without an error, ${phase} its response, does not count as answered`, async (t) => {
       let signal: AbortSignal | undefined;
       const serving = await serve(t, kind, {
         shutdownDelayDuration: '300ms',

@@ -18,7 +18,7 @@ import {
   HeldAnswer,
   serve,
   serveHeld,
-  streamsInClearText,
+  streamsWithoutTls,
 } from '../../support/serving-http2.ts';
 import { until } from '../../support/until.ts';
 
@@ -118,7 +118,7 @@ describeKinds((kind) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-051 a client that ends its session just before its GOAWAY is sent gets its response, and nothing breaks', async (t) => {
+  it('P-051 a client that ends its session just before the server sends the GOAWAY still gets its response', async (t) => {
     const { serving, held, client, outcome } = await serveHeld(t, kind, 'whole');
     const [session] = sessionsOf(serving);
     const ended = serving.handle.shutdown('test');
@@ -191,7 +191,7 @@ describeKinds((kind) => {
   });
 });
 
-// Closed-loop clients use all of the processor, so no other test runs beside them.
+// Closed-loop clients use all of the processor, so no other test may run at the same time.
 describeKindsInTurn((kind) => {
   it('P-003, P-043 clients that always have many streams open see no refused stream when they get their GOAWAY', async (t) => {
     const serving = await serve(t, kind, {
@@ -209,7 +209,7 @@ describeKindsInTurn((kind) => {
       Array.from({ length: 20 }, async () => {
         while (client.goaways.length === 0 && !client.session.closed) {
           const outcome = await client.request('/x');
-          // After a GOAWAY, Node's client rejects the requests that it has not sent.
+          // After a GOAWAY, Node's client itself fails the requests that it has not sent.
           const isKeptBack = outcome.code === 7 && client.goaways.join() === String(2 ** 31 - 1);
           if (!isKeptBack) outcomes.push(outcome);
         }
@@ -231,9 +231,9 @@ const ping = '\0\0\x08\x06\0';
 const goodbye = frame('goaway', [0, 0, 0, 0, 0, 0, 0, 0], { id: 0 });
 
 for (const moment of ['before its GOAWAY', 'while its GOAWAY waits to be sent'] as const) {
-  test(`P-044, P-051 a session that its client ends ${moment}, keeping the socket open, gets no further GOAWAY and does not delay the drain`, async (t) => {
+  test(`P-044, P-051 a session that its client ends with a GOAWAY of its own, ${moment}, keeping the socket open, gets no further GOAWAY and does not delay the drain`, async (t) => {
     const held = new HeldAnswer('whole');
-    const serving = await serve(t, streamsInClearText, { listener: held.listener });
+    const serving = await serve(t, streamsWithoutTls, { listener: held.listener });
     const opened = once(serving.server, 'session');
     const socket = connect({ port: serving.port, host: '127.0.0.1', allowHalfOpen: true });
     t.after(() => socket.destroy());

@@ -34,7 +34,7 @@ test('P-025 a response counts as sent if its bytes are written in the turn of th
   assert.deepEqual(unsent.remaining(), []);
 });
 
-test('for a client that never reads fast enough, the last hundred responses are remembered', () => {
+test('if a client never reads fast enough, lameduck remembers the last hundred responses to this client', () => {
   const unsent = unsentOn({ writeQueueSize: 10 });
   for (let index = 0; index < 150; index++) unsent.note(answered(index));
   assert.deepEqual(
@@ -43,7 +43,7 @@ test('for a client that never reads fast enough, the last hundred responses are 
   );
 });
 
-test('no response counts as not sent if Node does not report the bytes left to write', () => {
+test('if Node does not report how many bytes are left to write, every response counts as sent', () => {
   const unsent = unsentOn({});
   unsent.note(answered(1));
   assert.deepEqual(unsent.remaining(), []);

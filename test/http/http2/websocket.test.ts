@@ -59,15 +59,19 @@ describeKinds((kind) => {
     return { serving, stream };
   };
 
-  it('P-078 an extended CONNECT to a probe path is not counted as in flight', { skip: noProbesOn(kind) }, async (t) => {
-    const { serving } = await open(t);
-    const { session } = await serving.dial();
-    await until(() => session.remoteSettings.enableConnectProtocol === true);
-    const probe = session.request({ ':method': 'CONNECT', ':protocol': 'websocket', ':path': '/livez' });
-    probe.on('error', () => undefined).resume();
-    await once(probe, 'response');
-    assert.deepEqual([serving.traffic.counts.requestsInFlight, serving.traffic.counts.longRunningRequests], [0, 1]);
-  });
+  it(
+    'P-078 an extended CONNECT (RFC 8441) to a probe path is not counted as in flight',
+    { skip: noProbesOn(kind) },
+    async (t) => {
+      const { serving } = await open(t);
+      const { session } = await serving.dial();
+      await until(() => session.remoteSettings.enableConnectProtocol === true);
+      const probe = session.request({ ':method': 'CONNECT', ':protocol': 'websocket', ':path': '/livez' });
+      probe.on('error', () => undefined).resume();
+      await once(probe, 'response');
+      assert.deepEqual([serving.traffic.counts.requestsInFlight, serving.traffic.counts.longRunningRequests], [0, 1]);
+    },
+  );
 
   it('P-032, P-039 a WebSocket over HTTP/2 is closed with 1001 and a reason', async (t) => {
     const { serving, stream } = await open(t, pacedClock(1 / 10));
@@ -83,7 +87,7 @@ describeKinds((kind) => {
     assert.ok(record.durationMs < 900, `waited for ${String(record.durationMs)} ms`);
   });
 
-  it('P-039 a WebSocket over HTTP/2 whose peer does not respond ends with the grace period', async (t) => {
+  it('P-039 a WebSocket over HTTP/2 whose peer does not respond ends when the grace period ends', async (t) => {
     const { serving, stream } = await open(t);
     let received = '';
     stream.setEncoding('latin1').on('data', (data: string) => (received += data));

@@ -1,5 +1,5 @@
-// Tests that ended requests are no longer counted, even if the program has removed the listeners through which Node
-// reports the end.
+// Tests that requests that have ended are not counted, even if the program has removed Node's listeners for the end of
+// a request.
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

@@ -6,7 +6,7 @@ import { describeAdapters, serve } from '../../support/serving.ts';
 import { until } from '../../support/until.ts';
 
 describeAdapters((adapter) => {
-  it('P-112 a request that is held while the listener closes keeps the async context that another patch of emit has set', async (t) => {
+  it("P-112 a request that is held while the listener closes keeps the async context that another library's emit has set", async (t) => {
     const context = new AsyncLocalStorage<string>();
     const seen: unknown[] = [];
     const serving = await serve(t, {

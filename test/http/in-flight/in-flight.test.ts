@@ -1,4 +1,5 @@
-// Tests that after every event the counters equal a recount of all connections.
+// Tests that the counters always equal the number of connections and requests that a fresh count of all connections
+// finds.
 import assert from 'node:assert/strict';
 import { it, test, type TestContext } from 'node:test';
 import { noted, ours, released, serving as servingState, type Exchange } from '../../../src/http/exchange.ts';
@@ -24,8 +25,8 @@ function recount({ traffic }: Watched): Counts {
 }
 
 /**
- * recountEachTurn compares the counters with a recount after every event of the server and in every turn of the event
- * loop. It stops when the returned function is called, which returns the states that it saw.
+ * recountEachTurn compares the counters with a fresh count after each event of the server and in each turn of the event
+ * loop. It returns a function that ends this and returns the states that occurred.
  */
 function recountEachTurn(
   t: TestContext,

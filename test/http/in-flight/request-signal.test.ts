@@ -36,7 +36,7 @@ test('P-021 the AbortSignal of a request is aborted when its client disconnects'
   await until(() => serving.traffic.counts.requestsInFlight === 1);
   client.reset();
   await until(() => reason !== undefined);
-  assert.equal(reason?.message, 'the request was aborted: its client disconnected');
+  assert.equal(reason?.message, 'the request was aborted: the client disconnected');
   assert.equal((reason as Error & { code?: string }).code, 'LAMEDUCK_ERR_REQUEST_ENDED');
 });
 

@@ -1,5 +1,5 @@
-// Tests that the drain waits for each request in flight and counts it once. The request is answered whole, or cut and
-// named at the deadline.
+// Tests that the drain waits for each request in flight and counts it once. Each gets its whole response, or is cut at
+// the deadline and named in the log.
 import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { it } from 'node:test';
@@ -14,7 +14,7 @@ interface Exchange {
   readonly response: ServerResponse;
 }
 
-/** keep collects the requests, so that the test decides when each gets its response. */
+/** `keep()` stores the requests, so that the test decides when each of them gets its response. */
 function keep(exchanges: Exchange[]): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
     exchanges.push({ request, response });
@@ -88,7 +88,7 @@ describeAdapters((adapter) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-023, P-027 a request without a response at the deadline is named by method, route, age and peer, and destroyed', async (t) => {
+  it('P-023, P-027 a request without a response at the deadline is named in the log by method, route, age and peer, and destroyed', async (t) => {
     const exchanges: Exchange[] = [];
     const serving = await serve(t, {
       adapter,
@@ -153,7 +153,7 @@ describeAdapters((adapter) => {
       exchanges[0]?.response.write('first ');
       client.socket.end();
       await until(() => exchanges[0]?.request.socket.readableEnded === true);
-      // Milliseconds to wait, longer than the drain takes to look at every connection.
+      // Wait for longer than the drain takes to check every connection.
       await setTimeout(200);
       exchanges[0]?.response.end('last');
       assert.match((await client.reader.next())?.body ?? '', /first [^]*last/);
@@ -228,6 +228,19 @@ describeAdapters((adapter) => {
     assert.deepEqual([two?.body, two?.isClose], ['two', true]);
     const record = await ended;
     assert.equal(record.requests.answered, 2);
+  });
+
+  it('P-009 all requests of one packet get responses, even if the handler responds at once', async (t) => {
+    const serving = await serve(t, { adapter, listener: (request, response) => response.end(request.url) });
+    const client = await serving.dial();
+    const { ended } = shutdownOf(serving);
+    await serving.handle.signals.httpServerStoppedListening.signaled;
+    client.send(['/one', '/two', '/three'].map((path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`).join(''));
+    for (const path of ['/one', '/two', '/three']) {
+      const response = await client.reader.next();
+      assert.deepEqual([response?.body, response?.isClose], [path, path === '/three']);
+    }
+    assert.equal((await ended).requests.answered, 3);
   });
 
   it('P-006 the upload of a client that gets an early response is read to its end, and the client is not reset', async (t) => {

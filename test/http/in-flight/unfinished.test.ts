@@ -9,7 +9,7 @@ function connectionOf(url: string, socket: object, arrivedAt: number, headers = 
   return { unfinished: () => [{ state: { is: 'serving' }, request, arrivedAt, head: '' }] } as unknown as Connection;
 }
 
-test('P-027 unfinished requests are named by method, path, age and peer, oldest first', () => {
+test('P-027 unfinished requests are named in the log by method, path, age and peer, oldest first', () => {
   const connections = [
     connectionOf('/b?secret=1', { remoteAddress: '10.0.3.17', remotePort: 40_022 }, 900),
     connectionOf('/a', { remoteAddress: '::1', remotePort: 40_023 }, 100.4),
@@ -22,7 +22,7 @@ test('P-027 unfinished requests are named by method, path, age and peer, oldest 
   ]);
 });
 
-test('P-027 an unfinished request is named with its traceparent and its x-request-id, up to 128 characters of each', () => {
+test('P-027 an unfinished request is named in the log with its traceparent and its x-request-id, up to 128 characters of each', () => {
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
   const headers = { traceparent, 'x-request-id': 'r'.repeat(200), cookie: 'secret' };
   const [described] = describeUnfinished([connectionOf('/a', {}, 0, headers)], 1, undefined);

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DrainRateLimiter } from '../../../src/http/long-running/drain-rate-limiter.ts';
 
-/** momentsOf lists the next `count` moments of the limiter. It requests each one as soon as the last has passed. */
+/**
+ * momentsOf returns the next `count` times that the limiter allows. It requests the next time from the limiter when the
+ * previous time has passed.
+ */
 function momentsOf(limiter: DrainRateLimiter, count: number): number[] {
   return Array.from({ length: count }, () => {
     const { next } = limiter;
@@ -33,7 +36,7 @@ test('A-140 after a blocked event loop, the rate limiter allows the requests tha
   assert.equal(limiter.next, 55);
 });
 
-test('A-135 without a grace period the rate limiter allows every request at once', () => {
+test('A-135 without a grace period, the rate limiter lets the drain end all long-running requests at once', () => {
   const limiter = new DrainRateLimiter(10, 0, 7);
   assert.deepEqual(momentsOf(limiter, 3), [7, 7, 7]);
 });

@@ -8,7 +8,7 @@ import { describeAdapters, serve, shutdownOf, type Client } from '../../support/
 import { eventSource, openEventStream, watching } from '../../support/watching.ts';
 import { until } from '../../support/until.ts';
 
-describe('the end of a stream', { concurrency: 4 }, () => {
+describe('the end of an event stream', { concurrency: 4 }, () => {
   test('P-034 without eventStreamRetry an event stream ends with only its final chunk', async (t) => {
     const serving = await serve(t, { eventStreamRetry: 0, listener: (_, response) => openEventStream(response) });
     const [client] = (await watching(serving, 1)) as [Client];
@@ -137,7 +137,7 @@ describe('the end of a stream', { concurrency: 4 }, () => {
 
 describeAdapters((adapter) => {
   for (const kind of ['a generator', 'a stream'] as const) {
-    it(`P-034 ${kind} that is piped into an event stream ends with ERR_STREAM_PREMATURE_CLOSE, and the client gets a complete end`, async (t) => {
+    it(`P-034 a source such as ${kind} that is piped into an event stream ends with ERR_STREAM_PREMATURE_CLOSE, and the client gets a complete end`, async (t) => {
       const events: string[] = [];
       async function* ticks(): AsyncGenerator<string> {
         try {

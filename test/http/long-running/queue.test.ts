@@ -6,7 +6,10 @@ import { InFlight } from '../../../src/http/in-flight/in-flight.ts';
 import { LongRunning } from '../../../src/http/long-running/queue.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
-/** drained drains `count` requests on a fake clock. The requests only record what the drain does to them. */
+/**
+ * `drained()` drains `count` long-running requests on a fake clock. The requests are objects that only record what the
+ * drain does with them.
+ */
 function drained(count: number, { grace = 10_000, left = 20_000 } = {}) {
   const clock = new FakeClock();
   const since = clock.now();
@@ -61,7 +64,7 @@ test('P-037 if a long-running request ends by itself, the drain ends the next re
   assert.equal(inFlight.counts.ending, 3, 'requests that the drain is ending count until they have ended');
 });
 
-test('P-038 a long-running request that arrives during the drain waits for its turn', async () => {
+test('P-038 the drain ends a long-running request that arrives during the drain after the earlier ones', async () => {
   const { clock, add, begun } = drained(2);
   await clock.advance(2);
   add(2);
@@ -108,7 +111,7 @@ test('A-135 without a grace period all long-running requests are ended at once, 
   assert.ok(begun.every(([, moment]) => moment === 0));
 });
 
-test('P-073 a stopped drain leaves no timer', async () => {
+test('P-073 a drain of long-running requests that is stopped leaves no timer', async () => {
   const { clock, longRunning, drainBy, begun } = drained(3);
   longRunning.stop();
   drainBy.clear();

@@ -8,11 +8,11 @@ import { describeKinds, serve as serveHttp2 } from '../../support/serving-http2.
 import { until } from '../../support/until.ts';
 import { eventSource, openEventStream, watching } from '../../support/watching.ts';
 
-/** A POST request by which a client of an LLM or an MCP server opens a stream. */
+/** A POST with which a client of an LLM or of an MCP server opens an event stream. */
 const post =
   'POST /chat HTTP/1.1\r\nHost: localhost\r\nAccept: application/json, text/event-stream\r\nContent-Length: 0\r\n\r\n';
 
-/** streaming returns a listener whose event streams end when the test ends them. */
+/** `streaming()` returns a listener whose event streams end when the test ends them. */
 function streaming() {
   const responses: ServerResponse[] = [];
   return {
@@ -82,7 +82,7 @@ const cases: readonly Case[] = [
   { what: 'a POST', request: post, watchedBy: ['all'] },
 ];
 
-describe('an event stream', { concurrency: true }, () => {
+describe('the value of eventStreams', { concurrency: true }, () => {
   for (const eventStreams of ['reconnecting', 'all', 'none'] as const) {
     for (const { what, request, watchedBy } of cases) {
       const isWatch = watchedBy.includes(eventStreams);
@@ -124,7 +124,7 @@ describe('an event stream', { concurrency: true }, () => {
     second.send(post);
     assert.equal((await second.reader.next())?.status, 429);
     assert.equal(await client.reader.next(), undefined);
-    assert.equal(serving.traffic.overload?.requestsTimedOut, 1);
+    assert.equal(serving.traffic.requests.inFlight.totals.timedOut, 1);
   });
 });
 

@@ -1,5 +1,5 @@
-// Tests that a client sees an error if lameduck truncates a response, and never mistakes the part for the whole
-// response.
+// Tests that a client sees an error if lameduck breaks off a response. It must never mistake the received part for the
+// whole response.
 import assert from 'node:assert/strict';
 import { get as getHttp, type IncomingMessage } from 'node:http';
 import { get as getHttps } from 'node:https';
@@ -21,7 +21,9 @@ type Reader = (typeof readers)[number];
 // Bytes of a response. A client that does not read it cannot buffer this many.
 const size = 4_000_000;
 
-/** read reads a response to its end. It resolves with `whole`, or with the reader's error if the response was cut. */
+/**
+ * `read()` reads a response to its end. It resolves with `whole`, or with the reader's error if the response was cut.
+ */
 async function read(reader: Reader, response: Readable): Promise<unknown> {
   try {
     if (reader === 'pipeline') await pipeline(response, new PassThrough().resume());
@@ -44,7 +46,7 @@ async function readFetched(url: string, dispatcher: Dispatcher): Promise<unknown
 describeKinds((kind) => {
   for (const end of ends) {
     for (const reader of readers) {
-      it(`A-172, P-025 ${reader} reports an error for an HTTP/2 response that ${end} has broken off`, async (t) => {
+      it(`A-172, P-025 a client that reads with ${reader} gets an error for an HTTP/2 response that ${end} has broken off`, async (t) => {
         let hasBegun = false;
         const serving = await serveHttp2(t, kind, {
           ...(end === 'requestTimeout' && { requestTimeout: '100ms' }),
@@ -111,7 +113,7 @@ describeKinds((kind) => {
 async function readHttp1(reader: Reader, url: string): Promise<unknown> {
   const get = url.startsWith('https:') ? getHttps : getHttp;
   const request = get(url, { rejectUnauthorized: false, agent: false });
-  // If the end of the connection delimits the response, Node reports a reset here and then ends the response.
+  // If a response ends with its connection, Node reports a reset here and then ends the response.
   let failure: unknown;
   request.on('error', (error) => (failure = error));
   const [response] = (await once(request, 'response')) as [IncomingMessage];
@@ -122,7 +124,10 @@ async function readHttp1(reader: Reader, url: string): Promise<unknown> {
 interface Framing {
   readonly title: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** undici does not report a reset if the end of the connection delimits the response. */
+  /**
+   * The readers that can detect a cut response. undici is missing if the end of the connection delimits the response,
+   * because undici then reports no reset.
+   */
   readonly readers: readonly Reader[];
 }
 

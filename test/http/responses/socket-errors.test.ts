@@ -1,5 +1,5 @@
-// Tests sockets from which a handler has removed Node's `error` listener, while lameduck itself writes to a
-// disconnected client.
+// Tests sockets from which a handler has removed Node's `error` listener. lameduck then writes to a client that has
+// disconnected.
 import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
@@ -24,7 +24,7 @@ describeAdapters((adapter) => {
     client.get('/');
     await until(() => requests.length === 1);
     const ended = serving.handle.shutdown('test');
-    // From here on, the kernel answers arriving bytes with a reset.
+    // From here on, the client's kernel answers each received byte with a reset.
     client.socket.destroy();
     const { exitCode, requests: counted } = await ended;
     assert.deepEqual([exitCode, counted], [0, { answered: 0, refused: 0, aborted: 0, cut: 0 }]);
@@ -68,7 +68,7 @@ describeAdapters((adapter) => {
   });
 });
 
-test('P-051 only socket errors with a code are ignored, and only one error listener is added', () => {
+test('P-051 lameduck ignores only socket errors with a code, and adds only one error listener to a socket', () => {
   const socket = new Socket();
   ignoreResets(socket);
   ignoreResets(socket);

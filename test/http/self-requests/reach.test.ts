@@ -1,4 +1,4 @@
-// Tests which connects of a process reach its own servers, by the address that each server listens on.
+// Tests which connections that a process opens lead to its own servers, by the address on which each server listens.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -61,6 +61,6 @@ test('A-126 of two servers on one port, the IPv4 server is reached at the IPv4 a
   assert.equal(reaches.find((reach) => reach.has('::1'))?.server, second);
 });
 
-test('A-126 a server that does not listen is reached at no port', () => {
+test('A-126 a server that does not listen is reached on no port', () => {
   assert.deepEqual(reachOf([createServer()]), []);
 });

@@ -1,4 +1,4 @@
-// Tests that every way to connect is intercepted, and that the prototype is restored afterwards.
+// Tests that every way to open a connection is intercepted, and that the patched prototype is restored afterwards.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer, Socket } from 'node:net';
@@ -34,7 +34,7 @@ test('A-126 each attempt to connect is intercepted with its address after the DN
   assert.deepEqual({ ...(Object.getPrototypeOf(handle) as object) }, before);
 });
 
-test('A-126 two interceptors of connects may end in any order, and the second still works after the first has ended', async (t) => {
+test('A-126 two interceptors of connection attempts may end in any order, and the second one still works after the first has ended', async (t) => {
   const server = createServer((socket) => socket.end());
   const port = await listen(t, server);
   const handle = tcpHandleOf(server);

@@ -58,7 +58,7 @@ test('P-009, P-041 a response has no Connection: close if its client has pipelin
   for (const connection of serving.traffic.connections) connection.setCloseTimes(0, 0);
   early.get('/', upgrade);
   await until(() => serving.traffic.counts.longRunningRequests === 1);
-  serving.traffic.stopAccepting(false);
+  serving.traffic.stopAccepting();
   late.get('/', upgrade);
   await until(() => [...serving.traffic.connections].some(({ isClosing }) => isClosing));
   for (const response of held) response.end('served');

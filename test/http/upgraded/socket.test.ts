@@ -185,7 +185,7 @@ for (const [what, wanted, unfinished] of [
   ['an upgraded socket', `GET /chat?secret HTTP/1.1\r\nHost: localhost\r\n${upgrade}\r\n`, ['GET', '/chat']],
   ['a CONNECT tunnel', 'CONNECT localhost:1 HTTP/1.1\r\nHost: localhost:1\r\n\r\n', ['CONNECT', 'localhost:1']],
 ] as const) {
-  test(`P-027, P-040 ${what} that is open when the drain's time ends is named in the log and then destroyed`, async (t) => {
+  test(`P-027, P-040 a connection that no longer uses HTTP and is open when the drain's time ends is named in the log and then destroyed: ${what}`, async (t) => {
     const serving = await onUpgrade(t, echo, {
       prepare: (server) => {
         for (const event of ['upgrade', 'connect']) {

@@ -44,7 +44,7 @@ async function serveWebSockets(scope: Scope, options: Partial<ServeOptions> = {}
   return { ...serving, sockets };
 }
 
-/** opened requests a WebSocket with raw bytes, and reads the response. */
+/** `opened()` requests a WebSocket with raw bytes, and reads the response. */
 async function opened(client: Client): Promise<void> {
   client.get('/', handshake);
   assert.equal((await client.reader.next())?.status, 101);

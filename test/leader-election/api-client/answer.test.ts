@@ -7,7 +7,7 @@ function received(code: number, body: unknown, headers: Record<string, string> =
   return { status: code, headers, body: typeof body === 'string' ? body : JSON.stringify(body) };
 }
 
-test('L-037, LT-42 the time before a retry is read from the Retry-After of a 429 or 503, and from the Status of a ServerTimeout', () => {
+test('L-037, LT-42 the time to wait before a retry is read from the Retry-After of a 429 or 503, and from the Status of a ServerTimeout', () => {
   const cases: [Received, number | undefined][] = [
     [received(429, 'Too many requests', { 'retry-after': '1' }), 1_000],
     [received(503, 'shutting down', { 'retry-after': '5' }), 5_000],
@@ -35,7 +35,7 @@ test('a write with a 4xx response was not applied, and a write with a 5xx respon
   }
 });
 
-test('a failed request to the API server has one of eleven kinds, and a response that an election expects is not a failure', () => {
+test('a failed request to the API server has one of eleven kinds, and a response that the election protocol expects is no failure', () => {
   const kinds = [
     received(401, status(401, 'Unauthorized', 'x').body),
     received(429, 'x'),

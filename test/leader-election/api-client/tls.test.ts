@@ -1,4 +1,5 @@
-// The client of the API server over TLS: what it trusts, which protocol it uses, and how long it waits for a connection.
+// Tests the client of the API server over TLS: which CA it trusts, which protocol it uses, and how long it waits for a
+// connection.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -54,7 +55,7 @@ async function clientOf(
   return { api, caFile, read };
 }
 
-// In a cluster the host is an IP address.
+// In a cluster, the host of the API server is an IP address.
 for (const host of ['localhost', '127.0.0.1'])
   void test(`LT-43, L-121, L-123 a connection to ${host} trusts the CA that is in the file when the connection is opened`, async (t) => {
     const server = createServer(keyAndCert, (request, response) => {
@@ -80,7 +81,7 @@ void test('L-123 the client of the API server uses HTTP/1.1 even if the API serv
   assert.deepEqual(versions, ['1.1']);
 });
 
-void test('L-084, L-123 a connection to the API server that is not established in time is abandoned, and another one is tried', async (t) => {
+void test('L-084, L-123 a connection to the API server that is not established in time is abandoned, and the elector opens another connection', async (t) => {
   const real = createServer(keyAndCert, answerNotFound);
   let connections = 0;
   // The server accepts the first connection, but never answers its TLS handshake.

@@ -9,7 +9,7 @@ const election = electionOf('a');
 
 const foreign = (renewTime = 'r', resourceVersion = '10'): Lease =>
   lease({ holderIdentity: 'b', leaseDurationSeconds: 15, renewTime, leaseTransitions: 4 }, resourceVersion);
-// The record that the elector stores in a term that began at 0, with a write at `sent`.
+// Returns the record that the elector stores with a write at the time `sent`, in a term that began at 0.
 const own = (resourceVersion: string, spec = {}, sent = at(0)): Lease =>
   lease(
     {
@@ -45,7 +45,7 @@ function led(): State {
   return exchange(read, 0, found(own('11')));
 }
 
-// An admission webhook may store these values instead of those that the elector has sent.
+// An admission webhook may store these values instead of the values that the elector has sent.
 const altered = [
   ['holderIdentity', 'b'],
   ['leaseDurationSeconds', 14],
@@ -56,7 +56,7 @@ const altered = [
   ['strategy', 'OldestEmulationVersion'],
 ] as const;
 
-test('L-062, L-068 only an acknowledged write makes an elector the leader', () => {
+test('L-062, L-068 an elector becomes the leader only by a write that the API server has acknowledged', () => {
   const absent = exchange(begin(at(0)), 0, { kind: 'absent' });
   assert.equal(methodAt(absent, at(0)), 'POST');
   const replies: Reply[] = [failed, { kind: 'conflict' }, { kind: 'absent' }, { kind: 'recreated' }, found(foreign())];
@@ -76,7 +76,7 @@ test('L-062, L-068 only an acknowledged write makes an elector the leader', () =
   }
 });
 
-test('L-063, L-064, L-066 an elector waits for the whole lease duration after it first sees a record, and takes the Lease then', () => {
+test('L-063, L-064, L-066 an elector that sees a held Lease waits for a whole lease duration, and then takes over', () => {
   const seen = exchange(begin(at(0)), 0, found(foreign()), 300);
   const early = exchange({ ...seen, due: 0 }, 15_299, found(foreign('r', '11')), 500);
   assert.equal(early.step, 'read');
@@ -86,7 +86,7 @@ test('L-063, L-064, L-066 an elector waits for the whole lease duration after it
   assert.equal(changed.step, 'read');
 });
 
-test("L-065, L-016 the lease duration of the record counts, or the elector's own if the record has none", () => {
+test('L-065, L-016 an elector uses the lease duration in the record, or its own if the record has none', () => {
   for (const [seconds, expected] of [
     [3, 3_000],
     [60, 60_000],
@@ -100,7 +100,7 @@ test("L-065, L-016 the lease duration of the record counts, or the elector's own
   }
 });
 
-test('L-067, L-130 a takeover increases leaseTransitions by one, and after the largest number the count begins again', () => {
+test('L-067, L-130 a takeover increases leaseTransitions by one, and the largest number is followed by 0', () => {
   const bodyFor = (transitions: number): unknown => {
     const state = exchange(begin(at(0)), 0, found(lease({ leaseTransitions: transitions })));
     const planned = plan(state, at(0), election);
@@ -110,14 +110,27 @@ test('L-067, L-130 a takeover increases leaseTransitions by one, and after the l
   assert.equal(bodyFor(2 ** 31 - 1), 0);
 });
 
-test('L-093 a term lasts for the renew deadline, counted from the sending of its last acknowledged write', () => {
+test('L-093 a term lasts for the renew deadline, counted from the time when its last acknowledged write was sent', () => {
   const state = exchange(led(), 0, found(own('12')), 4_000);
   const renewed = exchange(state, 4_000, found(own('13', {}, at(4_000))), 3_000);
   assert.equal(methodAt(exchange(renewed, 7_000, failed, 3_300), at(13_999)), 'PUT');
   assert.deepEqual(plan(renewed, at(14_000), election), { kind: 'lose', cause: 'renew deadline' });
 });
 
-test('L-084 a request may take a third of the renew deadline, and no longer than the rest of the term', () => {
+test('L-018, L-093 a renewal does not extend the term if it left the resourceVersion of the Lease unchanged', () => {
+  const renewed = exchange(led(), 0, found(own('12')));
+  // The wall clock stands still, so a renewal writes the same record, and followers cannot see it.
+  const state = learn(
+    sending({ ...renewed, due: 0 }, at(2_000, -2_000), election),
+    { sent: at(2_000, -2_000), received: at(2_000, -2_000), reply: found(own('12')), random: 0 },
+    election,
+  );
+  assert.deepEqual(state.tenure, renewed.tenure);
+  assert.equal(methodAt({ ...state, due: 0 }, at(9_999, -9_999)), 'PUT');
+  assert.deepEqual(plan(state, at(10_000, -10_000), election), { kind: 'lose', cause: 'renew deadline' });
+});
+
+test('L-084 a request to the API server may take a third of the renew deadline, but no longer than the rest of the term', () => {
   const timeoutAt = (moment: number): number => {
     const planned = plan({ ...led(), due: 0 }, at(moment), election);
     return planned.kind === 'send' ? planned.request.timeout : NaN;
@@ -135,7 +148,7 @@ test('L-093 a write that is acknowledged at its renew deadline or later begins n
   assert.equal(exchange(absent, 0, created, 10_000).tenure, undefined);
 });
 
-test('L-093, L-094 a term ends at once if the GET after a conflict, or a renewal, shows another record', () => {
+test('L-093, L-094 a term ends at once if a renewal, or the GET after a conflict, returns another record', () => {
   const cases: [Reply, string][] = [
     [found(foreign()), 'other holder'],
     [found(own('20', { holderIdentity: '' })), 'no holder'],
@@ -161,7 +174,7 @@ test('L-093, L-094 a term ends at once if the GET after a conflict, or a renewal
   }
 });
 
-test("L-096a a conflict with the elector's own record is followed by a GET, and then by a write with the resourceVersion of that GET", () => {
+test('L-096a after a conflict with its own record, an elector reads the Lease, and then writes with the resourceVersion that it has read', () => {
   const conflicted = exchange(led(), 0, { kind: 'conflict' });
   const checked = exchange(conflicted, 0, found(own('20', { leaseDurationSeconds: 1 })));
   const planned = plan(checked, at(0), election);
@@ -174,7 +187,7 @@ test("L-096a a conflict with the elector's own record is followed by a GET, and 
   assert.equal(methodAt(again, at(2_000)), 'GET');
 });
 
-test('L-095, L-096 after the wall clock has jumped forward, a term counts as over until the next write confirms it', () => {
+test('L-095, L-096 after a forward jump of the wall clock, a term counts as over until the next write confirms it', () => {
   const state = exchange(led(), 0, found(own('12')));
   assert.ok(state.tenure !== undefined);
   assert.equal(isValid(state.tenure, at(500, 1_999), election), true);
@@ -216,27 +229,26 @@ test('L-092 an elector sends no release for a Lease that it never claimed or has
   assert.equal(release(lose(led(), 'renew deadline', at(0)), at(0), 1_000).goal, 'release');
 });
 
-test('L-163 an elector never takes a coordinated Lease', () => {
+test('L-163 an elector never takes over a Lease that uses coordinated leader election', () => {
   const coordinated = lease({ holderIdentity: 'a', strategy: 'OldestEmulationVersion' });
   assert.equal(exchange(begin(at(0)), 0, found(coordinated)).step, 'read');
 });
 
-test('L-053 a watch makes the next attempt earlier when the Lease is released, and never shortens the wait for a held Lease', () => {
+test('L-053 a watch event starts the next attempt early if the Lease was released, and never shortens the wait for a held Lease', () => {
   const seen = exchange(begin(at(0)), 0, found(foreign()));
   const followed = watching(seen, true, at(10), 0, election);
   assert.equal(followed.due, 15_000);
-  const renewed = hint(followed, { lease: foreign('s', '11'), isDeleted: false }, at(2_000), 0, election);
+  const renewed = hint(followed, foreign('s', '11'), at(2_000), 0, election);
   assert.equal(renewed.due, 17_000);
-  const old = hint(renewed, { lease: lease({}, '9'), isDeleted: false }, at(2_100), 0, election);
+  const old = hint(renewed, lease({}, '9'), at(2_100), 0, election);
   assert.equal(old, renewed);
-  const freed = hint(renewed, { lease: lease({}, '12'), isDeleted: false }, at(3_000), 0.5, election);
+  const freed = hint(renewed, lease({}, '12'), at(3_000), 0.5, election);
   assert.equal(freed.due, 3_250);
   assert.equal(methodAt(freed, at(3_250)), 'GET');
-  assert.equal(hint(renewed, { lease: foreign('s', '12'), isDeleted: true }, at(3_000), 0, election).due, 3_000);
   // The response to a GET may be older than the release that the watch has reported.
   const outdated = exchange(freed, 3_250, found(foreign('s', '11')));
   assert.equal(outdated.due, 3_250);
-  // No GET has confirmed the release, so the elector waits for the watch again.
+  // No GET has confirmed the release, so the elector waits for the next event of the watch.
   assert.equal(exchange(outdated, 3_250, found(foreign('s', '11'))).due, 17_000);
   const broken = watching(renewed, false, at(3_000), 0, election);
   assert.equal(broken.due, 5_000);

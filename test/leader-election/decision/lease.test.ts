@@ -19,7 +19,7 @@ function parsed(received: unknown): NonNullable<ReturnType<typeof parseLease>> {
   return result;
 }
 
-test('L-010, L-011, L-014 a Lease with absent or null fields reads as not held', () => {
+test('L-010, L-011, L-014 a Lease with absent or null fields is parsed as not held', () => {
   for (const spec of [
     undefined,
     null,
@@ -70,7 +70,7 @@ test('L-016 a lease duration of 0 or less counts as missing', () => {
   assert.equal(parsed(lease({ leaseDurationSeconds: 3 })).duration, 3_000);
 });
 
-test('L-017 labels and the resourceVersion are not part of the record, but each field of the spec is', () => {
+test('L-017 each field of the spec belongs to the record of a Lease, but labels and the resourceVersion do not', () => {
   const spec = { holderIdentity: 'b', leaseDurationSeconds: 15, renewTime: '2026-01-02T03:04:05.000001Z' };
   const record = recordOf(parsed(lease(spec)));
   assert.equal(recordOf(parsed(lease(spec, { resourceVersion: '8', labels: { a: 'b' } }))), record);
@@ -87,7 +87,7 @@ test('L-017 labels and the resourceVersion are not part of the record, but each 
   assert.notEqual(recordOf(parsed(lease(spec, { uid: 'u-2' }))), record);
 });
 
-test('L-036 the longer of two resourceVersions is newer, and if both are equally long, the greater is newer', () => {
+test('L-036 of two resourceVersions the longer is newer, and of two with equal length the greater', () => {
   for (const [older, newer] of [
     ['9', '10'],
     ['99', '100'],
@@ -100,12 +100,12 @@ test('L-036 the longer of two resourceVersions is newer, and if both are equally
   }
 });
 
-test('L-011, L-012 a written time has six fractional digits and Z', () => {
+test('L-011, L-012 a time is written with six fractional digits and Z', () => {
   assert.equal(microTime(Date.UTC(2026, 0, 2, 3, 4, 5, 678)), '2026-01-02T03:04:05.678000Z');
   assert.equal(microTime(Date.UTC(2026, 0, 2, 3, 4, 5)), '2026-01-02T03:04:05.000000Z');
 });
 
-test('L-015, L-021 a new Lease has all five fields, and so has an update of a Lease that had none', () => {
+test('L-015, L-021 a new Lease has all five fields of the record, and so has the update of a Lease without a record', () => {
   const at = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
   const holding = { holder: 'a', durationSeconds: 15, acquireTime: at, renewTime: at, transitions: 0 };
   assert.deepEqual(createdLease({ name: 'app', namespace: 'ns', labels: {} }, holding), {
@@ -129,7 +129,7 @@ test('L-015, L-021 a new Lease has all five fields, and so has an update of a Le
   });
 });
 
-test('L-019 an update sends all metadata back, and sets configured labels individually', () => {
+test('L-019 an update sends back all metadata that was read, and sets only the configured labels', () => {
   const received = parsed(
     lease(
       { holderIdentity: 'a', acquireTime: '2026-01-02T03:04:05.123456Z', future: 1 },
@@ -158,7 +158,7 @@ test('L-019 an update sends all metadata back, and sets configured labels indivi
   );
 });
 
-test('a field counts as unchanged if it is stored as sent, or if an empty field or 0 is stored as absent', () => {
+test('a field counts as unchanged if the API server stores it as it was sent, or stores no field for an empty value or 0', () => {
   const [time, holding] = ['2026-01-02T03:04:05.678000Z', { holder: '', durationSeconds: 1, transitions: 0 }];
   const sent = createdLease(
     { name: 'app', namespace: 'ns', labels: {} },

@@ -1,4 +1,5 @@
-// Runs electors in random worlds. MODEL_SEED is the first seed, and MODEL_ROUNDS is the number of worlds.
+// Runs electors in simulated clusters with random failures. MODEL_SEED is the first seed, and MODEL_ROUNDS is the
+// number of simulations.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { World, type Weather } from '../support/world.ts';

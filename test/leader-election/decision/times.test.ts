@@ -6,14 +6,14 @@ import { at, electionOf, lease } from '../support/election.ts';
 
 const election = electionOf('a');
 
-test('L-050 each delay is drawn again, from the retry period to 2.2 times the retry period', () => {
+test('L-050 each delay between attempts is a new random number, from the retry period to 2.2 times the retry period', () => {
   const after = (random: number): number => followAt(begin(at(0)), at(100), random, election);
   assert.equal(after(0), 2_100);
   assert.equal(after(0.5), 3_300);
   assert.equal(Math.round(after(1 - 1e-9)), 4_500);
 });
 
-test('L-038, L-039 a Retry-After is respected only within the term', () => {
+test('L-038, L-039 an elector obeys a Retry-After only until the end of its term', () => {
   const tenure = { token: '11', lease: lease({ holderIdentity: 'a' }, '11'), renewed: at(0) };
   const after = (retryAfter: number): number => {
     const reply = { kind: 'failed', isRejected: true, retryAfter } as const;

@@ -1,4 +1,4 @@
-// Tests a leader after its event loop was blocked, its machine was suspended, or its clock was set.
+// Tests a leader whose event loop was blocked, whose machine was suspended, or whose wall clock was set.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isLameduckError } from '../../../src/errors.ts';
@@ -39,12 +39,12 @@ for (const [pause, block] of [
   ],
 ] as const) {
   for (const how of ['returns', 'rejects'] as const)
-    test(`LT-46, L-142 a term that ended in ${pause} is reported as lost, and the elector contends again, if the work ${how} before the elector notices`, async (t) => {
+    test(`LT-46, L-142 a term that ended during a pause of the process, ${pause}, is reported as lost, and the elector contends again if the work ${how} before the elector notices`, async (t) => {
       const contest = await Contest.begin(t);
       const a = contest.contender('a');
       const running = a.runStubborn();
       await contest.advance(1_000);
-      // The process is paused while it waits for the reply to a renewal.
+      // The process is suspended while it waits for the response to a renewal.
       contest.server.script = () => ({ isLost: true });
       await contest.advance(1_000);
       const before = contest.server.calls.length;
@@ -71,7 +71,7 @@ for (const [pause, block] of [
     });
 }
 
-test('LT-47 a wall clock that is set back changes neither the term nor its renewals', async (t) => {
+test('LT-47 a term and its renewals do not change if the wall clock is set back', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   const start = contest.clock.now();
@@ -89,7 +89,7 @@ test('LT-47 a wall clock that is set back changes neither the term nor its renew
   await running;
 });
 
-test('LT-47 after the wall clock was set forward, a leader leads again only when a write to its own, unchanged record has succeeded', async (t) => {
+test('LT-47 after the wall clock was set forward, a leader leads again only after a successful write to its own, unchanged record', async (t) => {
   const { contest, a, running } = await leading(t);
   const version = contest.server.store.current('app')?.metadata.resourceVersion;
   contest.wallAhead = 3_600_000;
@@ -108,7 +108,7 @@ test('LT-47 after the wall clock was set forward, a leader leads again only when
   await running;
 });
 
-test('LT-47, L-096 a wall clock that is set forward does not end the wait for another holder', async (t) => {
+test("LT-47, L-096 a wall clock that is set forward does not shorten a follower's wait for a held Lease", async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   contest.heldBy('b');
@@ -123,7 +123,7 @@ test('LT-47, L-096 a wall clock that is set forward does not end the wait for an
   await running;
 });
 
-test('LT-47, L-195 a leader whose machine was suspended loses its term to the elector that has taken over', async (t) => {
+test('LT-47, L-195 a leader whose machine was suspended loses its term to the elector that has taken over meanwhile', async (t) => {
   const { contest, a, running } = await leading(t);
   contest.wallAhead = 60_000;
   contest.heldBy('b');
@@ -144,7 +144,7 @@ test('LT-47, L-195 a leader whose machine was suspended loses its term to the el
   await running;
 });
 
-test('L-095 work is not called if its term has ended before', async () => {
+test('L-095 the work is not called if its term has ended before that', async () => {
   let calls = 0;
   const parts = { token: '1', leaseName: 'ns/app', remainingMs: () => 0, onSettled: () => undefined };
   const running = new RunningTerm(() => calls++, parts);

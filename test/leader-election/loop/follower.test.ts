@@ -1,14 +1,14 @@
-// Tests followers against a small API server: how long they wait, and when their wait begins again.
+// Tests followers against a small API server: how long they wait, and when their wait starts again.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { microTime } from '../../../src/leader-election/decision/lease.ts';
-import { seeded } from '../../support/random.ts';
+import { seededRandom } from '../../../src/cli/rehearsal/random.ts';
 import { Contest } from '../support/contest.ts';
 
-test('LT-03, L-051 a follower only reads while a leader renews, and its pauses do not grow', async (t) => {
+test('LT-03, L-051 a follower only reads while a leader renews its Lease, and the pauses between reads do not grow', async (t) => {
   const contest = await Contest.begin(t);
   const took = 300;
-  const [seen, a] = [contest.clock.now(), contest.contender('a', { random: seeded(1) })];
+  const [seen, a] = [contest.clock.now(), contest.contender('a', { random: seededRandom(1) })];
   contest.heldBy('b');
   contest.server.script = () => ({ delay: took });
   const renew = (): void => {
@@ -20,7 +20,7 @@ test('LT-03, L-051 a follower only reads while a leader renews, and its pauses d
   while (contest.server.calls.length <= 501) await contest.advance(60_000);
   assert.deepEqual([...new Set(contest.server.calls.map(({ method }) => method))], ['GET']);
   assert.equal(contest.server.calls[0]?.at, seen, 'the first attempt is made at once');
-  // Each pause lasts from the end of an attempt to the start of the next attempt.
+  // A pause lasts from the end of an attempt to the start of the next one.
   const gaps = gapsOf(contest, took);
   assert.ok(gaps.length > 500);
   assert.ok(
@@ -120,7 +120,7 @@ takenAfter(
   4_000,
 );
 
-test('LT-09 a follower takes a Lease with an empty spec, with one transition', async (t) => {
+test('LT-09 a follower takes over a Lease with an empty spec, and counts one transition', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   contest.server.store.put('app', {});
@@ -131,7 +131,7 @@ test('LT-09 a follower takes a Lease with an empty spec, with one transition', a
   await running;
 });
 
-test('LT-12, L-033 of two followers that take an expired Lease, one leads and the other waits for the whole lease duration', async (t) => {
+test('LT-12, L-033 of two followers that try to take over an expired Lease, one leads and the other waits for the whole lease duration', async (t) => {
   const contest = await Contest.begin(t);
   const [a, b] = ['a', 'b'].map((identity) => contest.contender(identity, { address: { token: identity } }));
   assert.ok(a !== undefined && b !== undefined);
@@ -151,13 +151,14 @@ test('LT-12, L-033 of two followers that take an expired Lease, one leads and th
   const [winner, loser] = won.token === 'a' ? [a, b] : [b, a];
   assert.deepEqual([winner.terms.length, loser.terms.length], [1, 0]);
 
-  // The winner stops sending requests. The other follower first reads the winner's record here, and waits from now on.
+  // The winner sends no more requests. At this point the other follower reads the winner's record for the first time,
+  // and starts to wait.
   cut = won.token;
   await contest.advance(60_000);
   const later = contest.server.calls.filter(({ token, at }) => token === lost.token && at > lost.at);
   const readAt = (later[0]?.at ?? 0) + 50;
   const take = later.find(({ method }) => method === 'PUT');
-  // The attempt begins at the exact expiry, and its GET takes 50 ms.
+  // The attempt begins exactly when the lease duration has passed, and its GET takes 50 ms.
   assert.equal((take?.at ?? 0) - readAt, 15_050);
   assert.equal(loser.terms.length, 1);
   assert.equal(winner.losses, 1);
@@ -167,7 +168,7 @@ test('LT-12, L-033 of two followers that take an expired Lease, one leads and th
   await Promise.all([...stops, ...running]);
 });
 
-test('LT-13, L-067, L-070 a renewal between the GET and the takeover makes the takeover fail, and the wait begins again', async (t) => {
+test("LT-13, L-067, L-070 if the leader renews between a follower's GET and takeover, the takeover fails and the follower waits again", async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   contest.heldBy('b');
@@ -193,10 +194,10 @@ test('LT-13, L-067, L-070 a renewal between the GET and the takeover makes the t
   await running;
 });
 
-test('LT-54 followers that start together spread their second attempts, and each draws its next pause again', async (t) => {
+test('LT-54 followers that start together make their second attempts at different times, and each pause is a new random number', async (t) => {
   const contest = await Contest.begin(t);
   contest.heldBy('b', { leaseDurationSeconds: 600 });
-  const random = seeded(7);
+  const random = seededRandom(7);
   const all = Array.from({ length: 100 }, (_, index) =>
     contest.contender(`f${String(index)}`, { random, address: { token: `f${String(index)}` } }),
   );

@@ -1,5 +1,4 @@
-// Runs one leader and two followers in real time. LEASE_SECONDS is the duration. If LEASE_SECONDS is not set, the test
-// is skipped.
+// Runs one leader and two followers in real time, for LEASE_SECONDS. Without LEASE_SECONDS the test is skipped.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock, wallTime } from '../../../src/clock.ts';
@@ -57,7 +56,7 @@ function untilAborted({ signal }: Term): Promise<void> {
 const skip = seconds > 0 ? false : 'LEASE_SECONDS=300 runs it';
 
 test(
-  'LT-57 handles, sockets, timers and listeners stay constant in real time, and none is left after stop',
+  'LT-57 handles, sockets, timers and listeners of electors stay constant in number in real time, and none is left after stop',
   { skip },
   async (t) => {
     const server = new ApiServer(systemClock);
@@ -72,7 +71,7 @@ test(
     const running = electors.map((elector) => elector.run(untilAborted));
     await until(() => server.watches.size === 2);
 
-    // One sample per renewal, taken when the renewal has been stored.
+    // One sample of the counted resources per renewal, taken when the API server has stored the renewal.
     const samples: Resources[] = [];
     const { onWrite } = server.store;
     const sampled = new Promise<void>((resolve) => {

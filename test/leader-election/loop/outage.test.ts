@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { Contest } from '../support/contest.ts';
 
 for (const isWatchable of [false, true]) {
-  const means = isWatchable ? 'a watch' : 'polls';
-  test(`L-051, L-124 ten minutes without an API server end no process and fail no livez check, with ${means}`, async (t) => {
+  const means = isWatchable ? 'a watch' : 'polling';
+  test(`L-051, L-124 in ten minutes without an API server no process ends and no livez check fails, with ${means}`, async (t) => {
     const contest = await Contest.begin(t);
     contest.server.isWatchable = isWatchable;
     const [a, b] = [contest.contender('a'), contest.contender('b', { random: () => 0.5 })];
@@ -40,7 +40,7 @@ for (const isWatchable of [false, true]) {
   });
 }
 
-test('L-124 after an outage, a follower that saw the record before the outage takes over after its first GET, and a new process waits', async (t) => {
+test('L-124 after an outage, a follower that knew the record takes over after its first GET, and a new process waits first', async (t) => {
   const contest = await Contest.begin(t);
   const [old, fresh] = ['old', 'fresh'].map((identity) =>
     contest.contender(identity, { address: { token: identity } }),
@@ -54,7 +54,7 @@ test('L-124 after an outage, a follower that saw the record before the outage ta
   assert.equal(old.terms.length, 0);
   const back = contest.clock.now();
   const served = (token: string) => contest.server.calls.filter((call) => call.token === token && call.at >= back);
-  // The new process starts first, so that it sees the record of the old holder.
+  // The new process starts first, so that it reads the record of the old holder.
   contest.server.script = ({ token }) => (token === 'old' ? { isLost: true } : undefined);
   running.push(fresh.run());
   await contest.advance(1_000);

@@ -1,10 +1,10 @@
-// Tests the records that an elector writes over the life of a Lease, and when it sends requests.
+// Tests the records that an elector writes over the life of a Lease, and the times at which it sends requests.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { microTime } from '../../../src/leader-election/decision/lease.ts';
 import { Contest } from '../support/contest.ts';
 
-test('L-020, L-030, L-060 a takeover, a renewal and a release differ in holder, duration, times and transitions', async (t) => {
+test('L-020, L-030, L-060 a takeover, a renewal and a release each write their own values for holder, duration, times and transitions', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   contest.heldBy('b', { leaseDurationSeconds: 3 });
@@ -22,7 +22,7 @@ test('L-020, L-030, L-060 a takeover, a renewal and a release differ in holder, 
     sent: microTime(contest.wallAt(call?.at ?? 0)),
   }));
   const held = { holderIdentity: 'a', leaseDurationSeconds: 15, leaseTransitions: 4, acquireTime: taken?.sent };
-  // The GET before this write took 300 ms. The times in the record are those at which the write was sent.
+  // The GET before this write took 300 ms. The record has the time at which the write was sent.
   assert.deepEqual(taken?.spec, { ...held, renewTime: taken?.sent });
   assert.deepEqual(renewed?.spec, { ...held, renewTime: renewed?.sent });
   assert.deepEqual(released?.spec, {
@@ -35,7 +35,7 @@ test('L-020, L-030, L-060 a takeover, a renewal and a release differ in holder, 
   assert.deepEqual([...new Set(contest.server.calls.map(({ method }) => method))].sort(), ['GET', 'PUT']);
 });
 
-test('L-080, L-086 the next request is sent after the last one has its response or was abandoned, even if the API server is slow', async (t) => {
+test('L-080, L-086 an elector sends its next request after the previous one has a response or was abandoned, even if the API server is slow', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   // Some responses take longer than the retry period, and some requests are lost.
@@ -53,7 +53,8 @@ test('L-080, L-086 the next request is sent after the last one has its response 
   for (const [index, { at }] of calls.slice(1).entries()) {
     const pause = Math.round(at - (calls[index]?.at ?? 0));
     const took = Math.min(delayOf(index), 3_333);
-    // The term begins with the third request. Only a renewal that takes longer than the retry period delays the next one.
+    // The term begins with the third request. After that, only a renewal that takes longer than the retry period delays
+    // the next request.
     const expected = index < 2 ? took : Math.max(2_000, took);
     assert.equal(pause, expected, `${String(pause)} ms after request ${String(index)}`);
   }

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { status } from '../../support/lease-store.ts';
 import { Contest, leading } from '../support/contest.ts';
 
-test('LT-28, L-034, L-092a, L-141, L-188, L-192 stop aborts the work, renews while the work continues, and then releases the Lease', async (t) => {
+test('LT-28, L-034, L-092a, L-141, L-188, L-192 stop() aborts the work, renews while the work continues, and then releases the Lease', async (t) => {
   const { contest, a, running } = await leading(t, true);
   const before = contest.server.calls.length;
   const stopped = a.elector.stop();
@@ -25,11 +25,11 @@ test('LT-28, L-034, L-092a, L-141, L-188, L-192 stop aborts the work, renews whi
   assert.equal(acquireTime, renewTime);
 });
 
-test('LT-28, L-054 a polling candidate takes a released Lease within 4.4 s', async (t) => {
+test('LT-28, L-054 a candidate without a watch takes over a released Lease within 4.4 s', async (t) => {
   const { contest, a, running } = await leading(t);
   const b = contest.contender('b', { random: () => 0.999 });
   const next = b.run();
-  // The first poll comes right before the release, and the next poll as late as possible.
+  // The candidate polls immediately before the release of the Lease, and then again as late as possible.
   await contest.advance(1);
   assert.equal(await a.elector.stop(), true);
   await running;
@@ -41,7 +41,7 @@ test('LT-28, L-054 a polling candidate takes a released Lease within 4.4 s', asy
   await next;
 });
 
-test("L-090, L-092, L-112 a stop after a lost term releases the record if it is still the elector's own", async (t) => {
+test('L-090, L-092, L-112 if an elector stops after a lost term, it releases the record only if the record is still its own', async (t) => {
   const { contest, a, running } = await leading(t, true);
   contest.server.script = () => ({ isLost: true });
   await contest.advance(10_500);
@@ -63,7 +63,7 @@ test("L-090, L-092, L-112 a stop after a lost term releases the record if it is 
   ]);
 });
 
-test('LT-29 work that ignores its AbortSignal keeps the Lease renewed, and the Lease is not released before the work settles', async (t) => {
+test('LT-29 while work ignores its AbortSignal, the Lease is renewed, and the Lease is released only after the work has settled', async (t) => {
   const { contest, a, running } = await leading(t, true);
   const stopped = a.elector.stop();
   await contest.advance(60_000);
@@ -94,7 +94,7 @@ const others: Readonly<Record<string, (contest: Contest) => void>> = {
 };
 
 for (const [what, change] of Object.entries(others)) {
-  test(`LT-30, L-092 a release that finds ${what} writes nothing`, async (t) => {
+  test(`LT-30, L-092 an elector that releases its Lease writes nothing if another client has changed the record: ${what}`, async (t) => {
     const { contest, a, running } = await leading(t);
     change(contest);
     const found = JSON.stringify(contest.server.store.current('app'));
@@ -109,7 +109,7 @@ for (const [what, change] of Object.entries(others)) {
   });
 }
 
-test('LT-31 a release that gets a conflict reads the Lease again, and stops if there is another holder', async (t) => {
+test('LT-31 an elector whose release gets a conflict reads the Lease again, and gives up if there is another holder', async (t) => {
   const { contest, a, running } = await leading(t);
   let puts = 0;
   contest.server.script = ({ method }) => {
@@ -128,7 +128,7 @@ test('LT-31 a release that gets a conflict reads the Lease again, and stops if t
   );
 });
 
-test('LT-32 a release of a deleted Lease writes nothing', async (t) => {
+test('LT-32 an elector writes nothing if its Lease was deleted before the release', async (t) => {
   const { contest, a, running } = await leading(t);
   contest.server.store.delete('app');
   const before = contest.server.calls.length;
@@ -140,7 +140,7 @@ test('LT-32 a release of a deleted Lease writes nothing', async (t) => {
   );
 });
 
-test('LT-32, L-090 a release that cannot read the Lease retries until its time is over, and writes nothing', async (t) => {
+test('LT-32, L-090 an elector that cannot read the Lease for its release retries until its time is over, and writes nothing', async (t) => {
   const { contest, a, running } = await leading(t);
   contest.server.script = ({ method }) =>
     method === 'GET' ? { answer: status(500, 'InternalError', 'x') } : undefined;
@@ -163,7 +163,7 @@ test('LT-32, L-090 a release that cannot read the Lease retries until its time i
   assert.equal(contest.spec()['holderIdentity'], 'a');
 });
 
-test('LT-33 a release without a reachable API server does not delay the abort, and gives up in time', async (t) => {
+test('LT-33 without a reachable API server, stop() aborts the work at once, and the release gives up in time', async (t) => {
   const { contest, a, running } = await leading(t);
   contest.server.script = () => ({ isLost: true });
   const start = contest.clock.now();
@@ -180,7 +180,7 @@ test('LT-33 a release without a reachable API server does not delay the abort, a
   assert.equal(contest.spec()['holderIdentity'], 'a');
 });
 
-test('LT-33, L-141 a release that must end within a limit gives up before it, even without a reachable API server', async (t) => {
+test('LT-33, L-141 a release with a time limit gives up before that limit, even without a reachable API server', async (t) => {
   const { contest, a, running } = await leading(t);
   contest.server.script = () => ({ isLost: true });
   const start = contest.clock.now();
@@ -192,7 +192,7 @@ test('LT-33, L-141 a release that must end within a limit gives up before it, ev
   assert.ok(endedAt - start < 5_000, String(endedAt - start));
 });
 
-test('LT-29, LT-33 a release after the limit still has the whole renew deadline', async (t) => {
+test('LT-29, LT-33 a release that begins after its time limit still has the whole renew deadline', async (t) => {
   const { contest, a, running } = await leading(t, true);
   const stopped = a.elector.stop(1_000);
   await contest.advance(3_000);
@@ -222,7 +222,7 @@ test('LT-34 a leader that was suspended does not change the Lease of the next le
   assert.equal(JSON.stringify(contest.server.store.current('app')), stolen);
 });
 
-test('LT-35, L-090 a stop before the first term writes nothing', async (t) => {
+test('LT-35, L-090 an elector that is stopped before its first term writes nothing', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   contest.server.script = () => ({ delay: 500 });
@@ -235,7 +235,7 @@ test('LT-35, L-090 a stop before the first term writes nothing', async (t) => {
   assert.equal(contest.server.methods, 'GET');
 });
 
-test('LT-36 a takeover that succeeds after the stop is released, and no work begins', async (t) => {
+test('LT-36 a takeover that succeeds after the elector was stopped is released at once, and no work begins', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   contest.heldBy('', { leaseDurationSeconds: 1 });

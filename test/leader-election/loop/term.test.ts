@@ -1,10 +1,10 @@
-// Tests terms against a small API server: how they begin, what extends them, and what ends them.
+// Tests terms against a small API server: what begins, extends and ends them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { status } from '../../support/lease-store.ts';
 import { Contest, leading } from '../support/contest.ts';
 
-test('LT-01, L-052, L-061, L-068, L-080, L-131 without a Lease, a leader creates it, renews it at once and then every 2 s', async (t) => {
+test('LT-01, L-052, L-061, L-068, L-080, L-131 if there is no Lease, an elector creates it, renews it at once and then every 2 s', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   const start = contest.clock.now();
@@ -30,7 +30,7 @@ test('LT-01, L-052, L-061, L-068, L-080, L-131 without a Lease, a leader creates
   await running;
 });
 
-test("LT-02, L-067 a conflict with the leader's own record is followed by a GET and a PUT in the same attempt", async (t) => {
+test('LT-02, L-067 after a conflict with its own record, a leader sends a GET and a PUT in the same attempt', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   let puts = 0;
@@ -50,7 +50,7 @@ test("LT-02, L-067 a conflict with the leader's own record is followed by a GET 
   await running;
 });
 
-test('LT-11, L-033, L-184 of two electors that create the Lease, the loser begins no work, reads after a pause and waits', async (t) => {
+test('LT-11, L-033, L-184 if two electors create the Lease at once, the one that gets a conflict begins no work, reads the Lease after a pause and waits', async (t) => {
   const contest = await Contest.begin(t);
   const random = (): number => 0.5;
   const [a, b] = ['a', 'b'].map((identity) => contest.contender(identity, { random, address: { token: identity } }));
@@ -78,11 +78,10 @@ test('LT-11, L-033, L-184 of two electors that create the Lease, the loser begin
   await contest.advance(40_000);
   const later = contest.server.calls.filter(({ token, at }) => token === lost.token && at > lost.at);
   assert.equal(later[0]?.method, 'GET');
-  // The pause is drawn from 2 to 4.4 s. Here it is half way between 2 and 4.4 s.
+  // The pause is a random number from 2 to 4.4 s. This test's number is half way between the two.
   assert.equal(later[0].at - lost.at, 3_200);
   const take = later.find(({ method }) => method === 'PUT');
-  // The wait is the lease duration plus the time of the GET in the attempt. The lease duration begins with the
-  // follower's first read of the record.
+  // The follower waits for the lease duration from its first read of the record, and then for the GET of its attempt.
   assert.equal((take?.at ?? 0) - (later[0].at + 100), 15_100);
   assert.deepEqual([winner.terms.length, loser.terms.length], [1, 1]);
   cut = undefined;
@@ -116,7 +115,7 @@ test('LT-14, L-051, L-186 a failed GET is never followed by a write', async (t) 
   await running;
 });
 
-test('LT-15 if the response to a creation is lost, the next attempt begins the term', async (t) => {
+test('LT-15 if the response to the creation of a Lease is lost, the next attempt begins the term', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   contest.server.script = ({ method }) => (method === 'POST' ? { isReset: true } : undefined);
@@ -124,7 +123,7 @@ test('LT-15 if the response to a creation is lost, the next attempt begins the t
   await contest.advance(100);
   assert.equal(a.terms.length, 0);
   const { acquireTime } = contest.spec();
-  // The response to the write that begins the term is late, and the renewals after it are lost.
+  // The response to the write that begins the term is late, and the responses to all later renewals are lost.
   let puts = 0;
   contest.server.script = ({ method }) => {
     if (method !== 'PUT') return undefined;
@@ -145,7 +144,7 @@ test('LT-15 if the response to a creation is lost, the next attempt begins the t
   await running;
 });
 
-test('LT-16, L-084, L-123 a renewal whose response is lost does not extend the term, and does not end it', async (t) => {
+test('LT-16, L-084, L-123 a renewal whose response is lost neither extends nor ends the term', async (t) => {
   const { contest, a, running } = await leading(t);
   let isLost = false;
   contest.server.script = ({ method }) => {
@@ -197,14 +196,14 @@ test('LT-17, L-054, L-087, L-124, L-187 a leader that reaches no API server stop
   await Promise.all([...stops, ...running]);
 });
 
-test('LT-18, L-081, L-082, L-190 a term counts from the sending of a write, even if the response is late', async (t) => {
+test('LT-18, L-081, L-082, L-190 a term is counted from the time when a write is sent, even if the response is late', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a', { leaseDuration: 30_000, renewDeadline: 20_000 });
   const running = a.run();
   contest.server.script = () => ({ delay: 4_000 });
   await contest.advance(18_000);
   contest.server.script = () => ({ isLost: true });
-  // The response to the last write before the losses still arrives, and extends the term.
+  // The response to the last write before the losses still arrives and extends the term.
   await contest.advance(5_000);
   const acknowledged = contest.server.calls.filter(({ answered, method }) => answered === 200 && method === 'PUT');
   const lastSent = acknowledged.at(-1)?.at ?? 0;
@@ -217,7 +216,7 @@ test('LT-18, L-081, L-082, L-190 a term counts from the sending of a write, even
   await Promise.all([stopped, running]);
 });
 
-test('LT-19, L-187 failed renewals within the deadline do not end a term', async (t) => {
+test('LT-19, L-187 failed renewals do not end a term before its deadline', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   const running = a.run();
@@ -240,7 +239,7 @@ test('LT-19, L-187 failed renewals within the deadline do not end a term', async
   await running;
 });
 
-test('L-124 a leader whose writes succeed without a response stops at its deadline, and a follower waits from the last of these writes', async (t) => {
+test("L-124 if a leader's writes succeed but get no response, the leader stops at its renew deadline, and a follower waits from the last write on", async (t) => {
   const contest = await Contest.begin(t);
   const [a, b] = ['a', 'b'].map((identity) => contest.contender(identity, { address: { token: identity } }));
   assert.ok(a !== undefined && b !== undefined);

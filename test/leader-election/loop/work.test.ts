@@ -1,9 +1,9 @@
-// Tests terms that end because the work has ended, and work that ends late.
+// Tests terms that end because the work has ended, and work that ends after its term.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { leading } from '../support/contest.ts';
 
-test('LT-37, L-097, L-101 work that returns or throws ends the term with a release, and its error rejects run', async (t) => {
+test('LT-37, L-097, L-101 a term ends with a release if its work returns or throws, and the error of the work rejects run', async (t) => {
   const { contest, a, running } = await leading(t, true);
   a.finish();
   await contest.advance(100);
@@ -24,7 +24,7 @@ test('LT-37, L-097, L-101 work that returns or throws ends the term with a relea
   assert.equal(contest.server.calls.length, calls, 'run after stop must send nothing');
 });
 
-test('LT-37, L-094 when the work has ended, its AbortSignal is aborted, so that what it has started ends before the release', async (t) => {
+test('LT-37, L-094 when the work has ended, its AbortSignal is aborted, so that everything that it started ends before the release', async (t) => {
   for (const error of [undefined, new Error('disk full')]) {
     const { contest, a, running } = await leading(t, true);
     const { signal } = a.terms[0] ?? {};
@@ -38,7 +38,7 @@ test('LT-37, L-094 when the work has ended, its AbortSignal is aborted, so that 
   }
 });
 
-test('L-102, L-142 work that continues beyond the lease duration ends the process, and its elector no longer contends', async (t) => {
+test('L-102, L-142 if the work continues beyond the lease duration of its lost term, the process ends and its elector no longer contends', async (t) => {
   const { contest, a, running } = await leading(t, true);
   const lastSent = contest.server.calls.at(-1)?.at ?? 0;
   contest.server.script = () => ({ isLost: true });

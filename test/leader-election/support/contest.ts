@@ -1,4 +1,4 @@
-// Electors against a small API server on a real socket, with clocks that the test advances.
+// Electors that contend for a Lease on a small API server, with real sockets and with clocks that the test advances.
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { connect, type LeaseApi } from '../../../src/leader-election/api-client/api-client.ts';
@@ -19,14 +19,14 @@ export interface Line {
   readonly details: Record<string, unknown>;
 }
 
-/** Contender is an elector, with a record of its terms. */
+/** Contender is an elector with a record of its terms so far. */
 export interface Contender {
   readonly elector: LeaseElector;
   readonly identity: string;
   readonly lines: Line[];
   readonly leaders: string[];
   readonly terms: Term[];
-  /** Settles the work of the current term. */
+  /** Makes the work of the current term return, or throw the given error. */
   finish: (error?: Error) => void;
   exits: number;
   losses: number;
@@ -36,13 +36,13 @@ export interface Contender {
   runStubborn(): Promise<void>;
 }
 
-/** Contest is one API server, one clock and its contenders. */
+/** Contest is one API server, one clock and the electors that contend. */
 export class Contest {
   readonly clock = new FakeClock();
   readonly server = new ApiServer(this.clock);
-  /** The milliseconds that the wall clock shows in addition to the test's clock. */
+  /** The difference between the wall clock and the test's clock, in milliseconds. */
   wallAhead = 0;
-  /** Whether `quiet` ignores pending Events. */
+  /** Whether `quiet()` ignores pending Events. */
   ignoresEvents = false;
   /** The number of watches that have been started. */
   watchesBegun = 0;
@@ -62,16 +62,16 @@ export class Contest {
 
   wall = (): number => this.wallAt(this.clock.now());
 
-  /** The wall-clock time at a given moment of the test's clock. */
+  /** The time of the wall clock at a given time of the test's clock. */
   wallAt(moment: number): number {
     return Date.UTC(2026, 0, 2) + moment + this.wallAhead;
   }
 
   contender(
     identity: string,
-    more: Partial<Election> & { address?: Partial<Address>; random?: () => number } = {},
+    more: Partial<Election> & { address?: Partial<Address>; random?: () => number; onLeaderChange?: () => void } = {},
   ): Contender {
-    const { address, random = () => 0, ...overrides } = more;
+    const { address, random = () => 0, onLeaderChange, ...overrides } = more;
     const contended = electionOf(identity, overrides);
     const [lines, leaders, terms]: [Line[], string[], Term[]] = [[], [], []];
     const logTo = (level: string) => (details: object, message: string) => {
@@ -81,7 +81,10 @@ export class Contest {
     const log = new ElectionLog(
       { info: logTo('info'), warn: logTo('warn'), error: logTo('error') },
       contended,
-      (leader) => leaders.push(leader),
+      (leader) => {
+        leaders.push(leader);
+        onLeaderChange?.();
+      },
     );
     const events = new ElectionEvents(contended, clock, wall);
     const server = { url: this.#url, ...address };
@@ -98,8 +101,8 @@ export class Contest {
         this.#counted(
           await connect({ server, credentials, name, namespace, clock, userAgent: 'test', connectTimeout: 3_333 }),
         ),
-      record: (api, message) => {
-        events.record(api, message);
+      record: (api, uid, message) => {
+        events.record(api, uid, message);
       },
       onLoss: () => {
         contender.losses++;
@@ -149,7 +152,7 @@ export class Contest {
     return contender;
   }
 
-  /** Writes a record of another holder with the current time. */
+  /** Stores a record of another holder with the current time. */
   heldBy(holder: string, spec: Record<string, unknown> = {}): void {
     const time = new Date(this.wall()).toISOString().replace('Z', '000Z');
     this.server.store.put('app', {
@@ -163,8 +166,8 @@ export class Contest {
   }
 
   /**
-   * advance runs the timers of the next `milliseconds` in order. After each timer it waits for every request that the
-   * server does not hold.
+   * `advance()` runs the timers of the next `milliseconds` in order. After each timer it waits for all requests, except
+   * those that the server holds.
    */
   async advance(milliseconds: number): Promise<void> {
     const end = this.clock.now() + milliseconds;
@@ -176,7 +179,7 @@ export class Contest {
   }
 
   /**
-   * quiet resolves when every request has its response or is held by the server, and all promise callbacks have run.
+   * `quiet()` resolves when each request has its response or is held by the server, and no promise callback is pending.
    */
   async quiet(): Promise<void> {
     for (let calm = 0; calm < 12;) {
@@ -226,7 +229,9 @@ export class Contest {
   }
 }
 
-/** leading begins a contest in which `a` leads. If `isStubborn`, its work ends only when the test calls `finish`. */
+/**
+ * `leading()` begins a contest in which `a` leads. If `isStubborn`, its work ends only when the test calls `finish`.
+ */
 export async function leading(
   t: Parameters<typeof Contest.begin>[0],
   isStubborn = false,

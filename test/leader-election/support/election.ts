@@ -16,15 +16,18 @@ export function electionOf(identity: string, overrides: Partial<Election> = {}):
   };
 }
 
-/** wall is the time of the wall clock at the beginning of a test. */
+/** `wall` is the time of the wall clock when a test begins, in milliseconds. */
 export const wall = Date.UTC(2026, 0, 2);
 
-/** at returns a moment after the beginning. `ahead` is how far the wall clock has jumped, in milliseconds. */
+/**
+ * `at()` returns the moment that is `milliseconds` after the beginning. `ahead` is how far the wall clock has jumped
+ * forward, in milliseconds.
+ */
 export function at(milliseconds: number, ahead = 0): Moment {
   return { at: milliseconds, wall: wall + milliseconds + ahead };
 }
 
-/** lease returns a Lease that was read. */
+/** `lease()` returns a Lease as an elector has read it. */
 export function lease(spec: Record<string, unknown>, resourceVersion = '10', uid = 'u'): Lease {
   const parsed = parseLease({ kind: 'Lease', metadata: { name: 'app', uid, resourceVersion }, spec });
   assert.ok(parsed !== undefined);

@@ -3,13 +3,19 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 
-/** Resources holds the number of handles, sockets and timers, and of listeners of the process and its client sockets. */
+/**
+ * Resources has the number of handles, sockets, timers and listeners. The listeners are those of the process and of its
+ * client sockets.
+ */
 export interface Resources {
   readonly active: number;
   readonly listeners: number;
 }
 
-/** countingResources returns a function that counts the resources. It knows the sockets that were opened after this call. */
+/**
+ * countingResources returns a function that counts the resources. It counts only sockets that were opened after this
+ * call.
+ */
 export function countingResources(t: { after: (end: () => void) => void }): () => Resources {
   const sockets = new Set<Socket>();
   const onSocket = (message: unknown): void => {

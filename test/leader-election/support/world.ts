@@ -3,7 +3,6 @@
 import {
   begin,
   isValid,
-  type Change,
   type Election,
   type Moment,
   type Reply,
@@ -12,7 +11,7 @@ import {
 import { hint, learn, lose, plan, release, sending, watching } from '../../../src/leader-election/decision/decision.ts';
 import { parseLease } from '../../../src/leader-election/decision/lease.ts';
 import { LeaseStore, type Answered } from '../../support/lease-store.ts';
-import { seeded } from '../../support/random.ts';
+import { seededRandom } from '../../../src/cli/rehearsal/random.ts';
 import { electionOf } from './election.ts';
 
 interface Event {
@@ -37,7 +36,7 @@ interface Node {
   isSuspended: boolean;
 }
 
-/** Weather holds the chances of failures, from 0 to 1, and their durations in milliseconds. */
+/** Weather says how likely each kind of failure is, from 0 to 1, and how long it lasts, in milliseconds. */
 export interface Weather {
   readonly lostRequests: number;
   readonly lostReplies: number;
@@ -52,7 +51,7 @@ export interface Weather {
   readonly watches: number;
 }
 
-/** Outcome is everything that happened in a world. */
+/** Outcome records everything that happened in one simulation. */
 export interface Outcome {
   readonly terms: number;
   readonly takeovers: number;
@@ -61,7 +60,7 @@ export interface Outcome {
 
 const name = 'app';
 
-/** World runs electors against one Lease. */
+/** World simulates electors that contend for one Lease. */
 export class World {
   readonly #random: () => number;
   readonly #weather: Weather;
@@ -76,11 +75,11 @@ export class World {
   #lastToken = 0n;
 
   constructor(seed: number, electors: number, weather: Weather) {
-    this.#random = seeded(seed);
+    this.#random = seededRandom(seed);
     this.#weather = weather;
     this.#nodes = Array.from({ length: electors }, (_, index) => this.#createNode(index));
-    this.#store.onWrite = ({ lease, method }) => {
-      this.#tellWatches({ lease, isDeleted: method === 'DELETE' });
+    this.#store.onWrite = ({ lease }) => {
+      this.#tellWatches(lease);
     };
     for (const node of this.#nodes) this.#wakeAt(node, this.#chanceIn(20_000));
     this.#trouble();
@@ -91,7 +90,7 @@ export class World {
       this.#events.splice(this.#events.indexOf(next), 1);
       this.#now = next.at;
       const { node } = next;
-      // A process that is not running notices events when it runs again.
+      // A process that is not running handles its events when it runs again.
       if (node !== undefined && node.blockedUntil > this.#now) this.#at(node.blockedUntil, node, next.run);
       else next.run();
       this.#check();
@@ -104,7 +103,7 @@ export class World {
     const election = electionOf(`elector-${String(index)}`, { name });
     const node: Node = {
       election,
-      // A quartz clock is wrong by a few millionths. The clocks of this world are wrong by a few hundredths.
+      // A quartz clock is wrong by a few millionths. The clocks of this simulation are wrong by up to a twentieth.
       rate: 0.95 + this.#random() * 0.1,
       offset: this.#chanceIn(1e9),
       wallOffset: this.#chanceIn(1e7),
@@ -126,7 +125,7 @@ export class World {
     return { at: offset + (this.#now - suspendedMs) * rate, wall: 1.7e12 + wallOffset + this.#now * rate };
   }
 
-  // One turn of the elector's loop, without its promises.
+  // One turn of the elector's loop. Unlike the real loop, the simulation uses no promises.
   #turn(node: Node): void {
     if (node.isBusy) return;
     const { election } = node;
@@ -191,27 +190,26 @@ export class World {
     return answered?.status === 409 ? { kind: 'conflict' } : { kind: 'failed', isRejected: true };
   }
 
-  #tellWatches({ lease, isDeleted }: { lease: unknown; isDeleted: boolean }): void {
+  #tellWatches(lease: unknown): void {
     const parsed = parseLease(lease);
     if (parsed === undefined) return;
-    const change: Change = { lease: parsed, isDeleted };
     for (const node of this.#nodes.filter(({ hasWatch }) => hasWatch)) {
       if (this.#happens(this.#weather.lostReplies)) continue;
       this.#at(this.#now + this.#delay(), node, () => {
-        node.state = hint(node.state, change, this.#moment(node), this.#random(), node.election);
+        node.state = hint(node.state, parsed, this.#moment(node), this.#random(), node.election);
         this.#turn(node);
       });
     }
   }
 
-  // Every second an elector may be hit by a failure.
+  // Every second, a random failure may hit an elector.
   #trouble(): void {
     const { pauses, suspensions, wallSteps, outages, edits, stops, watches } = this.#weather;
     for (const node of this.#nodes) {
       const isRunning = node.blockedUntil <= this.#now;
       if (isRunning && this.#happens(pauses)) node.blockedUntil = this.#now + this.#chanceIn(40_000);
       else if (isRunning && this.#happens(suspensions)) this.#suspend(node, this.#chanceIn(90_000));
-      // A wall clock that is set back while the machine is suspended hides the suspension. No elector can notice it.
+      // If a wall clock is set back while its machine is suspended, the elector cannot notice the suspension.
       const lowest = suspensions > 0 ? 0 : -0.5;
       if (this.#happens(wallSteps)) node.wallOffset += (lowest + this.#random()) * 7_200_000;
       if (this.#happens(stops)) node.isStopping = true;

@@ -34,7 +34,7 @@ test('an incomplete last line of an audit file is terminated', async () => {
   assert.equal(readFileSync(path, 'utf8'), '{"a":1}\n{"b":\n{"c":3}\n');
 });
 
-test('an audit path that is a folder, in a missing folder, or a pipe without a reader is an error', async () => {
+test('an audit path that is a folder, in a missing folder, or a pipe without a reader is reported as an error', async () => {
   mkdirSync(join(folder, 'folder'));
   execFileSync('mkfifo', [join(folder, 'pipe')]);
   await assert.rejects(openTarget(join(folder, 'missing', 'a.log')), { code: 'ENOENT' });
@@ -42,7 +42,7 @@ test('an audit path that is a folder, in a missing folder, or a pipe without a r
   await assert.rejects(openTarget(join(folder, 'pipe')), { code: 'ENXIO' });
 });
 
-test('an audit log to a full pipe is an error, and blocks nothing', async (t) => {
+test('an audit log to a full pipe is reported as an error, and blocks nothing', async (t) => {
   const path = join(folder, 'full-pipe');
   execFileSync('mkfifo', [path]);
   disposed(t, await open(path, constants.O_RDONLY | constants.O_NONBLOCK));
@@ -57,7 +57,7 @@ test('an audit log to a full pipe is an error, and blocks nothing', async (t) =>
   target.close();
 });
 
-test('an audit log on a full disk is an error', { skip: !existsSync('/dev/full') }, async () => {
+test('an audit log on a full disk is reported as an error', { skip: !existsSync('/dev/full') }, async () => {
   const target = await openTarget('/dev/full');
   await assert.rejects(target.write(Buffer.from('a\n')), { code: 'ENOSPC' });
   target.close();

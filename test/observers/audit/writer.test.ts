@@ -64,7 +64,7 @@ class WriterUnderTest {
   }
 }
 
-test('A-205 the audit lines of one turn share an append up to its size limit, and only one append runs at a time', async () => {
+test('A-205 the audit lines of one turn of the event loop are appended together, up to a size limit, and one append runs at a time', async () => {
   const under = new WriterUnderTest();
   await under.add('first', 'second');
   await under.add('third', 'fourth', 'fifth', 'sixth');
@@ -88,7 +88,7 @@ test('A-205 once the shutdown has begun, an audit line is written at once, and l
   assert.deepEqual(under.texts, ['a\n', 'b\nc\n']);
 });
 
-test('the rest of an incomplete write is written next', async () => {
+test('if a write to the audit log is incomplete, its rest is written next', async () => {
   const under = new WriterUnderTest();
   await under.add('abcdef');
   await under.last.done(2);
@@ -99,7 +99,7 @@ test('the rest of an incomplete write is written next', async () => {
   assert.deepEqual(under.texts.slice(2), ['g\n']);
 });
 
-test('the text that must precede the first audit line is written before it', async () => {
+test('if the audit log needs a line break first, the line break is written before the first audit line', async () => {
   const under = new WriterUnderTest('\n');
   await settled();
   await settled();
@@ -138,7 +138,7 @@ test('a failed append is reported once and repeated, first after 10 ms and at la
   assert.deepEqual([under.failures, under.writer.missing], [['ENOSPC'], 0]);
 });
 
-test('an audit line that finds the queue full is dropped and counted, and only then is a full pipe reported', async () => {
+test('if the queue of the audit log is full, the next line is dropped and counted, and the full pipe is reported only then', async () => {
   const under = new WriterUnderTest();
   await under.add('a');
   await under.last.fail('EAGAIN');
@@ -177,7 +177,7 @@ test('a flush of the audit log gives up after a second without progress, but not
   assert.equal(under.writer.missing, 2);
 });
 
-test('a closed audit writer has closed its file, and drops lines silently', async () => {
+test('an audit writer that is closed has closed its file, and drops later lines without an error', async () => {
   const under = new WriterUnderTest();
   await under.add('a');
   const closed = under.writer.close();

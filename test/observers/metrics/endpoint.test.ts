@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createRequire, registerHooks } from 'node:module';
 import { test } from 'node:test';
 import type { Answer } from '../../../src/message.ts';
-import { createMetric } from '../../../src/observers/metrics/metric.ts';
+import { createRegistryMetric } from '../../../src/observers/metrics/registry-metric.ts';
 import { MetricsEndpoint, type Renderer } from '../../../src/observers/metrics/endpoint.ts';
 import { Exposition } from '../../support/exposition.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -11,7 +11,7 @@ const { cache } = createRequire(import.meta.url);
 const isLoaded = (): boolean => Object.keys(cache).some((file) => file.includes('/prom-client/'));
 
 const gauge = (name: string) =>
-  createMetric(name, { type: 'gauge', help: 'A number.', labels: [] }, () => [{ labels: {}, value: 1 }]);
+  createRegistryMetric(name, { type: 'gauge', help: 'A number.', labels: [] }, () => [{ labels: {}, value: 1 }]);
 
 interface UnderTest {
   readonly clock: FakeClock;
@@ -175,7 +175,7 @@ test('a scrape leaves no timer', async () => {
   assert.deepEqual(clock.pending, { all: 0, holding: 0 });
 });
 
-test('concurrent scrapes before prom-client is loaded get the same registry', async () => {
+test('scrapes that arrive together before prom-client is loaded get the same registry', async () => {
   const { ask, warnings } = endpointUnderTest();
   const answers = await Promise.all([ask('/metrics'), ask('/metrics'), ask('/metrics/slis'), ask('/metrics/slis')]);
   for (const answer of answers) assert.equal(answer?.status, 200);

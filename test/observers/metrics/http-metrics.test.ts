@@ -282,7 +282,7 @@ describe('scrapes that fail', () => {
     await until(() => serving.traffic.connections.size === 0);
     answer('late 1\n');
     const other = serving.scrape();
-    // The registry is read a second time only when this request arrives.
+    // Wait until this request has arrived, because only then is the registry read for the second time.
     await until(() => serving.traffic.connections.values().next().value?.isBusy === true);
     answer('# HELP late Late.\n# TYPE late gauge\nlate 2\n');
     assert.equal((await other).value('late'), 2);

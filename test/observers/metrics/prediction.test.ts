@@ -29,7 +29,7 @@ test('a shutdown without requests in flight is predicted to take its delay', () 
   assert.deepEqual(prediction({}), [10, false]);
 });
 
-test('a pre-shutdown hook whose limit exceeds the delay counts in place of the delay', () => {
+test('a pre-shutdown hook whose time limit exceeds the delay replaces the delay in the prediction', () => {
   assert.deepEqual(prediction({ longestHook: 12 * seconds }), [12, false]);
   assert.deepEqual(prediction({ longestHook: 5 * seconds }), [10, false]);
 });
@@ -39,11 +39,11 @@ test('requests in flight are predicted to take as long as nearly all earlier req
   assert.deepEqual(prediction({ requestsInFlight: 0, usual: 2 * seconds }), [10, false]);
 });
 
-test('a request that is already older is predicted to take its age once more', () => {
+test('a request that is older than nearly all earlier requests is predicted to take as long again as it has already taken', () => {
   assert.deepEqual(prediction({ requestsInFlight: 1, usual: 2 * seconds, oldest: 9 * seconds }), [19, false]);
 });
 
-test('a drain that would end after the start of the destroy hooks is a predicted overrun', () => {
+test('a drain that would continue after the start of the destroy hooks is predicted to overrun the budget', () => {
   assert.deepEqual(prediction({ requestsInFlight: 1, oldest: 15 * seconds }), [25, false]);
   assert.deepEqual(prediction({ requestsInFlight: 1, oldest: 15 * seconds + 1 }), [25.001, true]);
 });

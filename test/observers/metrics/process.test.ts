@@ -14,7 +14,7 @@ async function scrape(port: number, path = '/metrics'): Promise<Exposition> {
   return new Exposition(body);
 }
 
-/** hang opens `count` connections, each with a request that gets no response. */
+/** `hang()` opens `count` connections, each with a request that gets no response. */
 function hang(scope: TestContext, port: number, count: number): Socket[] {
   return Array.from({ length: count }, () => {
     const client = connect(port, '127.0.0.1');
@@ -51,7 +51,7 @@ test('a scrape during a thousand requests in flight counts all of them', async (
   const active = async (): Promise<number> =>
     (await scrape(port)).value('http_server_active_requests', { http_request_method: 'GET' }) ?? 0;
   const clients: Socket[] = [];
-  // A listener holds 511 connections that are not accepted yet. Beyond them, a client's next attempt comes after 1 s.
+  // The kernel queues 511 connections for a listener. If the queue is full, a client tries again after 1 s.
   while (clients.length < 1_000) {
     clients.push(...hang(t, port, 250));
     for (let attempt = 0; (await active()) < clients.length; attempt++) {

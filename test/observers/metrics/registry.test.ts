@@ -4,16 +4,16 @@ import { describe, test, type TestContext } from 'node:test';
 import { Registry, type OpenMetricsContentType } from 'prom-client';
 import { isLameduckError } from '../../../src/errors.ts';
 import { lameduck, type Lameduck } from '../../../src/index.ts';
-import { createMetric, type RegistryMetric } from '../../../src/observers/metrics/metric.ts';
+import { createRegistryMetric, type RegistryMetric } from '../../../src/observers/metrics/registry-metric.ts';
 import { register, registryAllowed, type MetricsRegistry } from '../../../src/observers/metrics/registry.ts';
 import { metricNames } from '../../../src/observers/metrics/table.ts';
 import { Exposition } from '../../support/exposition.ts';
 
 const gauge = (name: string): RegistryMetric =>
-  createMetric(name, { type: 'gauge', help: 'A number.', labels: [] }, () => [{ labels: {}, value: 1 }]);
+  createRegistryMetric(name, { type: 'gauge', help: 'A number.', labels: [] }, () => [{ labels: {}, value: 1 }]);
 
 const counter = (name: string): RegistryMetric =>
-  createMetric(name, { type: 'counter', help: 'A number.', labels: ['kind'] }, () => [
+  createRegistryMetric(name, { type: 'counter', help: 'A number.', labels: ['kind'] }, () => [
     { labels: { kind: 'a' }, value: 2 },
   ]);
 
@@ -75,7 +75,7 @@ describe('adding metrics to a registry', () => {
       (error) =>
         isLameduckError(error) &&
         error instanceof Error &&
-        /registry: it rejected the metric b: .*already been registered/.test(error.message),
+        /registry: the registry rejected the metric b: .*already been registered/.test(error.message),
     );
     assert.deepEqual([...registry.getMetricsAsArray()] as unknown[], [theirs]);
   });
@@ -140,7 +140,7 @@ describe("the program's own registry", () => {
     assert.equal(new Exposition(await registry.metrics()).value('lameduck_build_info', { app: 'a' }), 1);
   });
 
-  test('the registry of one lifecycle is rejected for a second one by the settings error, and the first is not changed', (t) => {
+  test('a second lifecycle with the registry of the first is rejected with an error, and the registry is not changed', (t) => {
     const registry = new Registry();
     lameduckUnderTest(t, registry);
     const before = [...registry.getMetricsAsArray()];
@@ -153,7 +153,7 @@ describe("the program's own registry", () => {
     assert.deepEqual([...registry.getMetricsAsArray()], before);
   });
 
-  test('the registry of a lifecycle that has ended can be used by the next one', async (t) => {
+  test('a lifecycle can use the registry of an earlier lifecycle that has ended', async (t) => {
     const registry = new Registry();
     await lameduckUnderTest(t, registry).shutdown('test');
     assert.deepEqual([...registry.getMetricsAsArray()], []);
@@ -161,7 +161,7 @@ describe("the program's own registry", () => {
     assert.equal(registry.getMetricsAsArray().length, metricNames.length);
   });
 
-  test('if the option `registry` is invalid, the error that lists all invalid settings has a line about it', () => {
+  test('if the option `registry` is invalid, the error that lists all invalid settings also names `registry`', () => {
     assert.throws(
       () => lameduck(createServer(), { registry: {} as MetricsRegistry, metricsPath: 'metrics', logger: quiet }),
       (error) =>

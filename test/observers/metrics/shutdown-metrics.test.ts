@@ -18,9 +18,9 @@ import { until } from '../../support/until.ts';
 
 interface UnderTest extends Parts {
   readonly clock: FakeClock;
-  /** read returns the current metrics of the program's own registry. */
+  /** `read()` returns the current metrics of the program's own registry. */
   readonly read: () => Promise<Exposition>;
-  /** hang sends a request that gets no response. */
+  /** `hang()` sends a request that gets no response. */
   readonly hang: () => Promise<Socket>;
 }
 
@@ -117,7 +117,7 @@ test("the budget, the drain's share of the budget and the rest of the budget can
   await clock.advanceUntil('the end', ended);
 });
 
-test('an overrun is predicted while it can still be scraped: before the shutdown, and during its delay', async (t) => {
+test('an overrun is predicted before the shutdown and during the shutdown delay, while Prometheus can still scrape the prediction', async (t) => {
   const { handle, clock, read, hang } = await readyUnderTest(t, { shutdownDelayDuration: '10s' });
   const client = await hang();
   await clock.advance(15_000);
@@ -179,7 +179,7 @@ test('the metrics of hooks have their durations, and their failures by kind', as
   await clock.advanceUntil('the end', ended);
 });
 
-test('a scrape during the shutdown is served on an open connection, until the connection gets Connection: close', async (t) => {
+test('a scrape during the shutdown is served on an open connection, until the server sends Connection: close on this connection', async (t) => {
   const serving = await measure(t, { shutdownDelayDuration: '30s', terminationGracePeriodSeconds: 60 });
   const kept = await serving.dial();
   kept.get('/');

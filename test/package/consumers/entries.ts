@@ -1,4 +1,4 @@
-// Every entry of the package. .ci/package-checks compiles this file as CommonJS and as an ECMAScript module.
+// Imports each entry of the package. .ci/package-checks compiles this file as CommonJS and as an ECMAScript module.
 import { createServer } from 'node:http';
 import { lameduck, type LameduckOptions } from 'lameduck';
 import fastifyLameduck from 'lameduck/fastify';

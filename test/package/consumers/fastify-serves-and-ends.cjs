@@ -1,4 +1,4 @@
-// A user's Fastify application in its smallest form: one request and one close, after which nothing stays open.
+// A user's smallest Fastify application: it serves one request and closes. After that nothing may stay open.
 const Fastify = require('fastify');
 
 module.exports = async function serveAndEnd(plugin) {

@@ -1,10 +1,10 @@
-// A user's program with a probe port. It responds there even while the main thread waits for the prober.
+// A user's program with a probe port. The port responds even while the main thread is blocked, waiting for the prober.
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { lameduck } from 'lameduck';
 
-// In a function, because a CommonJS bundle has no top-level await.
+// The code is in a function, because a CommonJS bundle has no top-level await.
 async function main() {
   const free = createServer().listen(0);
   await once(free, 'listening');

@@ -1,4 +1,4 @@
-// A user's program in its smallest form: one server, one request and one shutdown, after which nothing stays open.
+// A user's smallest program: it serves one request and shuts down. After that nothing may stay open.
 const { once } = require('node:events');
 const { createServer, get } = require('node:http');
 

@@ -1,4 +1,4 @@
-// Tests what a server in a pod must do for the kubelet's probes, on a real process.
+// Tests, on a real process, what the kubelet's probes require of a server in a pod.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -20,14 +20,14 @@ const verdict = async (action: HttpGet): Promise<string> => {
   return result === 'success' ? result : `${result}: ${output}`;
 };
 
-/** podAddresses are this machine's addresses other than loopback, because the kubelet probes the pod's IP address. */
+/** The addresses of this machine except loopback. The kubelet probes the pod's IP address. */
 const podAddresses = Object.values(networkInterfaces())
   .flatMap((list = []) => list)
   .filter(({ internal, address }) => !internal && !address.startsWith('fe80'))
   .map(({ address }) => address);
 
 test(
-  'K-193 the main port and the probe port are reached at every address of the pod',
+  'K-193 the main port and the probe port accept connections on every address of the pod',
   { skip: podAddresses.length === 0 },
   async (t) => {
     const program = await ProbedProcess.start(t, {}, pod);
@@ -39,7 +39,7 @@ test(
   },
 );
 
-test('K-196 the port accepts connections while the start is in progress, and readiness fails until the start is complete', async (t) => {
+test('K-196 the main port accepts connections during the startup, and readiness fails until the startup is complete', async (t) => {
   const program = disposed(t, new ProcessUnderTest('runs-in-a-pod.ts', { WARM_UP: 'on' }));
   const port = await program.port();
   assert.equal(await verdict({ port, path: '/livez' }), 'success');
@@ -58,7 +58,7 @@ test("K-197 while a dependency hangs, liveness passes at once on both ports, and
     for (let count = 0; count < 5; count++) assert.equal(await verdict({ port: one, path: '/livez' }), 'success');
     const { status, tookMs } = await readyz;
     assert.equal(status, 500);
-    // lameduck's own limit is 900 ms. A busy machine may answer later.
+    // The time limit of lameduck is 900 ms. On a busy machine, the response may take longer.
     assert.ok(tookMs < 2_500, String(tookMs));
   }
 });
@@ -99,10 +99,10 @@ test('K-199 a failing probe response has a Content-Length, is short, and arrives
   }
 });
 
-describe('K-200 the server responds to every form of probe that the kubelet may send', () => {
+describe('K-200 a server in a pod responds to every form of probe that the kubelet may send', () => {
   const hosts = ['10.0.0.1:8080', 'a.example', '[2001:db8::1]:80', '_', 'x'.repeat(200)];
 
-  test('K-200 probes in clear text pass with any Host, query and method', async (t) => {
+  test('K-200 probes without TLS pass with any Host, query and method', async (t) => {
     const program = await ProbedProcess.start(t, {}, pod);
     for (const port of [await program.port(), program.probePort]) {
       for (const Host of hosts) {
@@ -177,7 +177,7 @@ test('K-202 connections without a byte and broken-off TLS handshakes cause no lo
   await endsWell(t, plain, secure, both);
 });
 
-/** touch connects as a TCP probe does, or begins a TLS handshake and breaks it off. */
+/** `touch()` opens a connection as a TCP probe does, or begins a TLS handshake and does not finish it. */
 async function touch(port: number, how: number): Promise<void> {
   const socket = connect(port, '127.0.0.1').on('error', () => undefined);
   await once(socket, 'connect');

@@ -1,4 +1,4 @@
-// Tests what a server in a pod must do when it is terminated, on a real process.
+// Tests, on a real process, what the termination of a pod requires of its server.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -24,7 +24,7 @@ async function dial(t: TestContext, port: number): Promise<Socket> {
 
 const said = (program: ProcessUnderTest): unknown[] => program.lines.map(({ msg, name }) => name ?? msg);
 
-test('K-198, K-203, K-208, K-215 from SIGTERM on readiness fails and liveness passes, every request is served, and every connection is closed in order', async (t) => {
+test('K-198, K-203, K-208, K-215 from SIGTERM on readiness fails and liveness passes, every request is served, and no connection is reset', async (t) => {
   const program = await ProbedProcess.start(t, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' }, pod);
   const port = await program.port();
   const created = await HeldRequest.open(t, port, '/created');
@@ -56,7 +56,7 @@ test('K-198, K-203, K-208, K-215 from SIGTERM on readiness fails and liveness pa
   await Promise.all([liveness.stop(), readiness.stop()]);
   assert.deepEqual(await program.exit, endedWell);
 
-  // The last probe of each kind may find no listener. It has no status and is left out.
+  // The last probe of each kind may fail because the listener is closed. It has no status and is left out.
   const results = (of: Prober): unknown[] => [
     ...new Set(of.outcomes.filter(({ status }) => status).map(({ result }) => result)),
   ];
@@ -95,7 +95,7 @@ test('K-204 every new connection is served during the whole delay', async (t) =>
   assert.equal((await program.finalLine())['exitCode'], 0);
 });
 
-test('K-205 a probe that excludes the check shutdown passes during the drain, and its response names the failed check', async (t) => {
+test('K-205 a readiness probe that excludes the check shutdown passes during the drain, and without the exclusion the response names this check', async (t) => {
   const program = await ProbedProcess.start(t, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '3s' }, pod);
   program.kill('SIGTERM');
   await program.signaled('ShutdownInitiated');
@@ -156,7 +156,7 @@ test('K-206, K-207 at the end of the budget, two seconds before SIGKILL, open re
   );
 });
 
-test("K-209 a connection that the kubelet's preStop hook has kept open does not delay the exit", async (t) => {
+test("K-209 a connection that was opened for the kubelet's preStop hook and stays open does not delay the exit", async (t) => {
   const program = disposed(t, new ProcessUnderTest('runs-in-a-pod.ts'));
   const socket = await dial(t, await program.ready());
   const lifecycle = 'Host: 10.0.0.1:8080\r\nUser-Agent: kube-lifecycle/1.36\r\nAccept-Encoding: gzip\r\n';
@@ -191,7 +191,7 @@ test('K-214 a process with a thousand idle connections drains within a budget of
   );
 });
 
-test('K-214 a process that is killed in the middle of its delay has flushed its state before', async (t) => {
+test('K-214 a process that is killed during its delay has already saved its state', async (t) => {
   const program = disposed(t, new ProcessUnderTest('runs-in-a-pod.ts', { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '10s' }));
   await program.ready();
   program.kill('SIGTERM');

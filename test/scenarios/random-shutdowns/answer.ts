@@ -5,7 +5,7 @@ export interface Answer {
   readonly head: string;
   readonly body: string;
   readonly isClose: boolean;
-  /** The index at which the next response begins. */
+  /** The index in the text at which the next response begins. */
   readonly end: number;
 }
 

@@ -6,11 +6,11 @@ import type { World } from './world.ts';
 
 export interface Dialed {
   readonly socket: Socket;
-  /** The client's local port, by which the server identifies the connection. */
+  /** The local port of the client. The server side identifies the connection by it. */
   readonly port: number;
 }
 
-/** dial connects. It returns undefined if the server refuses or has ended. */
+/** `dial()` connects. It returns undefined if the server refuses or has ended. */
 export async function dial(
   world: World,
   name: string,
@@ -18,7 +18,7 @@ export async function dial(
   allowHalfOpen = false,
 ): Promise<Dialed | undefined> {
   const raw = connect({ port: world.port, host: '127.0.0.1', noDelay: true, allowHalfOpen });
-  // An error may occur while no caller waits for it. Without a listener, it would be an uncaught error.
+  // An error may occur at any time. Without this listener, it would be an uncaught error.
   raw.on('error', () => undefined);
   try {
     await once(raw, 'connect');

@@ -1,4 +1,4 @@
-// Clients of HTTP/1.1 and 1.0. The process receives SIGTERM at a random moment of each conversation.
+// Clients of HTTP/1.1 and HTTP/1.0. The process receives SIGTERM at a random point of each client's conversation.
 import { setTimeout } from 'node:timers/promises';
 import { silenceBeforeClose } from '../../../src/http/drain/drain.ts';
 import { eventSource } from '../../support/watching.ts';
@@ -15,7 +15,7 @@ function head(method: string, path: string, headers = ''): string {
   return `${method} ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`;
 }
 
-/** ask returns the text of a request, and the body that the response must have. */
+/** `ask()` returns the text of a random request, and the body that its response must have. */
 function ask(random: Random): { readonly text: string; readonly body: string } {
   const id = String(++ids);
   const path = `/?id=${id}${oneOf(random, ['', '', `&after=${String(between(random, 0, 400))}`])}`;
@@ -37,7 +37,7 @@ function isBody(wire: Wire, what: string, body: string, answer: Answer | undefin
   return answer !== undefined;
 }
 
-/** connections opens one connection after another until the server refuses, and uses each of them. */
+/** `connections()` opens one connection after another until the server refuses, and uses each of them. */
 async function connections(
   world: World,
   name: string,
@@ -50,12 +50,12 @@ async function connections(
     if (wire === undefined) return;
     await talk(wire);
     wire.close();
-    // A client that was refused does not reconnect.
+    // A client whose connection was refused does not reconnect.
     if (wire.isRefused) return;
   }
 }
 
-/** A client that sends its next request as soon as it has the last response, or a little later. */
+/** A client that sends its next request as soon as the previous response has arrived, or a little later. */
 const closedLoop: Client = async (world, name, random) => {
   const thinking = oneOf(random, [0, 0, 30, 300]);
   await connections(world, name, async (wire) => {
@@ -69,8 +69,8 @@ const closedLoop: Client = async (world, name, random) => {
 };
 
 /**
- * A client that sends several requests at once, whole or in pieces. After a response with `Connection: close`, the
- * server never handles the rest (P-009).
+ * A client that sends several requests at once, in one piece or in several. After a response with `Connection: close`,
+ * the server handles none of the remaining requests (P-009).
  */
 const pipeline: Client = async (world, name, random) => {
   await connections(world, name, async (wire) => {
@@ -92,7 +92,7 @@ const pipeline: Client = async (world, name, random) => {
 };
 
 /**
- * A client that stops in the middle of a request line or head, for longer than the server tolerates a silent
+ * A client that stops in the middle of a request line or head. It pauses for longer than the server keeps a silent
  * connection.
  */
 const halfHead: Client = async (world, name, random) => {
@@ -108,15 +108,15 @@ const halfHead: Client = async (world, name, random) => {
         await pause(random, 0, 2_500);
         const wasSilent = performance.now() - since >= silenceBeforeClose;
         if (wire.isTold) {
-          // With shutdownSendRetryAfter, the server can end a connection that it will refuse before the request head is
-          // complete.
+          // With shutdownSendRetryAfter, the server may close a connection before the request head is complete, because
+          // it would refuse the request anyway.
           if (!world.sendsRetryAfter || !world.mayRefuse)
             wire.fail(`a connection with half a request head was ended by ${wire.error ?? 'FIN'}`);
           return;
         }
         wire.send(text.slice(cut));
         const answer = await wire.answer();
-        // Such a FIN can also cross the rest of the head.
+        // The server's FIN may also cross the rest of the head on the network.
         const hasCrossed = answer === undefined && wire.error === undefined && wire.received.length === 0;
         if (hasCrossed && wasSilent && world.sendsRetryAfter && world.mayRefuse) return;
         if (!isBody(wire, 'half head', body, wire.judge('half head', answer))) return;
@@ -160,7 +160,7 @@ const upload: Client = async (world, name, random) => {
   );
 };
 
-/** A client that reads a long response slowly. */
+/** A client that slowly reads a long response. */
 const slowReader: Client = async (world, name, random) => {
   await connections(
     world,
@@ -203,8 +203,7 @@ const eventStream: Client = async (world, name, random) => {
 };
 
 /**
- * A client that sends a long poll. The response must arrive during the drain and not before, because the server has no
- * news.
+ * A client that sends a long poll. The server has no news, so the response must come from the drain, and not earlier.
  */
 const longPoll: Client = async (world, name) => {
   const wire = await Wire.open(world, name);
@@ -224,8 +223,8 @@ const silent: Client = async (world, name) => {
 };
 
 /**
- * A client that sends a request, is silent for a while, and sends another request. The second request is served unless
- * a FIN has ended the connection before.
+ * A client that sends a request, is silent for a while, and sends a second request. The second one is served unless the
+ * server has sent a FIN before.
  */
 const lateWaker: Client = async (world, name, random) => {
   const wire = await Wire.open(world, name);
@@ -241,7 +240,7 @@ const lateWaker: Client = async (world, name, random) => {
   wire.close();
 };
 
-/** A client that uses HTTP/1.0, or HTTP/1.1 with its own `Connection: close`. */
+/** A client that uses HTTP/1.0, or that sends `Connection: close` over HTTP/1.1. */
 const oldFashioned: Client = async (world, name, random) => {
   await connections(world, name, async (wire) => {
     const isOld = random() < 0.5;
@@ -252,8 +251,8 @@ const oldFashioned: Client = async (world, name, random) => {
 };
 
 /**
- * A client that sends a FIN after its request, once the process has received SIGTERM. Before the shutdown, Node itself
- * ends such connections.
+ * A client that ends its side of the connection after its request. It does so only after SIGTERM, because before that
+ * Node itself ends such connections.
  */
 const halfCloser: Client = async (world, name, random) => {
   if (world.isSecure) return;
@@ -279,7 +278,7 @@ const blocker: Client = async (world, name, random) => {
   });
 };
 
-/** A client that breaks its connection off at any point. Its own requests do not count as lost. */
+/** A client that ends its connection at a random point. Requests that it cuts itself do not count as lost. */
 const breaker: Client = async (world, name, random) => {
   await connections(
     world,

@@ -1,4 +1,5 @@
-// HTTP/2 clients: many concurrent streams in each session, and one session after another until the server refuses.
+// HTTP/2 clients. Each session has many concurrent streams, and each client opens one session after another until the
+// server refuses.
 import { connect, type ClientHttp2Session, type ClientHttp2Stream, type OutgoingHttpHeaders } from 'node:http2';
 import { dial, type Dialed } from './dial.ts';
 import type { Client } from './http1-clients.ts';
@@ -8,17 +9,17 @@ const highest = 2 ** 31 - 1;
 
 let ids = 0;
 
-/** Session is one HTTP/2 connection, and what the server has announced about its end. */
+/** Session is one HTTP/2 connection, and what the server has said about its end. */
 class Session {
   readonly #world: World;
   readonly #name: string;
   readonly #session: ClientHttp2Session;
   readonly #port: number;
   readonly #socket: Dialed['socket'];
-  /** The server has refused a request because it arrived after NotAcceptingNewRequest. */
+  /** Whether the server has refused a request because it arrived after NotAcceptingNewRequest. */
   isRefused = false;
   #lastStream = Infinity;
-  /** The client has received a GOAWAY that refuses no stream, and must open no more streams. */
+  /** Whether a GOAWAY that refuses no stream has arrived. The client must open no more streams after it. */
   #isAnnounced = false;
   #error: string | undefined;
 
@@ -35,7 +36,7 @@ class Session {
     this.#session.on('error', (error: NodeJS.ErrnoException) => (this.#error = error.code ?? error.message));
   }
 
-  /** open connects, and returns undefined if the server refuses. */
+  /** `open()` connects, and returns undefined if the server refuses. */
   static async open(world: World, name: string): Promise<Session | undefined> {
     const dialed = await dial(world, name, 'h2');
     return dialed && new Session(world, name, dialed);
@@ -45,7 +46,7 @@ class Session {
     return !this.#session.closed && !this.#session.destroyed && this.#lastStream === Infinity && !this.isRefused;
   }
 
-  /** ask opens a stream. When the stream has closed, it resolves with whether the request was served. */
+  /** `ask()` opens a stream and waits until it has closed. It resolves with true if the request was served. */
   async ask(
     path: string,
     expected: RegExp,
@@ -68,7 +69,7 @@ class Session {
     await closed;
     const what = `${this.#name}: stream ${String(stream.id)}`;
     const isAbove = (stream.id ?? Infinity) > this.#lastStream;
-    // Node never sent this request.
+    // The client library of Node has not sent this request.
     if (stream.id === undefined) return false;
     if (!got.isWhole && (stream.rstCode === 7 || isAbove)) world.refuseStream(what, this.#isAnnounced);
     else if (!got.isWhole && got.status === 0 && this.#isReset(got.error)) {
@@ -87,7 +88,7 @@ class Session {
     return false;
   }
 
-  // If a connection ended before a byte arrived, Node does not always report how it ended.
+  // If a connection ends before its first byte arrives, Node does not always report how it ended.
   #isReset(error: string): boolean {
     return (this.#error ?? error) === 'ECONNRESET' || this.#socket.bytesRead === 0;
   }
@@ -103,7 +104,7 @@ async function sessions(world: World, name: string, talk: (session: Session) => 
     if (session === undefined) return;
     await talk(session);
     session.close();
-    // A client that was refused does not reconnect.
+    // A client whose session was refused does not reconnect.
     if (session.isRefused) return;
   }
 }
@@ -136,7 +137,7 @@ const streams: Client = async (world, name, random) => {
   });
 };
 
-/** A client that reads each event stream to its clean end, at the same time as long responses. */
+/** A client that reads each event stream to its clean end, and reads long responses at the same time. */
 const streamReader: Client = async (world, name, random) => {
   await sessions(world, name, async (session) => {
     const events = (): Promise<boolean> =>

@@ -1,9 +1,8 @@
-// Runs one round: a server and settings that are drawn at random, clients of every kind, and a signal at a random
-// moment.
+// Runs one round: a server with random settings, clients of every kind, and a process signal at a random time.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import { ProcessUnderTest } from '../../support/process-under-test.ts';
-import { seeded } from '../../support/random.ts';
+import { seededRandom } from '../../../src/cli/rehearsal/random.ts';
 import { http1Clients, type Client } from './http1-clients.ts';
 import { http2Clients } from './http2-clients.ts';
 import { upgradedClients } from './upgraded-clients.ts';
@@ -12,10 +11,10 @@ import { between, kinds, oneOf, pause, World, type Kind, type Random } from './w
 // The whole shutdown budget, in milliseconds. It is the default terminationGracePeriodSeconds minus 2 s.
 const budget = 28_000;
 
-// Milliseconds within which the connection of every client must have ended.
+// The connection of each client must have ended after this many milliseconds.
 const longestLeave = 3_000;
 
-// A round is valid only if the event loop of this process was never blocked for longer than this, in milliseconds. The
+// A round is valid only if the event loop of this process was never blocked for longer than this many milliseconds. The
 // server closes connections that are silent for one second, and clients pause for at most 700 ms.
 const longestStall = 250;
 
@@ -26,7 +25,7 @@ export interface Outcome {
   readonly answered: number;
   readonly refused: number;
   readonly took: number;
-  /** The number of times that the round was run. */
+  /** How often the round was run until it was valid. */
   readonly attempts: number;
 }
 
@@ -45,7 +44,7 @@ interface Plan {
 }
 
 function planOf(seed: number): Plan {
-  const random = seeded(seed);
+  const random = seededRandom(seed);
   const kind = oneOf(random, kinds);
   const delay = oneOf(random, [0, 200, 500, 1_000]);
   const sendsRetryAfter = random() < 0.4;
@@ -59,9 +58,9 @@ function planOf(seed: number): Plan {
   const clients = Array.from({ length: count }, (_, index) => {
     const name = oneOf(random, names);
     const talk = known[name] as Client;
-    // Most clients begin before the signal. Some begin with it or after it.
+    // Most clients begin before the signal. Some begin at the same time or later.
     const at = between(random, 0, signalAt + (random() < 0.2 ? 1_500 : 0));
-    return { name: `${name} ${String(index + 1)}`, talk, at, random: seeded(Math.floor(random() * 2 ** 32)) };
+    return { name: `${name} ${String(index + 1)}`, talk, at, random: seededRandom(Math.floor(random() * 2 ** 32)) };
   });
   const environment = {
     KIND: kind,
@@ -74,8 +73,8 @@ function planOf(seed: number): Plan {
 }
 
 /**
- * runRound runs one round, in which the seed determines every random choice. If this process itself was blocked, its
- * clients may have been silent too long. A failure then proves nothing, and the round is repeated.
+ * runRound runs one round, whose random choices depend only on the seed. If the event loop of this process was blocked,
+ * its clients may have been silent for too long. A failure then proves nothing, and the round is run again.
  */
 export async function runRound(seed: number): Promise<Outcome> {
   for (let attempts = 1; ; attempts++) {

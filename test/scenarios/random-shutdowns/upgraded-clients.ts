@@ -1,4 +1,4 @@
-// Clients that upgrade from HTTP to another protocol, and clients that never speak HTTP.
+// Clients that upgrade their connection from HTTP to another protocol, and clients that never speak HTTP.
 import { connect } from 'node:net';
 import type { Client } from './http1-clients.ts';
 import { Wire } from './wire.ts';
@@ -11,7 +11,7 @@ const handshake =
 const echo = 'GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n';
 const tunnel = 'CONNECT localhost:1 HTTP/1.1\r\nHost: localhost:1\r\n\r\n';
 
-/** frame returns a WebSocket frame that is masked with zeros, which leaves its payload unchanged. */
+/** `frame()` returns a WebSocket frame from a client. Its mask is zero, so that its payload is unchanged. */
 function frame(opcode: number, payload: string): string {
   const length =
     payload.length < 126
@@ -43,8 +43,8 @@ async function chat(wire: Wire, random: Random): Promise<void> {
 }
 
 /**
- * A client that sends messages on a WebSocket until it is closed, which must be with 1001 and as a complete frame
- * (P-039).
+ * A client that sends messages on a WebSocket until the server closes it. The close must have code 1001 and a complete
+ * frame (P-039).
  */
 const webSocket: Client = async (world, name, random) => {
   const wire = await Wire.open(world, name);
@@ -78,7 +78,7 @@ const webSocket: Client = async (world, name, random) => {
   await talk;
 };
 
-/** A client that sends data through a tunnel or an unknown protocol until the server's FIN. */
+/** A client that sends data through a tunnel or an unknown protocol until the server sends a FIN. */
 const tunneler: Client = async (world, name, random) => {
   const wire = await Wire.open(world, name);
   if (wire === undefined) return;
@@ -101,8 +101,8 @@ const tunneler: Client = async (world, name, random) => {
 };
 
 /**
- * A client that begins a TLS handshake and does not finish it, or sends bytes that are not HTTP if the server has no
- * TLS. It must not delay the drain (P-048).
+ * A client that begins a TLS handshake and does not finish it. If the server has no TLS, the client sends bytes that
+ * are not HTTP. It must not delay the drain (P-048).
  */
 const stranger: Client = async (world, _name, random) => {
   const socket = connect({ port: world.port, host: '127.0.0.1' });

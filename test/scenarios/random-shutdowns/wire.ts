@@ -1,10 +1,12 @@
-// A client's raw connection. It reads responses byte by byte, and reports the result of each request.
+// The raw connection of a client. It parses each response from the received bytes, and reports the result of each
+// request.
 import type { Socket } from 'node:net';
 import { parseAnswer, type Answer } from './answer.ts';
 import { dial, type Dialed } from './dial.ts';
 import type { World } from './world.ts';
 
-// Milliseconds. If a connection is silent for longer, the server may close it before the next request.
+// How long a client may be silent between two requests, in milliseconds. After a longer silence, the server may close
+// the connection first.
 const longestSilence = 700;
 
 export class Wire {
@@ -13,9 +15,9 @@ export class Wire {
   received = '';
   bytes = 0;
   error: string | undefined;
-  /** The server has refused a request because it arrived after NotAcceptingNewRequest. */
+  /** Whether the server has refused a request because it arrived after NotAcceptingNewRequest. */
   isRefused = false;
-  /** The server has sent Connection: close. */
+  /** Whether the server has sent `Connection: close`. */
   saidClose = false;
   hasEnded = false;
   readonly #world: World;
@@ -37,7 +39,7 @@ export class Wire {
     });
     const end = (): void => {
       this.hasEnded = true;
-      // Nearly every client answers a FIN with its own, and the server waits for it.
+      // Nearly every client answers the server's FIN with its own, for which the server waits.
       if (!isHalfOpen) socket.end();
       this.#wake();
     };
@@ -47,20 +49,23 @@ export class Wire {
   }
 
   /**
-   * open connects, and returns undefined if the server refuses. A half-open connection continues to send after the
-   * server's FIN.
+   * `open()` connects, and returns undefined if the server refuses the connection. A half-open connection can still
+   * send after the server's FIN.
    */
   static async open(world: World, name: string, isHalfOpen = false): Promise<Wire | undefined> {
     const dialed = await dial(world, name, 'http/1.1', isHalfOpen);
     return dialed && new Wire(world, name, dialed, isHalfOpen);
   }
 
-  /** Whether the server has announced or begun the close, so that this connection must carry no more requests. */
+  /**
+   * Whether the server has announced the close of this connection or begun it. The client must then send no more
+   * requests.
+   */
   get isTold(): boolean {
     return this.saidClose || this.hasEnded;
   }
 
-  /** Whether a request that is sent now must get a response. */
+  /** Whether the server must respond to a request that is sent now. */
   get isFit(): boolean {
     return !this.isTold && performance.now() - this.#touchedAt < longestSilence;
   }
@@ -71,13 +76,13 @@ export class Wire {
     this.#touchedAt = performance.now();
   }
 
-  /** close ends the connection from the client's side. */
+  /** `close()` ends the connection from the client's side. */
   close(): void {
     this.socket.end();
     this.socket.resume();
   }
 
-  /** more resolves when bytes have been received, or the connection has ended. */
+  /** `more()` resolves when more bytes have arrived, or when the connection has ended. */
   more(): Promise<void> {
     return new Promise((resolve) => {
       this.#wake = resolve;
@@ -85,8 +90,8 @@ export class Wire {
   }
 
   /**
-   * answer resolves with the next final response, or with a 1xx that is in `interim`. It resolves with undefined if
-   * there is none.
+   * `answer()` resolves with the next final response, or with a 1xx that is in `interim`. If the connection ends before
+   * that, it resolves with undefined.
    */
   async answer(interim: readonly number[] = []): Promise<Answer | undefined> {
     for (;;) {
@@ -101,8 +106,8 @@ export class Wire {
   }
 
   /**
-   * served resolves with the response to a sent request, if the program sent the response. It reports any other result
-   * to the world: a refusal, a reset or a failure.
+   * `served()` resolves with the response to a request if the program has sent it. Any other result is reported to the
+   * world: a refusal, a reset or a failure.
    */
   async served(what: string): Promise<Answer | undefined> {
     return this.judge(what, await this.answer());
@@ -130,12 +135,12 @@ export class Wire {
     return answer;
   }
 
-  /** ended resolves when the server has ended the connection. */
+  /** `ended()` resolves when the server has ended the connection. */
   async ended(): Promise<void> {
     while (!this.hasEnded) await this.more();
   }
 
-  /** judgeEnd reports a failure if the connection was reset and should have ended with a FIN. */
+  /** judgeEnd reports a failure if the connection was reset although it should have ended with a FIN. */
   judgeEnd(what: string): void {
     if (this.error !== undefined) this.#world.fail(`${this.#name}: ${what} ended by ${this.error} instead of FIN`);
   }

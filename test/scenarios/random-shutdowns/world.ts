@@ -1,21 +1,21 @@
-// State that the clients of one round share: the server, the moment of its process signal, and the results of their
+// The state that the clients of one round share: the server, the time of its process signal, and the results of the
 // requests.
 import { setTimeout } from 'node:timers/promises';
 
 export const kinds = ['http', 'https', 'h2c', 'h2'] as const;
 export type Kind = (typeof kinds)[number];
 
-// The largest number of streams that may cross a GOAWAY. A client that sends requests on a timer may send one at any
-// moment (P-043). Node's own client also reports a stream as refused if it had not sent it yet.
+// At most this many streams may cross a GOAWAY on the network. A client that sends requests on a timer may send one at
+// any time (P-043). Node's client also reports a stream as refused if it has not sent the stream yet.
 const mostCrossed = 12;
 
-/** Reset is a connection that ended without a byte. The server may never have accepted it (P-018). */
+/** Reset is a connection that ended before a byte arrived. The server may never have accepted it (P-018). */
 export interface Reset {
   readonly port: number;
   readonly what: string;
 }
 
-/** World is one server, with the results that its clients count. */
+/** World is one server, and the results of its clients. */
 export class World {
   answered = 0;
   refused = 0;
@@ -24,7 +24,7 @@ export class World {
   readonly kind: Kind;
   readonly port: number;
   readonly sendsRetryAfter: boolean;
-  /** Resolves when the process signal is being sent. */
+  /** Resolves when the process signal is sent. */
   readonly told: Promise<void>;
   readonly #delay: number;
   #toldAt = Infinity;
@@ -45,7 +45,7 @@ export class World {
     return this.kind === 'https' || this.kind === 'h2';
   }
 
-  /** tell reports that the process signal is being sent now. */
+  /** `tell()` records that the process signal is sent now. */
   tell(): void {
     this.#toldAt = performance.now();
     this.#resolve();
@@ -55,25 +55,26 @@ export class World {
     return this.#toldAt < Infinity;
   }
 
-  /** Whether NotAcceptingNewRequest may have fired. It does not fire before the end of the delay. */
+  /** Whether NotAcceptingNewRequest may have fired. It fires only after the delay. */
   get mayRefuse(): boolean {
     return performance.now() >= this.#toldAt + this.#delay;
   }
 
-  /** Whether readiness must fail by now, even if the event loop was blocked at the signal. */
+  /** Whether readiness must be failing, even if the event loop was blocked when the signal arrived. */
   get mustBeRed(): boolean {
     return performance.now() >= this.#toldAt + 500;
   }
 
-  /** refuse counts a refused request or connection. It is a failure before NotAcceptingNewRequest. */
+  /** `refuse()` counts a refused request or connection. Before NotAcceptingNewRequest, it is a failure. */
   refuse(what: string): void {
     this.refused++;
     if (!this.mayRefuse) this.fail(`${what} refused before NotAcceptingNewRequest`);
   }
 
   /**
-   * refuseStream counts a refused stream. Over TLS, the server refuses only a stream that crosses the only GOAWAY. In
-   * clear text, the first GOAWAY names no stream, and only Node's client refuses a stream that it has not sent.
+   * refuseStream counts a refused stream. Over TLS there is one GOAWAY, and the server refuses only streams that cross
+   * it. Without TLS, the first GOAWAY refuses no stream. A stream is then refused only by Node's client, if the client
+   * has not sent the stream yet.
    */
   refuseStream(what: string, isAnnounced: boolean): void {
     const isKeptBack = this.kind === 'h2c' ? isAnnounced : ++this.#crossed <= mostCrossed;
@@ -87,7 +88,10 @@ export class World {
     );
   }
 
-  /** reset records a connection that ended without a byte. It counts as refused if the server never accepted it. */
+  /**
+   * `reset()` records a connection that ended before a byte arrived. It counts as refused if the server never accepted
+   * it.
+   */
   reset(port: number, what: string): void {
     this.resets.push({ port, what });
     if (!this.mayRefuse) this.fail(`${what} reset before NotAcceptingNewRequest`);
@@ -105,7 +109,7 @@ export class World {
 /** Random returns numbers from 0 to 1. */
 export type Random = () => number;
 
-/** between returns a random integer. */
+/** `between()` returns a random integer from `least` to `most`. */
 export function between(random: Random, least: number, most: number): number {
   return least + Math.floor(random() * (most - least + 1));
 }
@@ -114,7 +118,7 @@ export function oneOf<Value>(random: Random, values: readonly Value[]): Value {
   return values[Math.floor(random() * values.length)] as Value;
 }
 
-/** pause waits for a random number of milliseconds. */
+/** `pause()` waits for a random number of milliseconds. */
 export async function pause(random: Random, least: number, most: number): Promise<void> {
   await setTimeout(between(random, least, most));
 }

@@ -3,11 +3,11 @@ import type { HttpRequest } from '../../message.ts';
 import type { ElectorCounts, TrafficCounts } from '../../observer.ts';
 import type { Budget } from '../../settings/budget.ts';
 import type { Settings } from '../../settings/table.ts';
-import type { Events } from './events.ts';
+import type { EventCounters } from './event-counters.ts';
 import { predict, type Prediction } from './prediction.ts';
-import { methodLabel, type RequestMetrics } from './request-metrics.ts';
+import { methodLabel, type RequestCounters } from './request-counters.ts';
 
-// The prediction uses a duration within which this share of the recent requests has ended.
+// The prediction uses the duration within which this share of the recent requests has ended: the 99th percentile.
 const usualShare = 0.99;
 
 /** Counted is a request that a lifecycle counts. */
@@ -30,16 +30,19 @@ export interface Watched {
     readonly counts: TrafficCounts;
     readonly connections: Iterable<{ readonly exchanges: readonly Counted[] }>;
     readonly connectionsAccepted: number;
-    readonly requests: { readonly inFlight: { readonly answered: number; readonly refused: number } };
-    readonly overload: { readonly requestsRejected: number; readonly requestsTimedOut: number } | undefined;
+    readonly requests: {
+      readonly inFlight: {
+        readonly totals: Readonly<Record<'answered' | 'refused' | 'rejected' | 'timedOut', number>>;
+      };
+    };
     recognize(): void | Promise<void>;
   };
 }
 
-/** Reading contains the values of one scrape. Times are in milliseconds. */
-export interface Reading {
+/** ScrapeSnapshot contains the values that the collectors of one scrape share. Times are in milliseconds. */
+export interface ScrapeSnapshot {
   readonly counts: TrafficCounts;
-  /** active contains the number of requests in flight for the label of each method. */
+  /** active maps the label of each method to its number of requests in flight. */
   readonly active: ReadonlyMap<string, number>;
   readonly budget: number;
   readonly drainBudget: number;
@@ -48,24 +51,24 @@ export interface Reading {
   readonly prediction: Prediction;
 }
 
-/** ReadingOptions are the sources of a reading besides the lifecycle itself. */
-export interface ReadingOptions {
+/** SnapshotOptions contains the values that a snapshot needs in addition to the lifecycle. */
+export interface SnapshotOptions {
   readonly now: () => number;
   readonly settings: Settings;
-  readonly events: Events;
-  readonly durations: RequestMetrics;
+  readonly events: EventCounters;
+  readonly requests: RequestCounters;
   /** tookMs is the duration of the shutdown. It is undefined until the shutdown has ended. */
   readonly tookMs: number | undefined;
 }
 
-/** read reads a lifecycle, after it has recognized the event streams among the requests in flight. */
-export async function read(watched: Watched, options: ReadingOptions): Promise<Reading> {
+/** takeSnapshot reads a lifecycle, after it has recognized the event streams among the requests in flight. */
+export async function takeSnapshot(watched: Watched, options: SnapshotOptions): Promise<ScrapeSnapshot> {
   const { traffic, hooks, shutdown } = watched;
-  const { settings, events, durations, tookMs } = options;
+  const { settings, events, requests, tookMs } = options;
   await traffic.recognize();
   const now = options.now();
   // Start with 0 for each method that has occurred, so that a series does not disappear when its requests have ended.
-  const active = new Map([...durations.methods()].map((method) => [method, 0]));
+  const active = new Map([...requests.methods()].map((method) => [method, 0]));
   let oldest = 0;
   for (const { request, arrivedAt } of inFlight(traffic)) {
     const method = methodLabel(request.method);
@@ -90,7 +93,7 @@ export async function read(watched: Watched, options: ReadingOptions): Promise<R
     isDrained: hasFired('InFlightRequestsDrained'),
     requestsInFlight: counts.requestsInFlight,
     oldest,
-    usual: durations.quantile(usualShare),
+    usual: requests.quantile(usualShare),
     longRunningRequests: counts.longRunningRequests,
     grace: settings.shutdownWatchTerminationGracePeriod,
   });

@@ -5,9 +5,9 @@ import { completeSettings } from '../../../src/settings/complete.ts';
 import type { HttpRequest, HttpResponse } from '../../../src/message.ts';
 import {
   methodLabel,
-  RequestMetrics,
-  type RequestMetricsOptions,
-} from '../../../src/observers/metrics/request-metrics.ts';
+  RequestCounters,
+  type RequestCountersOptions,
+} from '../../../src/observers/metrics/request-counters.ts';
 
 interface Ended {
   readonly method?: string;
@@ -17,7 +17,9 @@ interface Ended {
   readonly writableFinished?: boolean;
 }
 
-/** ended returns the fields of a response that remain when its request has ended. */
+/**
+ * `ended()` returns the record of a response without the fields that are needed only while its request is in flight.
+ */
 function ended({
   method = 'GET',
   route,
@@ -31,15 +33,15 @@ function ended({
 const { requestDurationBuckets: bounds, maxMetricSeries: mostSeries } = completeSettings({}, {}).settings;
 
 interface UnderTest {
-  readonly durations: RequestMetrics;
+  readonly counters: RequestCounters;
   readonly warnings: string[];
   readonly clock: { now: number };
 }
 
-function durationsUnderTest(options: Partial<RequestMetricsOptions> = {}): UnderTest {
+function countersUnderTest(options: Partial<RequestCountersOptions> = {}): UnderTest {
   const warnings: string[] = [];
   const clock = { now: 0 };
-  const durations = new RequestMetrics({
+  const counters = new RequestCounters({
     bounds,
     mostSeries,
     hasHistogram: true,
@@ -47,19 +49,19 @@ function durationsUnderTest(options: Partial<RequestMetricsOptions> = {}): Under
     warn: (message) => warnings.push(message),
     ...options,
   });
-  durations.route = (request: HttpRequest) => (request as unknown as Ended).route as string;
-  return { durations, warnings, clock };
+  counters.route = (request: HttpRequest) => (request as unknown as Ended).route as string;
+  return { counters, warnings, clock };
 }
 
-/** The counts of all non-empty histogram buckets, by upper bound. */
-function buckets(durations: RequestMetrics): Record<string, number> {
-  const all = durations.samples('d').filter(({ metricName }) => metricName === 'd_bucket');
+/** Returns the counts of all histogram buckets that are not empty, by upper bound. */
+function buckets(counters: RequestCounters): Record<string, number> {
+  const all = counters.samples('d').filter(({ metricName }) => metricName === 'd_bucket');
   return Object.fromEntries(all.map(({ labels, value }) => [String(labels['le']), value]));
 }
 
-/** The number of requests for each label set: method, status and route. */
-function labelSets(durations: RequestMetrics): Record<string, number> {
-  const all = durations.samples('d').filter(({ metricName }) => metricName === 'd_count');
+/** Returns the number of requests for each combination of method, status and route. */
+function labelSets(counters: RequestCounters): Record<string, number> {
+  const all = counters.samples('d').filter(({ metricName }) => metricName === 'd_count');
   return Object.fromEntries(
     all.map(({ sharedLabels: labels, value }) => [
       `${String(labels?.['http_request_method'])} ${String(labels?.['http_response_status_code'])} ${String(labels?.['http_route'])}`,
@@ -69,10 +71,10 @@ function labelSets(durations: RequestMetrics): Record<string, number> {
 }
 
 test("A-187 a duration falls into one of OpenTelemetry's buckets or into a longer one, bounds included", () => {
-  const { durations } = durationsUnderTest();
+  const { counters } = countersUnderTest();
   for (const duration of [0, 5, 5.001, 10_000, 10_000.001, 300_000, 3_600_000])
-    durations.onRequestEnd(ended({}), duration);
-  const cumulative = buckets(durations);
+    counters.onRequestEnd(ended({}), duration);
+  const cumulative = buckets(counters);
   assert.deepEqual(
     Object.keys(cumulative).sort((a, b) => Number(a.replace('+Inf', '1e9')) - Number(b.replace('+Inf', '1e9'))),
     [
@@ -108,13 +110,13 @@ test("A-187 a duration falls into one of OpenTelemetry's buckets or into a longe
 });
 
 test('the sum of the request durations is in seconds', () => {
-  const { durations } = durationsUnderTest();
-  durations.onRequestEnd(ended({}), 250);
-  durations.onRequestEnd(ended({}), 1_500);
-  assert.equal(durations.samples('d').find(({ metricName }) => metricName === 'd_sum')?.value, 1.75);
+  const { counters } = countersUnderTest();
+  counters.onRequestEnd(ended({}), 250);
+  counters.onRequestEnd(ended({}), 1_500);
+  assert.equal(counters.samples('d').find(({ metricName }) => metricName === 'd_sum')?.value, 1.75);
 });
 
-test('a method that OpenTelemetry does not know, or a missing one, is counted as _OTHER', () => {
+test('a request whose method is missing or unknown to OpenTelemetry is counted under the method _OTHER', () => {
   assert.deepEqual(
     ['GET', 'get', 'QUERY', 'PROPFIND', 'X\n"', undefined, '__proto__', 'constructor'].map(methodLabel),
     ['GET', '_OTHER', 'QUERY', '_OTHER', '_OTHER', '_OTHER', '_OTHER', '_OTHER'],
@@ -122,50 +124,50 @@ test('a method that OpenTelemetry does not know, or a missing one, is counted as
 });
 
 test('a request whose response never began has no status, even if its handler had set one', () => {
-  const { durations } = durationsUnderTest();
-  durations.onRequestEnd(ended({ statusCode: 418, headersSent: false, writableFinished: false, route: '/a' }), 1);
-  assert.deepEqual(labelSets(durations), { 'GET  /a': 1 });
-  assert.equal(durations.aborted, 1);
+  const { counters } = countersUnderTest();
+  counters.onRequestEnd(ended({ statusCode: 418, headersSent: false, writableFinished: false, route: '/a' }), 1);
+  assert.deepEqual(labelSets(counters), { 'GET  /a': 1 });
+  assert.equal(counters.aborted, 1);
 });
 
 test('a response that was cut in the middle has the status that was sent, and counts as aborted', () => {
-  const { durations } = durationsUnderTest();
-  durations.onRequestEnd(ended({ writableFinished: false }), 1);
-  durations.onRequestEnd(ended({}), 1);
-  assert.deepEqual(labelSets(durations), { 'GET 200 ': 2 });
-  assert.equal(durations.aborted, 1);
+  const { counters } = countersUnderTest();
+  counters.onRequestEnd(ended({ writableFinished: false }), 1);
+  counters.onRequestEnd(ended({}), 1);
+  assert.deepEqual(labelSets(counters), { 'GET 200 ': 2 });
+  assert.equal(counters.aborted, 1);
 });
 
 test('a status that a handler has made invalid after sending its headers is counted as no status', () => {
-  const { durations } = durationsUnderTest();
-  for (const statusCode of [NaN, -1, 1e9, '200', 200n, null, 99]) durations.onRequestEnd(ended({ statusCode }), 1);
-  assert.deepEqual(labelSets(durations), { 'GET  ': 7 });
+  const { counters } = countersUnderTest();
+  for (const statusCode of [NaN, -1, 1e9, '200', 200n, null, 99]) counters.onRequestEnd(ended({ statusCode }), 1);
+  assert.deepEqual(labelSets(counters), { 'GET  ': 7 });
 });
 
 test('a route that is not a string is counted as unknown', () => {
-  const { durations } = durationsUnderTest();
+  const { counters } = countersUnderTest();
   for (const route of [undefined, null, 7, {}, Promise.resolve('/a'), ['/a']])
-    durations.onRequestEnd(ended({ route }), 1);
-  assert.deepEqual(labelSets(durations), { 'GET 200 ': 6 });
+    counters.onRequestEnd(ended({ route }), 1);
+  assert.deepEqual(labelSets(counters), { 'GET 200 ': 6 });
 });
 
 test('a route may have the name `constructor` or `__proto__`', () => {
-  const { durations } = durationsUnderTest();
-  for (const route of ['__proto__', 'constructor', '_OTHER']) durations.onRequestEnd(ended({ route }), 1);
-  assert.deepEqual(labelSets(durations), { 'GET 200 __proto__': 1, 'GET 200 constructor': 1, 'GET 200 _OTHER': 1 });
+  const { counters } = countersUnderTest();
+  for (const route of ['__proto__', 'constructor', '_OTHER']) counters.onRequestEnd(ended({ route }), 1);
+  assert.deepEqual(labelSets(counters), { 'GET 200 __proto__': 1, 'GET 200 constructor': 1, 'GET 200 _OTHER': 1 });
 });
 
 test('after maxMetricSeries a new route is counted as _OTHER, with one warning and a counter, and known routes continue', () => {
-  const { durations, warnings } = durationsUnderTest();
-  for (let index = 0; index < 300; index++) durations.onRequestEnd(ended({ route: `/orders/${String(index)}` }), 1);
-  durations.onRequestEnd(ended({ method: 'POST', statusCode: 500, route: '/orders/9999' }), 1);
-  durations.onRequestEnd(ended({ route: '/orders/7' }), 1);
-  const sets = labelSets(durations);
+  const { counters, warnings } = countersUnderTest();
+  for (let index = 0; index < 300; index++) counters.onRequestEnd(ended({ route: `/orders/${String(index)}` }), 1);
+  counters.onRequestEnd(ended({ method: 'POST', statusCode: 500, route: '/orders/9999' }), 1);
+  counters.onRequestEnd(ended({ route: '/orders/7' }), 1);
+  const sets = labelSets(counters);
   assert.equal(Object.keys(sets).length, 229);
   assert.equal(sets['GET 200 /orders/7'], 2);
   assert.equal(sets['GET 200 _OTHER'], 73);
   assert.equal(sets['POST 500 _OTHER'], 1);
-  assert.equal(durations.folded, 74);
+  assert.equal(counters.folded, 74);
   assert.equal(warnings.length, 1);
   assert.match(
     warnings[0] ?? '',
@@ -178,53 +180,55 @@ test('fewer histogram buckets leave room for more routes, and maxMetricSeries 0 
     [100, 26],
     [0, 301],
   ] as const) {
-    const { durations } = durationsUnderTest({ bounds: [1_000], mostSeries: series });
-    for (let index = 0; index <= 300; index++) durations.onRequestEnd(ended({ route: String(index) }), 1);
-    assert.equal(Object.keys(labelSets(durations)).length, most);
+    const { counters } = countersUnderTest({ bounds: [1_000], mostSeries: series });
+    for (let index = 0; index <= 300; index++) counters.onRequestEnd(ended({ route: String(index) }), 1);
+    assert.equal(Object.keys(labelSets(counters)).length, most);
   }
 });
 
 test('the quantile of the request durations is the same without the histogram', () => {
-  const { durations } = durationsUnderTest({ hasHistogram: false });
-  durations.onRequestEnd(ended({}), 700);
-  assert.deepEqual(durations.samples('d'), []);
-  assert.ok(durations.quantile(1) === 700);
+  const { counters } = countersUnderTest({ hasHistogram: false });
+  counters.onRequestEnd(ended({}), 700);
+  assert.deepEqual(counters.samples('d'), []);
+  assert.ok(counters.quantile(1) === 700);
 });
 
 test('a quantile uses the buckets of all label sets, and never exceeds the longest duration', () => {
-  const { durations } = durationsUnderTest();
-  assert.equal(durations.quantile(0.99), 0);
-  for (let index = 0; index < 99; index++) durations.onRequestEnd(ended({ route: String(index) }), 3);
-  durations.onRequestEnd(ended({ method: 'POST' }), 30_000);
-  assert.ok(durations.quantile(0.5) < 5);
-  assert.equal(durations.quantile(0.99), 3);
-  assert.equal(durations.quantile(1), 30_000);
+  const { counters } = countersUnderTest();
+  assert.equal(counters.quantile(0.99), 0);
+  for (let index = 0; index < 99; index++) counters.onRequestEnd(ended({ route: String(index) }), 3);
+  counters.onRequestEnd(ended({ method: 'POST' }), 30_000);
+  assert.ok(counters.quantile(0.5) < 5);
+  assert.equal(counters.quantile(0.99), 3);
+  assert.equal(counters.quantile(1), 30_000);
 });
 
 test('a quantile of only short requests never exceeds the longest of them', () => {
-  const { durations } = durationsUnderTest();
-  durations.onRequestEnd(ended({}), 0.5);
-  assert.ok(durations.quantile(0.99) <= 0.5);
+  const { counters } = countersUnderTest();
+  counters.onRequestEnd(ended({}), 0.5);
+  assert.ok(counters.quantile(0.99) <= 0.5);
 });
 
 test('the quantile of the request durations covers the last 5 to 10 minutes', () => {
-  const { durations, clock } = durationsUnderTest();
-  durations.onRequestEnd(ended({}), 120_000);
+  const { counters, clock } = countersUnderTest();
+  counters.onRequestEnd(ended({}), 120_000);
   for (const minute of [1, 4, 6, 9]) {
     clock.now = minute * 60_000;
-    assert.equal(durations.quantile(1), 120_000, `minute ${String(minute)}`);
-    durations.onRequestEnd(ended({}), 1_000);
+    assert.equal(counters.quantile(1), 120_000, `minute ${String(minute)}`);
+    counters.onRequestEnd(ended({}), 1_000);
   }
   clock.now = 12 * 60_000;
-  assert.equal(durations.quantile(1), 1_000);
+  assert.equal(counters.quantile(1), 1_000);
   clock.now = 60 * 60_000;
-  assert.equal(durations.quantile(1), 0);
+  assert.equal(counters.quantile(1), 0);
 });
 
-/** Returns whether an overrun is predicted for one request in flight, if earlier requests took these seconds. */
+/**
+ * Returns whether the metrics predict an overrun for one request in flight, if earlier requests took the given seconds.
+ */
 function isOverrun(took: readonly number[], budget: number): boolean {
-  const { durations } = durationsUnderTest();
-  for (const duration of took) durations.onRequestEnd(ended({}), duration * 1_000);
+  const { counters } = countersUnderTest();
+  for (const duration of took) counters.onRequestEnd(ended({}), duration * 1_000);
   const { isOverrun: result } = predict({
     budget: budget * 1_000,
     drainEnd: budget * 1_000,
@@ -236,7 +240,7 @@ function isOverrun(took: readonly number[], budget: number): boolean {
     isDrained: false,
     requestsInFlight: 1,
     oldest: 0,
-    usual: durations.quantile(0.99),
+    usual: counters.quantile(0.99),
     longRunningRequests: 0,
     grace: 0,
   });
@@ -245,11 +249,14 @@ function isOverrun(took: readonly number[], budget: number): boolean {
 
 const times = (count: number, seconds: number): number[] => Array.from({ length: count }, () => seconds);
 
-test('a single request of 300 s among a thousand shorter ones causes no predicted overrun', () => {
-  assert.equal(isOverrun([...times(900, 0.1), ...times(99, 11), 300], 33), false);
+test('if the 99th percentile is 11 s, one request of 300 s causes no predicted overrun with 33 s of the budget left', () => {
+  const took = [...times(900, 0.1), ...times(99, 11), 300];
+  assert.equal(isOverrun(took, 33), false);
+  assert.equal(isOverrun(took, 11), false);
+  assert.equal(isOverrun(took, 10), true);
 });
 
-test('if 5.7 % of all requests took 35 s, an overrun is predicted with 33 s left, and none with 36 s left', () => {
+test('if 5.7 % of all requests took 35 s, an overrun is predicted with 33 s of the budget left, and none with 36 s left', () => {
   assert.equal(isOverrun([...times(943, 0.1), ...times(57, 35)], 33), true);
   assert.equal(isOverrun([...times(943, 0.1), ...times(57, 35)], 36), false);
 });

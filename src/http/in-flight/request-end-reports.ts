@@ -1,9 +1,9 @@
-// Reports each ended request to the metrics and the audit log. If both are off, RequestEnds is not created.
+// Reports each ended request to the metrics and the audit log. If both are off, no RequestEndReports is created.
 import type { Clock } from '../../clock.ts';
 import type { AuditLog, RequestObserver } from '../../observer.ts';
 import type { Exchange, HttpExchange } from '../exchange.ts';
 
-export interface RequestEndsOptions {
+export interface RequestEndReportsOptions {
   readonly clock: Clock;
   readonly isLongRunning: (exchange: HttpExchange) => boolean;
   readonly observer: RequestObserver | undefined;
@@ -11,18 +11,18 @@ export interface RequestEndsOptions {
 }
 
 /**
- * RequestEnds reports the end of each of the program's requests. It does not report a request on a connection that was
+ * RequestEndReports reports the end of each of the program's requests. It does not report a request on a connection that was
  * accepted after NotAcceptingNewRequest, because such a request never reached the program.
  */
-export class RequestEnds {
-  readonly #options: RequestEndsOptions;
+export class RequestEndReports {
+  readonly #options: RequestEndReportsOptions;
 
-  constructor(options: RequestEndsOptions) {
+  constructor(options: RequestEndReportsOptions) {
     this.#options = options;
   }
 
-  /** note reports that a request has ended to the metrics and the audit log. */
-  note(exchange: HttpExchange): void {
+  /** report reports that a request has ended to the metrics and the audit log. */
+  report(exchange: HttpExchange): void {
     const { clock, isLongRunning, observer, audit } = this.#options;
     const { state, connection, response, arrivedAt } = exchange;
     if (state.is === 'ours' || connection.isLate) return;
@@ -32,8 +32,8 @@ export class RequestEnds {
     else observer.onRequestEnd(response, clock.now() - arrivedAt);
   }
 
-  /** noteUpgraded reports the end of an upgraded connection. */
-  noteUpgraded(upgraded: Exchange): void {
+  /** reportUpgraded reports the end of an upgraded connection. */
+  reportUpgraded(upgraded: Exchange): void {
     this.#options.audit?.onComplete(upgraded);
     this.#options.observer?.onLongRunningEnd();
   }

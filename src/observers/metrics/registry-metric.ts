@@ -6,10 +6,7 @@ export interface MetricRow {
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly help: string;
   readonly labels: readonly string[];
-  /**
-   * aggregator says how to combine the values of several processes, for a program that gathers them. The default is the
-   * sum.
-   */
+  /** aggregator says how prom-client combines the values of the workers of a cluster. The default is the sum. */
   readonly aggregator?: 'sum' | 'first' | 'min' | 'max';
 }
 
@@ -17,7 +14,7 @@ export interface MetricRow {
 export interface Sample {
   readonly labels: Readonly<Record<string, string | number>>;
   readonly value: number;
-  /** sharedLabels are labels that several samples have in common. These samples refer to one object. */
+  /** sharedLabels are labels that several samples have in common, as one shared object. */
   readonly sharedLabels?: Readonly<Record<string, string>>;
   /** metricName is set if it differs from the name of the metric. A histogram has samples with three names. */
   readonly metricName?: string;
@@ -46,8 +43,8 @@ type MetricWithSamples = Pick<RegistryMetric, 'name' | 'help' | 'type' | 'aggreg
   readonly values: readonly Sample[];
 };
 
-/** createMetric returns a metric that calls `read` for its samples at each scrape. */
-export function createMetric(
+/** createRegistryMetric returns a metric that calls `read` for its samples at each scrape. */
+export function createRegistryMetric(
   name: string,
   { help, type, aggregator = 'sum' }: MetricRow,
   read: () => readonly Sample[] | Promise<readonly Sample[]>,

@@ -1,16 +1,22 @@
-// The metrics of one lifecycle: connects the counters, their readers and the endpoint.
+// The metrics of one lifecycle: connects the counters, their collectors and the endpoint.
 import type { Clock } from '../../clock.ts';
 import type { Answer } from '../../message.ts';
 import type { Observer, PreviousRun, RequestObserver } from '../../observer.ts';
 import type { Settings } from '../../settings/table.ts';
 import { probePortMetricsPath } from '../../settings/probe-port.ts';
 import { MetricsEndpoint, type Renderer } from './endpoint.ts';
-import { Events } from './events.ts';
-import { createMetric, type MetricRow, type RegistryMetric } from './metric.ts';
-import { healthReaders, metricsReaders, slisReaders, type EventLoopCounts, type Readers } from './readers.ts';
-import { read, type Reading, type Watched } from './reading.ts';
+import { EventCounters } from './event-counters.ts';
+import { createRegistryMetric, type MetricRow, type RegistryMetric } from './registry-metric.ts';
+import {
+  healthCollectors,
+  metricsCollectors,
+  slisCollectors,
+  type EventLoopCounts,
+  type Collectors,
+} from './collectors.ts';
+import { takeSnapshot, type ScrapeSnapshot, type Watched } from './scrape-snapshot.ts';
 import { register, type MetricsRegistry } from './registry.ts';
-import { RequestMetrics } from './request-metrics.ts';
+import { RequestCounters } from './request-counters.ts';
 import { healthMetricsTable, metricsTable, slisTable } from './table.ts';
 
 export interface MetricsOptions {
@@ -34,13 +40,14 @@ export interface Metrics {
   answer(url: string, method: string): Answer | Promise<Answer> | undefined;
   /** answerProbePort returns the answer to a scrape on the probe port, where the metrics have a fixed path. */
   answerProbePort(url: string, method: string): Answer | Promise<Answer> | undefined;
-  /** watch sets the lifecycle that the metrics read. It is called once, before anything happens in the lifecycle. */
+  /** watch sets the lifecycle that the metrics read. It is called once, before the first event of the lifecycle. */
   watch(watched: Watched): void;
 }
 
 /**
- * createMetrics creates the metrics. It returns undefined if nothing can read them: there is no `metricsPath`, no probe
- * port and no registry. It throws LAMEDUCK_ERR_SETTINGS_INVALID if the registry rejects a metric.
+ * createMetrics creates the metrics. It returns undefined if the metrics cannot be scraped, because there is no
+ * `metricsPath`, no probe port and no registry. It throws LAMEDUCK_ERR_SETTINGS_INVALID if the registry rejects a
+ * metric.
  */
 export function createMetrics(options: MetricsOptions): Metrics | undefined {
   const { registry, settings } = options;
@@ -53,23 +60,23 @@ function hasEndpoint({ metricsPath, probePort }: Settings): boolean {
 
 class LifecycleMetrics implements Metrics {
   readonly observer: Observer;
-  readonly requests: RequestMetrics;
+  readonly requests: RequestCounters;
   readonly #settings: Settings;
   readonly #clock: Clock;
-  readonly #events: Events;
+  readonly #events: EventCounters;
   readonly #endpoint: MetricsEndpoint | undefined;
   readonly #unregister: () => void;
   #watched!: Watched;
   #tookMs: number | undefined;
-  #reading: Promise<Reading> | undefined;
+  #snapshot: Promise<ScrapeSnapshot> | undefined;
 
   constructor(options: MetricsOptions) {
     const { clock, registry, settings, warn, eventLoop, auditDropped, previousRun = () => undefined } = options;
     this.#settings = settings;
     this.#clock = clock;
-    this.#events = new Events(() => clock.now());
+    this.#events = new EventCounters(() => clock.now());
     this.observer = this.#events.observer;
-    this.requests = new RequestMetrics({
+    this.requests = new RequestCounters({
       warn,
       now: () => clock.now(),
       bounds: settings.requestDurationBuckets,
@@ -78,19 +85,19 @@ class LifecycleMetrics implements Metrics {
     });
     const metrics = metricsOf(
       metricsTable,
-      metricsReaders({
+      metricsCollectors({
         events: this.#events,
-        durations: this.requests,
+        requests: this.requests,
         eventLoop,
         auditDropped,
         previousRun,
         traffic: () => this.#watched.traffic,
         electors: () => this.#watched.electors,
-        look: () => this.#look(),
+        snapshot: () => this.#takeSnapshot(),
       }),
       // Omit the HTTP metrics if the program already has them from OpenTelemetry.
     ).filter(({ name }) => settings.httpMetrics === 'on' || !name.startsWith('http_'));
-    const health = metricsOf(healthMetricsTable, healthReaders(this.#events));
+    const health = metricsOf(healthMetricsTable, healthCollectors(this.#events));
     this.#unregister = registry === undefined ? () => undefined : register(registry, [...metrics, ...health]);
     if (!hasEndpoint(settings)) return;
     this.#endpoint = new MetricsEndpoint({
@@ -98,7 +105,7 @@ class LifecycleMetrics implements Metrics {
       metrics,
       warn,
       clock,
-      slis: [...health, ...metricsOf(slisTable, slisReaders)],
+      slis: [...health, ...metricsOf(slisTable, slisCollectors)],
       registry: typeof registry?.metrics === 'function' ? (registry as Renderer) : undefined,
     });
   }
@@ -121,25 +128,25 @@ class LifecycleMetrics implements Metrics {
     });
   }
 
-  // Returns one Reading for all metrics of a scrape, because a registry reads its metrics in one turn of the event
+  // Returns one ScrapeSnapshot for all metrics of a scrape, because a registry reads its metrics in one turn of the event
   // loop.
-  #look(): Promise<Reading> {
-    this.#reading ??= read(this.#watched, {
+  #takeSnapshot(): Promise<ScrapeSnapshot> {
+    this.#snapshot ??= takeSnapshot(this.#watched, {
       now: () => this.#clock.now(),
       settings: this.#settings,
       events: this.#events,
-      durations: this.requests,
+      requests: this.requests,
       tookMs: this.#tookMs,
     }).finally(() => {
-      this.#reading = undefined;
+      this.#snapshot = undefined;
     });
-    return this.#reading;
+    return this.#snapshot;
   }
 }
 
 function metricsOf<Name extends string>(
   table: Readonly<Record<Name, MetricRow>>,
-  readers: Readers<Name>,
+  collectors: Collectors<Name>,
 ): RegistryMetric[] {
-  return (Object.keys(table) as Name[]).map((name) => createMetric(name, table[name], readers[name]));
+  return (Object.keys(table) as Name[]).map((name) => createRegistryMetric(name, table[name], collectors[name]));
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { describe, test } from 'node:test';
 import { healthMetricsTable, metricsTable, slisTable } from '../../../src/observers/metrics/table.ts';
-import type { MetricRow } from '../../../src/observers/metrics/metric.ts';
+import type { MetricRow } from '../../../src/observers/metrics/registry-metric.ts';
 import { ask, measure, next } from '../../support/measured.ts';
 
 const { cache } = createRequire(import.meta.url);

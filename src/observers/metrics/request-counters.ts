@@ -1,12 +1,12 @@
-// Records each ended request for the metrics: its duration in a histogram, and counts. If metrics are on, every request
-// comes here, so this must be fast.
+// Counts each ended request for the metrics, and records its duration in a histogram. This code must be fast, because
+// it runs for every request if metrics are on.
 import { sentStatus, type HttpRequest, type HttpResponse } from '../../message.ts';
 import type { RequestObserver } from '../../observer.ts';
-import type { Sample } from './metric.ts';
+import type { Sample } from './registry-metric.ts';
 import { RecentDurations } from './recent-durations.ts';
 
-// The window of the prediction, in milliseconds. With this length, the prediction adapts to a change of the traffic
-// within minutes, and still has data after a minute without requests.
+// The prediction uses the durations of requests in this window, in milliseconds. So it adapts to a change of the
+// traffic within minutes, and still has data after a minute without requests.
 const recentWindow = 5 * 60_000;
 
 // The methods that OpenTelemetry's HTTP conventions list as known.
@@ -23,14 +23,14 @@ interface LabelSet {
   sum: number;
 }
 
-export interface RequestMetricsOptions {
+export interface RequestCountersOptions {
   readonly warn: (message: string) => void;
   readonly now: () => number;
   /** bounds are the upper bounds of the buckets in milliseconds, in ascending order. */
   readonly bounds: readonly number[];
   /** mostSeries is the maximum number of series of the histogram. 0 means no limit. */
   readonly mostSeries: number;
-  /** hasHistogram is false if durations are counted only for the prediction. */
+  /** hasHistogram is false if the durations are needed only to predict the duration of a shutdown. */
   readonly hasHistogram: boolean;
 }
 
@@ -42,9 +42,9 @@ export function methodLabel(method: string | undefined): string {
   return methods[indexOfMethod.get(method) ?? methods.length] ?? other;
 }
 
-/** RequestMetrics counts ended requests by method, status and route, never by path. */
-export class RequestMetrics implements RequestObserver {
-  /** aborted counts the requests without a complete response. */
+/** RequestCounters counts ended requests by method, status and route, never by path. */
+export class RequestCounters implements RequestObserver {
+  /** aborted counts the requests that ended without a complete response. */
   aborted = 0;
   longRunningEnded = 0;
   /**
@@ -54,7 +54,7 @@ export class RequestMetrics implements RequestObserver {
   folded = 0;
   /** route returns the route of a request, and must not throw. If routes are not known, route is undefined. */
   route: Route;
-  readonly #options: RequestMetricsOptions;
+  readonly #options: RequestCountersOptions;
   readonly #bounds: readonly number[];
   readonly #bucketLabels: readonly { readonly le: number | '+Inf' }[];
   readonly #mostLabelSets: number;
@@ -63,7 +63,7 @@ export class RequestMetrics implements RequestObserver {
   #labelSets = 0;
   #hasWarned = false;
 
-  constructor(options: RequestMetricsOptions) {
+  constructor(options: RequestCountersOptions) {
     const { bounds, mostSeries, now } = options;
     this.#options = options;
     this.#bounds = bounds;

@@ -1,58 +1,60 @@
-// The functions that read the samples of each metric. There is one for each row of the metrics table.
+// The functions that collect the samples of each metric at a scrape. There is one for each row of the metrics table.
 import { performance } from 'node:perf_hooks';
 import { signalNames } from '../../lifecycle/graph.ts';
 import type { ElectorCounts, PreviousRun } from '../../observer.ts';
 import { version } from '../../version.ts';
-import type { Events } from './events.ts';
-import type { Sample } from './metric.ts';
-import type { Reading, Watched } from './reading.ts';
-import type { RequestMetrics } from './request-metrics.ts';
+import type { EventCounters } from './event-counters.ts';
+import type { Sample } from './registry-metric.ts';
+import type { ScrapeSnapshot, Watched } from './scrape-snapshot.ts';
+import type { RequestCounters } from './request-counters.ts';
 import type { healthMetricsTable, metricsTable, slisTable } from './table.ts';
 
-/** Readers contains for each metric the function that reads its samples. */
-export type Readers<Name extends string> = Readonly<Record<Name, () => readonly Sample[] | Promise<readonly Sample[]>>>;
+/** Collectors contains for each metric the function that collects its samples. */
+export type Collectors<Name extends string> = Readonly<
+  Record<Name, () => readonly Sample[] | Promise<readonly Sample[]>>
+>;
 
 /** EventLoopCounts are totals since the start, measured by the heartbeat of the event loop, in milliseconds. */
 export interface EventLoopCounts {
-  /** lateMs is the sum of the delays of all heartbeats. */
+  /** lateMs is the sum of the delays of all heartbeats, in milliseconds. */
   readonly lateMs: number;
   readonly stalls: number;
   readonly stalledMs: number;
 }
 
-/** ReadersOptions are the sources of the samples. */
-export interface ReadersOptions {
-  readonly events: Events;
-  readonly durations: RequestMetrics;
+/** CollectorsOptions contains the functions and counters from which the samples are collected. */
+export interface CollectorsOptions {
+  readonly events: EventCounters;
+  readonly requests: RequestCounters;
   readonly traffic: () => Watched['traffic'];
   readonly electors: () => Watched['electors'];
-  readonly look: () => Promise<Reading>;
+  readonly snapshot: () => Promise<ScrapeSnapshot>;
   readonly eventLoop: (() => EventLoopCounts) | undefined;
   readonly auditDropped: (() => number) | undefined;
   /** previousRun returns how the previous run ended. It returns undefined without a checkpoint. */
   readonly previousRun: () => PreviousRun | undefined;
 }
 
-/** metricsReaders returns the readers of the metrics at `metricsPath`. */
-export function metricsReaders(options: ReadersOptions): Readers<keyof typeof metricsTable> {
-  const { durations, events, traffic, look, auditDropped, previousRun } = options;
+/** metricsCollectors returns the collectors of the metrics at `metricsPath`. */
+export function metricsCollectors(options: CollectorsOptions): Collectors<keyof typeof metricsTable> {
+  const { requests, events, traffic, snapshot, auditDropped, previousRun } = options;
   return {
-    http_server_request_duration_seconds: () => durations.samples('http_server_request_duration_seconds'),
-    http_server_active_requests: async () => activeRequests(await look()),
-    lameduck_long_running_requests: async () => [plain((await look()).counts.longRunningRequests)],
-    lameduck_long_running_requests_ended_total: () => [plain(durations.longRunningEnded)],
-    lameduck_requests_folded_total: () => [plain(durations.folded)],
-    lameduck_requests_aborted_total: () => [plain(durations.aborted)],
-    lameduck_requests_rejected_total: () => [plain(traffic().overload?.requestsRejected ?? 0)],
-    lameduck_requests_timed_out_total: () => [plain(traffic().overload?.requestsTimedOut ?? 0)],
+    http_server_request_duration_seconds: () => requests.samples('http_server_request_duration_seconds'),
+    http_server_active_requests: async () => activeRequests(await snapshot()),
+    lameduck_long_running_requests: async () => [plain((await snapshot()).counts.longRunningRequests)],
+    lameduck_long_running_requests_ended_total: () => [plain(requests.longRunningEnded)],
+    lameduck_requests_folded_total: () => [plain(requests.folded)],
+    lameduck_requests_aborted_total: () => [plain(requests.aborted)],
+    lameduck_requests_rejected_total: () => [plain(traffic().requests.inFlight.totals.rejected)],
+    lameduck_requests_timed_out_total: () => [plain(traffic().requests.inFlight.totals.timedOut)],
     lameduck_connections: () => [plain(traffic().counts.connections)],
     lameduck_connections_accepted_total: () => [plain(traffic().connectionsAccepted)],
-    ...lifecycleReaders(options),
-    ...eventLoopReaders(options),
-    ...electorReaders(options),
+    ...lifecycleCollectors(options),
+    ...eventLoopCollectors(options),
+    ...electorCollectors(options),
     lameduck_shutdown_requests_total: () => [
-      { labels: { outcome: 'answered' }, value: traffic().requests.inFlight.answered },
-      { labels: { outcome: 'refused' }, value: traffic().requests.inFlight.refused },
+      { labels: { outcome: 'answered' }, value: traffic().requests.inFlight.totals.answered },
+      { labels: { outcome: 'refused' }, value: traffic().requests.inFlight.totals.refused },
       { labels: { outcome: 'cut' }, value: events.requestsCut },
     ],
     lameduck_audit_events_dropped_total: () => (auditDropped === undefined ? [] : [plain(auditDropped())]),
@@ -63,7 +65,7 @@ export function metricsReaders(options: ReadersOptions): Readers<keyof typeof me
 
 type EventLoopName = Extract<keyof typeof metricsTable, `lameduck_event_loop_${string}`>;
 
-function eventLoopReaders({ eventLoop }: ReadersOptions): Readers<EventLoopName> {
+function eventLoopCollectors({ eventLoop }: CollectorsOptions): Collectors<EventLoopName> {
   const counted = (count: (counts: EventLoopCounts) => number) => () =>
     eventLoop === undefined ? [] : [plain(count(eventLoop()))];
   return {
@@ -76,7 +78,7 @@ function eventLoopReaders({ eventLoop }: ReadersOptions): Readers<EventLoopName>
 
 type ElectorName = Extract<keyof typeof metricsTable, `${string}leader_election_${string}`>;
 
-function electorReaders({ electors }: ReadersOptions): Readers<ElectorName> {
+function electorCollectors({ electors }: CollectorsOptions): Collectors<ElectorName> {
   const each = (value: (counts: ElectorCounts) => number | undefined) => () =>
     electors().flatMap((countsOf) => {
       const counts = countsOf();
@@ -95,10 +97,10 @@ function electorReaders({ electors }: ReadersOptions): Readers<ElectorName> {
 
 type LifecycleName = Extract<keyof typeof metricsTable, `lameduck_${'lifecycle' | 'hook' | 'shutdown'}_${string}`>;
 
-function lifecycleReaders({
+function lifecycleCollectors({
   events,
-  look,
-}: ReadersOptions): Readers<Exclude<LifecycleName, 'lameduck_shutdown_requests_total'>> {
+  snapshot,
+}: CollectorsOptions): Collectors<Exclude<LifecycleName, 'lameduck_shutdown_requests_total'>> {
   return {
     lameduck_lifecycle_signal: () =>
       signalNames.map((signal) => ({ labels: { signal }, value: events.phases.has(signal) ? 1 : 0 })),
@@ -108,19 +110,19 @@ function lifecycleReaders({
       events.hooks.map(({ kind, name, durationMs }) => ({ labels: { kind, name }, value: seconds(durationMs) })),
     lameduck_hook_failures_total: () =>
       Object.entries(events.hookFailures).map(([kind, value]) => ({ labels: { kind }, value })),
-    lameduck_shutdown_budget_seconds: async () => [plain(seconds((await look()).budget))],
-    lameduck_shutdown_drain_budget_seconds: async () => [plain(seconds((await look()).drainBudget))],
+    lameduck_shutdown_budget_seconds: async () => [plain(seconds((await snapshot()).budget))],
+    lameduck_shutdown_drain_budget_seconds: async () => [plain(seconds((await snapshot()).drainBudget))],
     lameduck_shutdown_remaining_seconds: async () => {
-      const { remaining } = await look();
+      const { remaining } = await snapshot();
       return remaining === undefined ? [] : [plain(seconds(remaining))];
     },
-    lameduck_shutdown_predicted_seconds: async () => [plain(seconds((await look()).prediction.duration))],
-    lameduck_shutdown_overrun_predicted: async () => [plain((await look()).prediction.isOverrun ? 1 : 0)],
+    lameduck_shutdown_predicted_seconds: async () => [plain(seconds((await snapshot()).prediction.duration))],
+    lameduck_shutdown_overrun_predicted: async () => [plain((await snapshot()).prediction.isOverrun ? 1 : 0)],
   };
 }
 
-/** healthReaders returns the readers of the health check metrics (A-180). */
-export function healthReaders({ checks }: Events): Readers<keyof typeof healthMetricsTable> {
+/** healthCollectors returns the collectors of the health check metrics (A-180). */
+export function healthCollectors({ checks }: EventCounters): Collectors<keyof typeof healthMetricsTable> {
   return {
     kubernetes_healthcheck: () =>
       [...checks.values()].map(({ endpoint, check, hasPassed }) => ({
@@ -136,12 +138,12 @@ export function healthReaders({ checks }: Events): Readers<keyof typeof healthMe
   };
 }
 
-/** slisReaders returns the readers of the metrics that only `/slis` has. */
-export const slisReaders: Readers<keyof typeof slisTable> = {
+/** slisCollectors returns the collectors of the metrics that only `/slis` has. */
+export const slisCollectors: Collectors<keyof typeof slisTable> = {
   process_start_time_seconds: () => [plain(seconds(performance.timeOrigin))],
 };
 
-function activeRequests({ active }: Reading): Sample[] {
+function activeRequests({ active }: ScrapeSnapshot): Sample[] {
   return [...active].map(([method, value]) => ({ labels: { http_request_method: method }, value }));
 }
 

@@ -1,9 +1,9 @@
-// Stores the events of a lifecycle for the next scrape.
+// Counts the events of a lifecycle for the next scrape: signals, hooks, checks and cut requests.
 import type { SignalName } from '../../lifecycle/graph.ts';
 import type { HookEnd, HookFailure, HookKind, Observer, SignalEvent, UnfinishedRequest } from '../../observer.ts';
 import { silent } from '../logging.ts';
 
-/** CheckResults contains the number of times that a check has passed and failed, and its last result. */
+/** CheckResults counts how often a check has passed and how often it has failed, and has its last result. */
 export interface CheckResults {
   readonly endpoint: string;
   readonly check: string;
@@ -12,8 +12,8 @@ export interface CheckResults {
   error: number;
 }
 
-/** Events stores the events that the metrics show. */
-export class Events {
+/** EventCounters counts the events of a lifecycle. It also stores the durations of its phases and hooks. */
+export class EventCounters {
   /** phases contains each lifecycle signal that has fired, with the length of the phase before it in milliseconds. */
   readonly phases = new Map<SignalName, number>();
   readonly hooks: HookEnd[] = [];

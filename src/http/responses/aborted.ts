@@ -11,13 +11,16 @@ export function isDestroyedHere(socket: Socket, response: HttpResponse): boolean
   // the socket.
   if (!response.headersSent && socket.writableFinished) return false;
   const errored: NodeJS.ErrnoException | null = socket.errored;
-  // `pipeline` destroys a response with the error of its source, which may be another connection. The response then has
-  // that error itself.
+  // `stream.pipeline()` destroys a response with the error of its source, which may be another connection. The response
+  // then has the same error object.
   const isGiven = errored === (response as { errored?: Error | null }).errored;
   return !isOfPeer(errored) && (isGiven || errored?.syscall === undefined);
 }
 
-/** isOfPeer recognizes the error with which Node destroys a session after the client's GOAWAY with an error code. */
+/**
+ * isOfPeer recognizes the error with which Node destroys a session when the client has sent a GOAWAY with an error
+ * code.
+ */
 export function isOfPeer(error: unknown): boolean {
   return (error as NodeJS.ErrnoException | null | undefined)?.code === 'ERR_HTTP2_SESSION_ERROR';
 }

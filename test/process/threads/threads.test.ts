@@ -5,13 +5,13 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { disposed } from './support/disposed.ts';
-import { registered } from './support/under-register.ts';
-import { HeldRequest } from './support/held-request.ts';
-import { probe } from './support/probe-client.ts';
-import { reservePort } from './support/reserved-port.ts';
-import { ProcessUnderTest, type Line } from './support/process-under-test.ts';
-import { until } from './support/until.ts';
+import { disposed } from '../../support/disposed.ts';
+import { registered } from '../../support/under-register.ts';
+import { HeldRequest } from '../../support/held-request.ts';
+import { probe } from '../../support/probe-client.ts';
+import { reservePort } from '../../support/reserved-port.ts';
+import { ProcessUnderTest, type Line } from '../../support/process-under-test.ts';
+import { until } from '../../support/until.ts';
 
 const endedWell = { code: 0, signal: null };
 
@@ -33,7 +33,10 @@ async function start(t: TestContext, env: Readonly<Record<string, string>> = {})
   return { program, ports: listening().map(({ port }) => Number(port)) };
 }
 
-/** The final lines of the threads, from the main thread's final line after the exit of the process. */
+/**
+ * Waits for the exit of the process. Returns the final lines of the threads, which are part of the main thread's final
+ * line.
+ */
 async function endsOf(program: ProcessUnderTest): Promise<readonly ThreadEnd[]> {
   await program.exit;
   const isOfMainThread = ({ schema, threadId }: Line): boolean =>
@@ -73,7 +76,7 @@ for (const [when, env] of [
           1,
           message,
         );
-    // The message listeners of the thread do not keep it alive.
+    // The message listeners of the thread do not keep the thread alive.
     assert.deepEqual(
       count(program, ({ msg }) => msg === 'event loop not empty'),
       0,
@@ -99,6 +102,32 @@ test('P-072 the main thread serves the probe port, which no worker thread opens'
   );
 });
 
+test('P-072 /readyz of the main thread fails while a worker thread with a server is not ready', async (t) => {
+  const port = await reservePort();
+  const { program, ports } = await start(t, { LAMEDUCK_PROBE_PORT: String(port) });
+  await program.line('probe port', ({ msg }) => msg === 'probe port listens');
+  assert.match((await probe(port, '/readyz?verbose')).body, /^\[\+\]worker-threads ok$/m);
+  for (const [path, status] of [
+    ['/unready', 500],
+    ['/ready', 200],
+  ] as const) {
+    await probe(ports[1] ?? 0, path);
+    while ((await probe(port, '/readyz')).status !== status);
+    assert.equal((await probe(port, '/livez')).status, 200);
+  }
+});
+
+test('P-072 while a worker thread is blocked, /readyz of the main thread uses the last answer of that thread', async (t) => {
+  const port = await reservePort();
+  const { program, ports } = await start(t, { LAMEDUCK_PROBE_PORT: String(port) });
+  await program.line('probe port', ({ msg }) => msg === 'probe port listens');
+  assert.equal((await probe(port, '/readyz')).status, 200);
+  await assert.rejects(probe(ports[0] ?? 0, '/block', { patience: 100 }));
+  await assert.rejects(probe(ports[0] ?? 0, '/', { patience: 100 }));
+  const { status, headers } = await probe(port, '/readyz/worker-threads');
+  assert.deepEqual([status, headers['age']], [200, undefined]);
+});
+
 test('P-072 the main thread has the checkpoint, and a worker thread logs that it has none', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'lameduck-threads-'));
   t.after(() => {
@@ -107,7 +136,7 @@ test('P-072 the main thread has the checkpoint, and a worker thread logs that it
   const path = join(folder, 'checkpoint.json');
   const { program } = await start(t, { LAMEDUCK_CHECKPOINT_PATH: path });
   const { err } = await program.line('the failure', ({ msg }) => msg === 'checkpoint failed');
-  assert.match((err as Error).message, /one of several threads/);
+  assert.match((err as Error).message, /only the main thread of a process/);
   program.kill('SIGTERM');
   assert.deepEqual(await program.exit, endedWell, program.output);
   assert.equal(

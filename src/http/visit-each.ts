@@ -1,0 +1,19 @@
+// Visits connections or requests one after another. An error in one of them does not affect the others.
+
+/**
+ * visitEach calls `visit` for each item. If a call throws, `onFailure` gets the error, and the next item is visited. A
+ * call throws only if the program has changed an object, for example frozen a response.
+ */
+export function visitEach<Item>(
+  items: Iterable<Item>,
+  visit: (item: Item) => void,
+  onFailure: (error: unknown) => void,
+): void {
+  for (const item of items) {
+    try {
+      visit(item);
+    } catch (error) {
+      onFailure(error);
+    }
+  }
+}

@@ -1,0 +1,29 @@
+// Makes each worker that the primary forks load `lameduck/register`. Without a lifecycle, a worker would lose requests
+// at the process signal.
+import type { Cluster } from 'node:cluster';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+// The folder of the package's CommonJS files. It is undefined in an ECMAScript module.
+declare const __dirname: string;
+
+/**
+ * preloadInWorkers affects each worker that is forked from now on. It has no effect if a bundler has moved this code,
+ * or if the program later sets `execArgv` itself.
+ */
+export function preloadInWorkers({ settings }: Cluster): void {
+  const file = typeof __dirname === 'string' ? join(__dirname, 'cluster-worker.cjs') : '';
+  if (!existsSync(file) || !canPreload()) return;
+  // Do not call `setupPrimary`, because its first call fixes `schedulingPolicy`.
+  settings.execArgv = [...(settings.execArgv ?? process.execArgv), '--require', file];
+}
+
+// Tells whether Node can load a file with `--require`. Node then needs the path of the working directory.
+function canPreload(): boolean {
+  try {
+    process.cwd();
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,128 @@
+// Tests that an object that the program has modified affects no other connection.
+import assert from 'node:assert/strict';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { it, test } from 'node:test';
+import { visitEach } from '../../src/http/visit-each.ts';
+import { describeAdapters, serve, shutdownOf } from '../support/serving.ts';
+import { until } from '../support/until.ts';
+
+test('visitEach() visits every item, and reports each error', () => {
+  const [visited, errors]: [number[], unknown[]] = [[], []];
+  const visit = (item: number): void => {
+    visited.push(item);
+    if (item === 2) throw new Error('two');
+  };
+  visitEach([1, 2, 3], visit, (error) => errors.push(error));
+  assert.deepEqual([visited, errors.map(String)], [[1, 2, 3], ['Error: two']]);
+});
+
+// Makes the property throw when it is read, as a Proxy or a getter of a program may do.
+function breakProperties(object: object, names: readonly string[]): void {
+  for (const name of names) {
+    Object.defineProperty(object, name, {
+      get() {
+        throw new Error(`no ${name}`);
+      },
+      // Node sets some properties when the connection closes.
+      set() {
+        /* Ignore the value. */
+      },
+    });
+  }
+}
+
+// Returns every property of a response, except those that Node itself reads when the connection closes. An error in them
+// would be an uncaught error of the program, with lameduck or without.
+function namesOf(object: object): string[] {
+  const chain = [object];
+  for (let next = object; ; chain.push(next)) {
+    next = Object.getPrototypeOf(next) as object;
+    if (next === Object.prototype) break;
+  }
+  return [...new Set(chain.flatMap(Object.getOwnPropertyNames))].filter(
+    (name) => !name.startsWith('_') && name !== 'emit',
+  );
+}
+
+describeAdapters((adapter) => {
+  it('P-001, P-023 a response whose properties throw is named in the log and cut, and every other response gets Connection: close', async (t) => {
+    const held: { readonly request: IncomingMessage; readonly response: ServerResponse }[] = [];
+    const serving = await serve(t, {
+      adapter,
+      listener: (request, response) => held.push({ request, response }),
+    });
+    const [broken, other] = [await serving.dial(), await serving.dial()];
+    broken.get('/broken');
+    await until(() => held.length === 1);
+    other.get('/');
+    await until(() => held.length === 2);
+    const [first, second] = held;
+    assert.ok(first !== undefined && second !== undefined);
+    breakProperties(first.response, ['headersSent', 'writableFinished']);
+    breakProperties(first.request, ['method']);
+    const ended = serving.handle.shutdown('test', { budget: 4_000 });
+    await serving.handle.signals.shutdownInitiated.signaled;
+    second.response.end();
+    assert.equal((await other.reader.next())?.isClose, true);
+    const { exitCode, requests, stepFailures } = await ended;
+    assert.deepEqual({ exitCode, answered: requests.answered }, { exitCode: 80, answered: 1 });
+    assert.deepEqual(
+      serving.unfinished.map(({ route }) => route),
+      ['*'],
+    );
+    assert.deepEqual(stepFailures[0], { step: 'check connections', error: 'no headersSent' });
+    await broken.reader.ended;
+  });
+
+  it('P-001 a handler whose response has no readable headersSent gets no error during the drain', async (t) => {
+    const serving = await serve(t, {
+      adapter,
+      listener: ({ url }, response) => {
+        if (url !== '/') breakProperties(response, ['headersSent']);
+        response.end('ok');
+      },
+    });
+    const [client, other] = [await serving.dial(), await serving.dial()];
+    const { ended } = shutdownOf(serving);
+    client.get('/broken');
+    other.get('/');
+    assert.equal((await client.reader.next())?.body, 'ok');
+    assert.equal((await other.reader.next())?.isClose, true);
+    assert.equal((await ended).requests.answered, 2);
+  });
+
+  it('P-001 a response of which every property throws fails only the step `check connections`, and every other response is complete', async (t) => {
+    const held: ServerResponse[] = [];
+    const serving = await serve(t, { adapter, listener: (_request, response) => held.push(response) });
+    const [broken, other, sharing] = [await serving.dial(), await serving.dial(), await serving.dial()];
+    for (const client of [broken, other, sharing]) {
+      const before = held.length;
+      client.get('/');
+      await until(() => held.length > before);
+    }
+    const [first, ...rest] = held;
+    assert.ok(first !== undefined);
+    // Node can no longer send this response, so the drain need not wait for it.
+    breakProperties(first, namesOf(first));
+    const ended = serving.handle.shutdown('test', { budget: 4_000 });
+    await serving.handle.signals.notAcceptingNewRequest.signaled;
+    for (const response of rest) response.end('whole');
+    for (const client of [other, sharing]) assert.equal((await client.reader.next())?.body, 'whole');
+    const { requests, stepFailures } = await ended;
+    assert.equal(requests.answered, 2);
+    assert.deepEqual([...new Set(stepFailures.map(({ step }) => step))], ['check connections']);
+    await broken.reader.ended;
+  });
+
+  it('P-001 if the ports of one socket cannot be read, the drain still waits for every other connection', async (t) => {
+    const held: IncomingMessage[] = [];
+    const serving = await serve(t, { adapter, listener: (request) => held.push(request) });
+    const [broken, idle] = [await serving.dial(), await serving.dial()];
+    broken.get('/');
+    await until(() => held.length === 1);
+    for (const { socket } of held) breakProperties(socket, ['localPort', 'remotePort']);
+    const { stepFailures } = await serving.handle.shutdown('test', { budget: 4_000 });
+    assert.deepEqual(stepFailures, []);
+    await Promise.all([broken.reader.ended, idle.reader.ended]);
+  });
+});

@@ -1,0 +1,104 @@
+// Tests the primary's part of a cluster with workers that have no lifecycle, or get one late.
+import assert from 'node:assert/strict';
+import type { Cluster } from 'node:cluster';
+import { EventEmitter } from 'node:events';
+import { describe, it } from 'node:test';
+import { Group } from '../../../src/process/cluster/group.ts';
+import type { SharedListeners } from '../../../src/process/cluster/shared-listeners.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+
+/** FakeWorker records the process signals and the messages that the primary sends to it. */
+class FakeWorker extends EventEmitter {
+  readonly signals: string[] = [];
+  readonly kinds: string[] = [];
+  readonly process: EventEmitter;
+
+  constructor(pid: number) {
+    super();
+    this.process = Object.assign(new EventEmitter(), {
+      pid,
+      connected: true,
+      send: ({ kind }: { readonly kind: string }) => this.kinds.push(kind),
+      kill: (signal: string) => this.signals.push(signal),
+    });
+  }
+
+  /** Says that the worker has a lifecycle. */
+  sayHello(): void {
+    this.process.emit('internalMessage', { cmd: 'NODE_LAMEDUCK', kind: 'hello' });
+  }
+}
+
+/** Creates a group whose workers listen, and records the process IDs of its warnings. */
+function listeningGroup(...pids: number[]) {
+  const clock = new FakeClock();
+  const cluster = Object.assign(new EventEmitter(), { Worker: FakeWorker }) as unknown as Cluster;
+  const warned: unknown[] = [];
+  const closes: string[] = [];
+  const listeners = {
+    watch: () => undefined,
+    close: () => Promise.resolve(void closes.push('closed')),
+  } as unknown as SharedListeners;
+  const group = new Group({
+    cluster,
+    clock,
+    probePort: 0,
+    listeners,
+    stallLimit: 0,
+    onExitCode: () => undefined,
+    onBareWorker: (pid) => warned.push(pid),
+  });
+  const workers = pids.map((pid) => {
+    const worker = new FakeWorker(pid);
+    (cluster as unknown as EventEmitter).emit('fork', worker);
+    worker.emit('listening');
+    return worker;
+  });
+  return { clock, group, workers: workers as [FakeWorker, FakeWorker], warned, closes };
+}
+
+describe('a primary of node:cluster', () => {
+  it('P-071 a primary of node:cluster warns once if workers still listen without a lifecycle ten seconds later', async () => {
+    const { clock, warned } = listeningGroup(11, 12);
+    await clock.advance(9_999);
+    assert.deepEqual(warned, []);
+    await clock.advance(60_000);
+    assert.deepEqual(warned, [11]);
+  });
+
+  it('P-071 the primary does not warn about a worker that gets its lifecycle after it listens, or has exited', async () => {
+    const { clock, workers, warned } = listeningGroup(11, 12);
+    await clock.advance(9_000);
+    workers[0].sayHello();
+    workers[1].process.emit('exit', 1, null);
+    await clock.advance(60_000);
+    assert.deepEqual(warned, []);
+  });
+
+  it('P-071 a primary of node:cluster sends the signal to a worker without a lifecycle after the listener is closed', async () => {
+    const { clock, group, workers, closes } = listeningGroup(11, 12);
+    group.shutDown('SIGTERM', clock.now() + 20_000);
+    assert.deepEqual(workers[0].signals, []);
+    const stopped = group.stopAccepting();
+    assert.deepEqual([closes, workers[0].signals], [['closed'], []]);
+    await stopped;
+    assert.deepEqual([workers[0].signals, workers[1].signals], [['SIGTERM'], ['SIGTERM']]);
+  });
+
+  it('P-071 a primary of node:cluster leaves the listener open for a worker with a lifecycle', async () => {
+    const { clock, group, workers, closes } = listeningGroup(11, 12);
+    workers[0].sayHello();
+    group.shutDown('SIGTERM', clock.now() + 20_000);
+    await group.stopAccepting();
+    assert.deepEqual([workers[0].signals, workers[1].signals, closes], [[], ['SIGTERM'], []]);
+  });
+
+  it('P-071 the primary shuts down a worker that gets its lifecycle during the shutdown delay', async () => {
+    const { clock, group, workers } = listeningGroup(11, 12);
+    group.shutDown('SIGTERM', clock.now() + 20_000);
+    workers[0].sayHello();
+    await group.stopAccepting();
+    assert.ok(workers[0].kinds.includes('shutdown'));
+    assert.deepEqual([workers[0].signals, workers[1].signals], [[], ['SIGTERM']]);
+  });
+});

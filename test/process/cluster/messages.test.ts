@@ -1,0 +1,16 @@
+// Tests the message with which the owner of a group shuts down its workers.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sendShutdown } from '../../../src/process/cluster/messages.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+
+test('P-071 the shutdown budget of a worker is that of its primary, minus 1.5 s for the exit of the worker, or minus a quarter if that is less', () => {
+  const clock = new FakeClock();
+  const budgets = [20_000, 2_000, -1].map((left) => {
+    const sent: object[] = [];
+    const channel = { connected: true, send: (message: object) => sent.push(message), on: () => undefined };
+    sendShutdown(channel, { signal: 'SIGTERM', endsAt: clock.now() + left }, clock);
+    return (sent[0] as { readonly budgetMs: number }).budgetMs;
+  });
+  assert.deepEqual(budgets, [18_500, 1_500, 0]);
+});

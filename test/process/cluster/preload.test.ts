@@ -1,0 +1,11 @@
+// Tests which workers of node:cluster load lameduck/register before the program.
+import assert from 'node:assert/strict';
+import type { Cluster } from 'node:cluster';
+import { test } from 'node:test';
+import { preloadInWorkers } from '../../../src/process/cluster/preload.ts';
+
+test('without the file that workers load, as in a bundle, the options of the workers do not change', () => {
+  const cluster = { settings: {} } as Cluster;
+  preloadInWorkers(cluster);
+  assert.deepEqual(cluster.settings, {});
+});

@@ -1,0 +1,64 @@
+// One pair of manifests for `lameduck restarts`, and how pairs are made from one manifest.
+import type { EffectKind } from '../../src/cli/restarts/effects.ts';
+
+/** RestartPair is a pair of manifests, with the effect of applying the second manifest over the first. */
+export interface RestartPair {
+  readonly title: string;
+  readonly before: string;
+  readonly after: string;
+  readonly effect: EffectKind;
+  /** The fields that cause the effect. */
+  readonly causes: readonly string[];
+}
+
+/** image is the image of the containers in the manifests. */
+export const image = 'shop:1';
+
+/**
+ * pairsNamespace stands for the namespace in which a manifest is applied. The cluster suite replaces it by the name of its
+ * own namespace.
+ */
+export const pairsNamespace = 'the-namespace';
+
+/** deployment is the manifest that each pair changes. */
+export const deployment = `apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: shop
+  labels: { app: shop }
+spec:
+  replicas: 2
+  selector:
+    matchLabels: { app: shop }
+  template:
+    metadata:
+      labels: { app: shop }
+    spec:
+      containers:
+        - name: shop
+          image: ${image}
+          env:
+            - { name: A, value: "1" }
+            - { name: B, value: "2" }
+          ports:
+            - containerPort: 8080
+          resources:
+            requests: { cpu: 500m, memory: 1Gi }
+          readinessProbe:
+            httpGet: { port: 8080 }
+      volumes:
+        - name: files
+          configMap: { name: shop }
+`;
+
+/** Row is one change of a manifest. */
+export type Row = readonly [title: string, from: string, to: string, effect: EffectKind, causes?: readonly string[]];
+
+/** rows returns a pair for each change of the manifest. A change replaces the text `from` by the text `to`. */
+export function rows(manifest: string, changes: readonly Row[]): RestartPair[] {
+  return changes.map(([title, from, to, effect, causes = []]) => {
+    const after = manifest.replace(from, to);
+    if (after === manifest) throw new Error(`${title}: nothing is replaced`);
+    return { title, before: manifest, after, effect, causes };
+  });
+}
