@@ -5,7 +5,7 @@
 // file, which is not enumerable.
 import { join, relative } from 'node:path';
 import { build, type Metafile, type Plugin, type StdinOptions } from 'esbuild';
-import { entries, internal, pieces, preload, type Entry } from './entries.ts';
+import { besidePreload, entries, internal, pieces, preload, preloaded, type Entry } from './entries.ts';
 import { common, inlined, root, sourceOf } from './sources.ts';
 
 type Inputs = Metafile['inputs'];
@@ -17,18 +17,18 @@ export async function commonJs({ inputs, outputs }: Metafile): Promise<ReadonlyM
   const names = [preload, ...pieces, main, ...internal, ...entries.map(({ name }) => name)];
   const files = fileOfEach(inputs, [...new Set(names)]);
   const built = names.map(async (name) => [fileOf(name), await buildFile(name, files, inputs)] as const);
-  const register = [fileOf('register'), await buildRegister()] as const;
+  const loaded = preloaded.map(async (name) => [fileOf(name), await buildPreloaded(name)] as const);
   const wrappers = entries.map((entry) => wrapper(entry, outputs[`dist/${entry.name}.js`]?.exports ?? []));
-  return new Map([...(await Promise.all(built)), register, ...wrappers]);
+  return new Map([...(await Promise.all([...built, ...loaded])), ...wrappers]);
 }
 
 function fileOf(name: string): string {
   return `${name.slice(name.lastIndexOf('/') + 1)}.cjs`;
 }
 
-/** fileOfEach returns the file that each module is in, by the path of the module. */
+/** fileOfEach returns for each module the built file that contains it. The key is the path of the module. */
 function fileOfEach(inputs: Inputs, names: readonly string[]): ReadonlyMap<string, string> {
-  const files = new Map<string, string>();
+  const files = new Map(besidePreload.map((module) => [sourceOf(module), preload]));
   for (const name of names) {
     for (const path of reached(inputs, sourceOf(name))) {
       const isShared = name === main || files.has(path);
@@ -60,7 +60,7 @@ async function buildFile(name: string, files: ReadonlyMap<string, string>, input
   const { outputFiles } = await build({
     ...common,
     format: 'cjs',
-    // The sources are ECMAScript modules, which always run in strict mode.
+    // The banner keeps strict mode, in which ECMAScript modules always run.
     banner: { js: "'use strict';" },
     // `import()` does not exist in a sandbox such as Jest's.
     supported: { 'dynamic-import': false },
@@ -78,8 +78,8 @@ function withModules(source: string, shared: readonly string[]): StdinOptions {
 }
 
 /**
- * sharing is an esbuild plugin. If a module is already in another built file, the plugin imports the module from that
- * file.
+ * `sharing()` is an esbuild plugin. If a module is already in another built file, the plugin imports the module from
+ * that file.
  */
 function sharing(name: string, files: ReadonlyMap<string, string>): Plugin {
   return {
@@ -98,21 +98,20 @@ function sharing(name: string, files: ReadonlyMap<string, string>): Plugin {
   };
 }
 
-// An old version of Node must be able to parse this file, so that the file can print its error about the version.
-async function buildRegister(): Promise<string> {
+// An old version of Node must be able to parse this file, so that the file can print the error about the version.
+async function buildPreloaded(name: string): Promise<string> {
   const { outputFiles } = await build({
     ...common,
     target: 'node12',
     format: 'cjs',
-    entryPoints: ['src/register.cts'],
+    entryPoints: [`src/${name}.cts`],
     plugins: [
       {
         name: 'files',
         setup(bundle) {
-          bundle.onResolve({ filter: /^\..*\.ts$/ }, ({ path }) => ({
-            path: `./${fileOf(path.replace(/\.ts$/, ''))}`,
-            external: true,
-          }));
+          bundle.onResolve({ filter: /^\..*\.c?ts$/ }, ({ path, kind }) =>
+            kind === 'entry-point' ? undefined : { path: `./${fileOf(path.replace(/\.c?ts$/, ''))}`, external: true },
+          );
         },
       },
     ],

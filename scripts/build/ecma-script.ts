@@ -30,14 +30,14 @@ export async function ecmaScript(): Promise<{ readonly files: Files; readonly me
 }
 
 /**
- * command builds the program `lameduck`, which loads each subcommand when it is run. The build contains the packages
- * that it needs, so that a service which depends on lameduck does not install them.
+ * `command()` builds the program `lameduck`, which loads each subcommand when it is run. The build includes the
+ * packages that the program needs, so that services that depend on lameduck do not have to install them.
  */
 export async function command(): Promise<Files> {
   const { outputFiles } = await build({
     ...modules,
     packages: 'bundle',
-    // The files of `yaml` for Node are CommonJS, which an ECMAScript module cannot contain.
+    // The files of `yaml` for Node are CommonJS, which an ECMAScript module cannot include.
     alias: { yaml: join(root, 'node_modules', 'yaml', 'browser', 'index.js') },
     entryPoints: [
       { in: sourceOf(commandModule), out: 'main' },

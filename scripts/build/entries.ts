@@ -3,13 +3,13 @@
 
 /** Entry is one export of the package. */
 export interface Entry {
-  /** The name of its files in `dist`. */
+  /** The name of the built files in `dist`. */
   readonly name: string;
-  /** The named export that is also the default export. */
+  /** The name of the export that is also the default export. */
   readonly default?: string;
 }
 
-/** entries are the exports that a program imports. The source of each is `src/NAME.ts`. */
+/** `entries` are the exports that a program imports. The source of each is `src/NAME.ts`. */
 export const entries: readonly Entry[] = [
   { name: 'index' },
   { name: 'fastify', default: 'fastifyLameduck' },
@@ -19,15 +19,18 @@ export const entries: readonly Entry[] = [
 ];
 
 /**
- * preload is the module that `lameduck/register` and the main file share. It is a separate file, because
- * `lameduck/register` runs in every process, and the main file costs milliseconds.
+ * `preload` is the module that `lameduck/register` and the main file share. It has its own file, because
+ * `lameduck/register` loads it in every process, and loading the main file would take milliseconds.
  */
 export const preload = 'process/emit-override';
 
+/** besidePreload are modules in the file of `preload`, because `lameduck/register` needs them before the first response. */
+export const besidePreload: readonly string[] = ['patch-emit'];
+
 /**
- * pieces are the parts of the main file that are separate files. Each contains the modules that it needs and that no
- * earlier file contains. `lameduck/register` loads one of them in each turn of the event loop, so that no turn is long.
- * src/register.cts has this list.
+ * `pieces` are the parts of the main file that have their own files. Each contains the modules that it needs and that
+ * no earlier file contains. `lameduck/register` loads one piece in each turn of the event loop, so that no turn is
+ * long. src/register.cts repeats this list.
  */
 export const pieces: readonly string[] = [
   'settings/complete',
@@ -35,17 +38,20 @@ export const pieces: readonly string[] = [
   'http/in-flight/requests',
   'http/traffic',
   'http/drain/drain',
-  'observers/metrics/metrics',
+  'observers/metrics/lifecycle-metrics',
   'probe-worker/probe-port',
   'process/this-process',
   'parts',
   'manage',
 ];
 
+/** preloaded are the files that Node loads before the program. The source of each is `src/NAME.cts`. */
+export const preloaded: readonly string[] = ['register', 'register/cluster-worker'];
+
 /** internal are files of the package that no program imports by name. */
 export const internal: readonly string[] = ['register/deferral', 'register/program-lifecycle'];
 
-/** command is the source of the program `lameduck`. */
+/** `command` is the source of the program `lameduck`. */
 export const command = 'cli/main';
 
 /**

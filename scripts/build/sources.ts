@@ -11,7 +11,7 @@ export function sourceOf(name: string): string {
 }
 
 /**
- * common holds the options of every build. Imports of packages are not bundled: they come from the program's
+ * `common` holds the options of every build. Imports of packages are not bundled: they come from the program's
  * `node_modules`.
  */
 export const common = {
@@ -25,7 +25,7 @@ export const common = {
   logLevel: 'warning',
 } as const satisfies BuildOptions;
 
-/** inlined replaces each module that reads a file of the source tree with the content of that file. */
+/** `inlined` replaces each module that reads a file of the source tree with the content of that file. */
 export const inlined: Plugin = {
   name: 'inlined',
   setup(bundle) {

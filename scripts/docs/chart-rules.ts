@@ -87,7 +87,7 @@ export const chartRules: Readonly<Record<string, string>> = {
     'By default, all pods meet pod security `restricted`, also the pod of `helm test`. For OpenShift, fields can be removed.',
   'H-110': 'If a pod must not run as root, the user in its image must be a number.',
   'H-113':
-    'With leader election, the chart creates a Role in one namespace. It allows `create` on leases without a name, and the other verbs only on the one Lease.',
+    'With leader election, the chart creates a Role in one namespace. The Role allows `create` on leases without a name, and the other verbs only on the one Lease.',
   'H-078':
     'The chart rejects leader election without its own ServiceAccount or without its token, because every request would get a 403.',
   'H-112': 'A pod has no ServiceAccount token that it does not need.',
@@ -109,7 +109,8 @@ export const chartRules: Readonly<Record<string, string>> = {
   'H-140': 'The sidecar of a mesh, and any other proxy in the pod, exits after the server.',
   'H-141': 'A NetworkPolicy covers incoming and outgoing connections, and allows DNS and probes.',
   'H-142': 'Prometheus scrapes the pods through a PodMonitor or a ServiceMonitor, also while they terminate.',
-  'H-143': 'A drain lasts long enough for Prometheus to scrape the pod during it.',
+  'H-143':
+    'Prometheus scrapes a pod during its drain. The notes of the chart warn if the drain is shorter than the interval.',
   'H-145': 'Each alert has a summary, a description and a configurable severity, and is tested.',
   'H-146':
     'The chart has alerts on overruns of the shutdown budget, cut requests, kills, restarts, readiness, rollouts, disruption budgets and missing metrics.',

@@ -1,4 +1,4 @@
-// Finds the rule numbers that tests and sources cite. This module does not know the rules.
+// Finds the rule numbers that tests and sources cite. It does not check whether a rule with the number exists.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
@@ -52,7 +52,7 @@ function numbersIn(text: string): string[] {
   });
 }
 
-// A title is the first argument of any call, because suites wrap `test` in functions with other names.
+// A title is the first argument of any call, because some test files wrap `test` in functions of their own.
 function titlesIn(file: string, text: string): string[] {
   const titles: string[] = [];
   const visit = (node: ts.Node): void => {

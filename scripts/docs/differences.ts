@@ -2,11 +2,11 @@
 
 export const differences: Readonly<Record<string, string>> = {
   'A-007':
-    'lameduck ends every long-running request, not only watches, and waits until each has ended. It does so even with a grace period of 0.',
+    'lameduck ends every long-running request, not only watches, and waits until each has ended. lameduck does so even with a grace period of 0.',
   'A-009':
     'The stop of the listener may take the rest of the shutdown budget, not only two seconds. A client that reads its 429 late still gets all of it.',
   'A-013':
-    '`HasBeenReady` fires as soon as all checks of `/readyz` pass, even if nothing probes the process. A probe that excludes checks does not fire it.',
+    '`HasBeenReady` fires as soon as all checks of `/readyz` pass, even if nothing probes the process. A probe that excludes checks does not fire this signal.',
   'A-020':
     "One deadline, the shutdown budget, covers lameduck's whole shutdown. It ends before the kubelet's SIGKILL, because a killed process cannot log how it ended.",
   'A-032':
@@ -73,7 +73,7 @@ export const differences: Readonly<Record<string, string>> = {
   'A-133': 'The drain ends upgraded sockets one after another, like all long-running requests.',
   'A-135': 'With a grace period of 0, lameduck ends all long-running requests at once, each with its last chunk.',
   'A-145':
-    'At the end of the grace period, lameduck ends the remaining long-running requests. A request whose handler has sent nothing gets a response. Others get their last chunk. A request still in flight at the end of the budget is logged, destroyed and counted as cut.',
+    'At the end of the grace period of watches, lameduck ends the remaining long-running requests. A request whose handler has sent nothing gets a response. Others get their last chunk. A request still in flight at the end of the budget is logged, destroyed and counted as cut.',
   'A-150':
     "lameduck changes no timeout of the program's server. Before the first process signal, the server's responses do not change.",
   'A-152': 'lameduck ends a connection that has not sent a request after at most one second of silence.',

@@ -6,9 +6,9 @@ export function errorsPage(codes: Readonly<Record<string, { cause: string; remed
     '',
     `## ${code}`,
     '',
-    cause,
+    `**Cause of \`${code}\`:** ${cause}`,
     '',
-    `**Remedy:** ${remedy}`,
+    `**Remedy for \`${code}\`:** ${remedy}`,
   ]);
   return [...opening, ...sections, ''].join('\n');
 }

@@ -1,10 +1,14 @@
 // Writes the pages that are generated from the code. With --check it writes nothing, and fails if a page is outdated.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { page as benchmarksPage } from '../../bench/page.ts';
+import { pictures } from '../../bench/pictures.ts';
+import { savedResults, type Results } from '../../bench/results.ts';
 import { errorCodes } from '../../src/errors.ts';
 import { citedInSources, citedInTests } from './citations.ts';
 import { differences } from './differences.ts';
 import { conformancePage } from './conformance-page.ts';
+import { dashboardPicture, dashboardPictures, type Panel } from './dashboard-picture.ts';
 import { errorsPage } from './errors-page.ts';
 import { metricsPage } from './metrics-page.ts';
 import { tableProblems } from './register-table.ts';
@@ -29,17 +33,28 @@ problems.push(...conformance.problems);
 const kinds = serverKindsTable(passedSoFar());
 problems.push(...kinds.problems);
 
+// The cast is safe, because `npm run bench` has measured every part.
+const results = savedResults() as Results;
+const benchmarks = benchmarksPage(results);
 const readme = withParts(current('README.md') ?? '', {
   conformance: conformance.page,
-  benchmarks: current('docs/benchmarks.md') ?? '',
+  benchmarks,
 });
 problems.push(...readme.problems);
 
-// The table of docs/register.md is measured, so --check can compare only its list of programs.
+// The numbers in docs/register.md are measured, so --check compares only its list of programs.
 problems.push(...tableProblems(current('docs/register.md') ?? ''));
+
+const { panels } = JSON.parse(current('helm/lameduck/files/dashboard.json') ?? '{}') as { panels: Panel[] };
+const dashboards = { light: dashboardPicture(panels, 'light'), dark: dashboardPicture(panels, 'dark') };
+problems.push(...dashboards.light.problems);
 
 const pages = {
   'README.md': readme.readme,
+  [`docs/${dashboardPictures.light}`]: dashboards.light.picture,
+  [`docs/${dashboardPictures.dark}`]: dashboards.dark.picture,
+  'docs/benchmarks.md': benchmarks,
+  ...Object.fromEntries([...pictures(results)].map(([name, text]) => [`docs/benchmarks/${name}`, text])),
   'docs/conformance.md': `${conformance.page}\n${kinds.lines.join('\n')}\n`,
   'docs/errors.md': errorsPage(errorCodes),
   'docs/metrics.md': metricsPage(),

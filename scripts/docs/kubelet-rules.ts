@@ -5,9 +5,9 @@ export const kubeletRules: Readonly<Record<string, string>> = {
     'By default, a probe has a timeout of 1 s, a period of 10 s, a success threshold of 1 and a failure threshold of 3. If the minimum of a field is 1, the value 0 means the default.',
   'K-005': 'A probe with a warning counts as a success, and the kubelet creates an event `ProbeWarning`.',
   'K-006':
-    'Each time a probe is due, the kubelet makes up to three attempts. It repeats an attempt only if it could not make it, not if the probe failed.',
+    'Each time a probe is due, the kubelet makes up to three attempts. It makes another attempt only if the last one could not be made, not if the probe failed.',
   'K-007': "If the kubelet could not make a probe in three attempts, the probe's last result stays.",
-  'K-008': 'If a probe names a port that the container does not declare, the kubelet can never make it.',
+  'K-008': 'If a probe names a port that the container does not declare, the kubelet can never make the probe.',
   'K-009':
     'The kubelet sends probes to the address of the pod, so a server that listens only on loopback cannot be probed.',
   'K-013':
@@ -34,7 +34,8 @@ export const kubeletRules: Readonly<Record<string, string>> = {
     'While a started container is not ready, the kubelet probes its readiness whenever it computes the status of the pod.',
   'K-048':
     'Before a container has the first result of its probes, the kubelet treats it as not ready, as alive and as not started.',
-  'K-049': 'The result of a probe takes effect when it has occurred as often in a row as its threshold requires.',
+  'K-049':
+    'The result of a probe takes effect when it has occurred several times in a row: as often as `failureThreshold` or `successThreshold` requires.',
   'K-050':
     'For each probe, the kubelet counts the equal results in a row. The count continues when the container is replaced.',
   'K-052': 'A container is not ready while it does not run.',
@@ -58,6 +59,7 @@ export const kubeletRules: Readonly<Record<string, string>> = {
     'To end a container, the kubelet runs the preStop hook and then sends the stop signal. At the end of the grace period, it sends SIGKILL.',
   'K-083':
     'The grace period of a pod includes the preStop hook and the wait for other containers, each rounded down to whole seconds. The process has the rest.',
+  'K-079': 'When the kubelet begins to end a pod, it first publishes the status of the pod, which may still be ready.',
   'K-084': 'Between the stop signal and SIGKILL there are at least two seconds.',
   'K-087': 'If a container has already exited, the kubelet neither runs its preStop hook nor sends a signal.',
   'K-090': 'The kubelet sends the stop signal when the preStop hook has ended.',
@@ -110,8 +112,11 @@ export const kubeletRules: Readonly<Record<string, string>> = {
     'A checksum annotation over random values, times or labels of the chart changes with every rendering, which replaces all pods.',
   'K-161':
     'If a ConfigMap changes, but the pod template has no changed checksum annotation or name, the running pods do not get the new configuration.',
+  'K-163': 'The kubelet runs one sync of a pod at a time. Later syncs wait until the present one has ended.',
+  'K-167':
+    'If a pod is deleted while the kubelet starts or restarts its containers, the kubelet completes this first, including postStart hooks. The grace period then begins.',
   'K-168':
-    'If a pod is deleted while the kubelet ends a container because of a probe, the deletion waits until the container has ended.',
+    'If a pod is deleted while the kubelet ends a container because of a probe, the deletion waits until the container has ended and been restarted.',
   'K-169':
     'Once per second, the kubelet compares the containers that should run with the containers that the container runtime reports.',
   'K-174':
@@ -129,7 +134,7 @@ export const kubeletRules: Readonly<Record<string, string>> = {
   'K-219':
     '`lameduck rehearse` ends a container as the kubelet does, within one grace period in whole seconds. It then kills the processes that are left.',
   'K-220':
-    '`lameduck rehearse` runs the command as PID 1. Without a PID namespace, it reports a process that the stop signal kills.',
+    '`lameduck rehearse` runs the command as PID 1. Without a PID namespace, it reports if the stop signal kills the process, which would not happen to PID 1.',
   'K-221':
     '`lameduck rehearse` has scenarios for a deletion, an eviction, a node shutdown, a failed liveness probe, a crash loop, a second signal and sidecars.',
   'K-222':

@@ -1,4 +1,5 @@
-// The rules of leader election on a Lease: what client-go and the API server do, and what an elector must do beside them.
+// The rules of leader election on a Lease: what client-go and the API server do, and what an elector must do in
+// addition.
 
 export const leaseRules: Readonly<Record<string, string>> = {
   'L-010':
@@ -66,7 +67,7 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'L-096a':
     "If a leader's PUT succeeds on the version of its own last write, no other process has held the Lease between the two writes. After a conflict, a GET must show the leader's own transitions and acquireTime.",
   'L-125':
-    'If R + s ≤ D · a / b, two leaders never act at once. R is the renew deadline, s the time to stop, and D the lease duration. The clocks of leader and candidate run at the rates a and b.',
+    'Let R be the renew deadline, s the time that the work takes to stop, and D the lease duration. The clocks of leader and candidate run at the rates a and b. If R + s ≤ D · a / b, two leaders never act at the same time.',
   'L-130':
     'The field `leaseTransitions` of a Lease counts changes of the holder, also if one identity leads twice in a row. Renewals do not change it. It is an int32, and starts again when the Lease is deleted.',
   'L-131':
@@ -123,9 +124,9 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'LT-04':
     'Another leader stops renewing. A candidate takes over the Lease 15 s after it first saw this version. It writes the current time as `acquireTime` and `renewTime`, and adds one transition.',
   'LT-05':
-    'A candidate finds a Lease whose `renewTime` is an hour old. It still takes the Lease only 15 s after it first saw it.',
+    'A candidate finds a Lease whose `renewTime` is an hour old. The candidate still takes the Lease only 15 s after it first saw this Lease.',
   'LT-06':
-    'A candidate finds a Lease whose `renewTime` is an hour in the future. It takes the Lease 15 s after it first saw it.',
+    'A candidate finds a Lease whose `renewTime` is an hour in the future. The candidate takes the Lease 15 s after it first saw this Lease.',
   'LT-07':
     'A candidate finds a Lease with another lease duration than its own. It waits for the duration in the Lease, whether that is shorter or longer.',
   'LT-08': 'A candidate takes a released Lease at once, and increases the transitions by one.',
@@ -172,7 +173,7 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'LT-29': 'An elector is stopped while its work ignores the abort. The elector does not release the Lease.',
   'LT-30': 'An elector that wants to release its Lease finds another holder in it. It writes nothing.',
   'LT-31':
-    'The release of a Lease meets conflicts. The elector repeats it while it is still the holder, and ends when it finds another holder.',
+    'The release of a Lease meets conflicts. The elector repeats the release while it is still the holder, and gives up when it finds another holder.',
   'LT-32':
     'An elector that wants to release its Lease finds that the Lease does not exist, or cannot read it. It writes nothing, and `stop()` resolves with false.',
   'LT-33':
@@ -253,11 +254,11 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'L-071':
     'If another process has led since the last renewal, a leader of client-go may continue its term. An elector of lameduck ends its term.',
   'L-072':
-    'If the Lease is deleted, a leader of client-go still leads. An elector of lameduck ends its term, and its Role does not permit it to delete a Lease.',
+    'If the Lease is deleted, a leader of client-go still leads, and each candidate may create the Lease at once. A leader of lameduck ends its term at its next renewal. A candidate creates the Lease only when the record that it saw last has expired. The Role does not permit it to delete a Lease.',
   'L-081':
     'A leader of client-go leads for up to 12 s after the last reply of the API server. An elector leads for 10 s after it sent the last acknowledged write.',
   'L-082':
-    'client-go counts the renew deadline from the reply of the API server, so a late reply extends the leadership.',
+    'An elector counts the renew deadline from the moment when it sent the write. client-go counts it from the reply of the API server, so a late reply extends the leadership.',
   'L-083':
     'If a leader that uses client-go sees another holder in the Lease, it still leads until its renew deadline. An elector ends its term at once.',
   'L-085':
@@ -297,7 +298,7 @@ export const leaseRules: Readonly<Record<string, string>> = {
     'In coordinated leader election, a controller of the apiserver writes the holder into the Lease. A preferred holder tells the current one to end its term.',
   'L-162':
     'In coordinated leader election, a candidate never creates or takes over a Lease itself. It renews only while it is the holder and no other holder is preferred.',
-  'L-170': 'A process may have several electors, one for each of several Leases.',
+  'L-170': 'A process may have several electors, each for another Lease.',
   'L-171': 'Work can be divided into parts, with one Lease for each part.',
   'L-172': 'Work can be distributed over members, if each member has a Lease that shows that it is alive.',
   'L-173':
@@ -305,20 +306,24 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'L-174':
     'A leader writes its Lease once per retry period. A follower that polls reads the Lease less often. The load grows with the number of Leases.',
   'L-180':
-    'Some other leader election libraries compare the times in the Lease with the wall clock to judge whether it has expired.',
-  'L-181': 'Some other leader election libraries write the times of a Lease with three digits of a second.',
+    'An elector never compares the times in a Lease with its wall clock. Some other leader election libraries do this to decide whether a Lease has expired.',
+  'L-181':
+    'An elector writes the times of a Lease with six digits of a second. Some other leader election libraries write three digits.',
   'L-182':
-    'Some other leader election libraries wait for their own configured duration instead of the duration in the Lease.',
-  'L-183': 'Some other leader election libraries set `leaseTransitions` back to 0, or count renewals with it.',
+    'A candidate waits for the duration in the Lease. Some other leader election libraries wait for their own configured duration.',
+  'L-183':
+    'An elector increases `leaseTransitions` at each change of the holder, and never at a renewal. Some other leader election libraries set it back to 0, or count renewals with it.',
   'L-184':
-    'Some other leader election libraries lead before their write has succeeded. Some report the start of a term twice, or never report its end.',
+    'An elector leads only after its write has succeeded. It reports the start and the end of each term once. Some other leader election libraries lead earlier, report a start twice, or never report an end.',
   'L-185':
-    'Some other leader election libraries do not notice that they have lost the Lease, because they ignore a conflict or a lost watch.',
-  'L-186': 'Some other leader election libraries stop contending for the Lease after an error.',
-  'L-187': 'Some other leader election libraries end their leadership after one failed renewal, or never end it.',
+    'A term ends at once if the elector finds another holder in the Lease, also after a conflict. Some other leader election libraries ignore a conflict or a lost watch, and continue to lead.',
+  'L-186': 'An elector continues to contend for the Lease after an error. Some other leader election libraries stop.',
+  'L-187':
+    'An elector continues its term after a failed renewal, until the renew deadline. Some other leader election libraries end their term after one failed renewal, or never end it.',
   'L-188':
-    'Some other leader election libraries release a Lease by deleting it, without checking its holder. Some never release it.',
-  'L-189': 'Some other leader election libraries misspell fields of the Lease, or never write the transitions.',
+    'To release a Lease, an elector checks the holder and then removes it with a PUT. Some other leader election libraries delete the Lease without checking its holder, and some never release it.',
+  'L-189':
+    'An elector writes only fields that a Lease has, and always writes the transitions. Some other leader election libraries misspell fields, or never write the transitions.',
   'L-190':
     'The renew deadline counts from the moment at which a write of the leader was sent. `isLeader()` compares this deadline with the clock.',
   'L-191':

@@ -2,7 +2,7 @@
 
 const end = '<!-- Up to here. -->';
 
-/** Place is a page with a generated part, and the words for the error message. */
+/** Place is a page with a generated part, and the texts for an error message about it. */
 export interface Place {
   readonly page: string;
   readonly part: string;

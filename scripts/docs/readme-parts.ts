@@ -1,12 +1,11 @@
-// Writes the parts of the README that come from other pages: what a shutdown loses, and the differences from the
-// apiserver.
-
+// Writes the parts of the README that come from other pages: what a rollout loses, and the differences from the
+// kube-apiserver.
 import { withPart } from './part.ts';
 
-const lossesPlace = {
+const proofPlace = {
   page: 'README.md',
-  part: 'a table',
-  marker: '<!-- The table comes from docs/benchmarks.md, by `npm run docs`: do not edit it. -->',
+  part: 'a proof',
+  marker: '<!-- The proof comes from docs/benchmarks.md, by `npm run docs`: do not edit it. -->',
 };
 const differencesPlace = {
   page: 'README.md',
@@ -14,8 +13,8 @@ const differencesPlace = {
   marker: '<!-- The table comes from docs/conformance.md, by `npm run docs`: do not edit it. -->',
 };
 
-// The differences that matter most to a reader who compares, in the order of a shutdown. docs/conformance.md has all of
-// them.
+// The differences that matter most when a reader compares lameduck with the kube-apiserver, in the order of a shutdown.
+// docs/conformance.md has all of them.
 const shownDifferences = [
   'A-044',
   'A-100',
@@ -31,19 +30,16 @@ const shownDifferences = [
   'A-020',
 ];
 
-/**
- * withParts returns the README with the current text of its two tables, and the reasons why a table cannot be written.
- */
+/** withParts returns the README with its current generated parts, and the reasons why a part cannot be written. */
 export function withParts(
   readme: string,
   pages: { readonly conformance: string; readonly benchmarks: string },
 ): { readme: string; problems: string[] } {
   const differences = differencesTable(pages.conformance);
-  const losses = lossesTable(pages.benchmarks);
-  const withLosses = withPart(readme, lossesPlace, losses.lines);
+  const { lines, problems } = proof(pages.benchmarks);
   return {
-    readme: withPart(withLosses, differencesPlace, differences.lines),
-    problems: [...losses.problems, ...differences.problems],
+    readme: withPart(withPart(readme, proofPlace, lines), differencesPlace, differences.lines),
+    problems: [...problems, ...differences.problems],
   };
 }
 
@@ -53,7 +49,7 @@ function differencesTable(conformance: string): { lines: string[]; problems: str
   const missing = shownDifferences.filter((number) => !rows.has(number));
   return {
     lines: [
-      `lameduck is tested against ${String(rules.length)} rules of the apiserver. It follows ${String(rules.length - rows.size)} of them exactly and deliberately differs from the others.`,
+      `lameduck is tested against ${String(rules.length)} rules of the apiserver. lameduck follows ${String(rules.length - rows.size)} of them exactly and deliberately differs from the others.`,
       'These are the differences that matter most during a rollout:',
       '',
       '| the apiserver | lameduck |',
@@ -71,24 +67,42 @@ function differenceIn(line: string): [string, string][] {
   return [[number, `| ${rule} | ${difference} |`]];
 }
 
-function lossesTable(benchmarks: string): { lines: string[]; problems: string[] } {
-  const section = benchmarks.split('\n## ').find((text) => text.startsWith('What does a shutdown lose?\n')) ?? '';
+// Returns the rehearsals before and after, the picture and the table of what a rollout loses.
+function proof(benchmarks: string): { lines: string[]; problems: string[] } {
+  const section = benchmarks.split('\n## ').find((text) => text.startsWith('What does a rollout lose?\n')) ?? '';
+  const [before = '', after = ''] = [...section.matchAll(/^```\n([^]*?)\n```$/gm)].map(([, text = '']) => text);
+  const [, rounds = ''] = /the median of (\d+) rollouts/.exec(section) ?? [];
   const rows = section
     .split('\n')
-    .filter((line) => line.startsWith('| ') && !line.startsWith('| |') && !line.startsWith('| ---'))
+    .filter((line) => line.startsWith('| ') && !line.startsWith('| package |') && !line.startsWith('| ---'))
     .map((line) => line.split('|').map((cell) => cell.trim()));
   return {
     lines: [
-      'This table shows how many requests one shutdown loses. Each of 30 clients sends its next request as soon as it receives a response, and never',
-      'retries. The numbers are the median of 5 shutdowns, with the least and the most in brackets. [benchmarks.md](docs/benchmarks.md) has the method.',
+      '`npx lameduck rehearse` ends a pod while clients send requests. For a server that calls `server.close()` on SIGTERM, it prints:',
       '',
-      '| | without a delay | with a delay of 1 s |',
+      '```',
+      ...before.split('\n'),
+      '```',
+      '',
+      'The result of the same rehearsal, after `lameduck(server)` was added to this server:',
+      '',
+      '```',
+      ...after.split('\n'),
+      '```',
+      '',
+      '![The table below as bars: a bar for each package shows how many requests fail in one rollout.](docs/benchmarks/rollouts.svg)',
+      '',
+      'The benchmark uses each package as the first example in the README of the package does. Clients send 200 requests per second. The nodes still send new',
+      `connections to the pod for up to 2.3 s after its deletion. The numbers are the median of ${rounds} rollouts, with the least and the`,
+      'most in brackets. [benchmarks.md](docs/benchmarks.md#what-does-a-rollout-lose) has the method, and counts lost and refused requests.',
+      '',
+      '| package | requests that failed without an option | requests that failed with a delay of 5 s |',
       '| --- | --- | --- |',
       ...rows.map(
-        ([, name = '', atOnce = '', , , delayed = '']) =>
-          `| ${name} | ${atOnce} lost without a delay | ${delayed} lost with a delay of 1 s |`,
+        ([, name = '', failed = '', , , delayed = '']) =>
+          `| ${name} | ${failed} failed without an option | ${delayed} failed with a delay of 5 s |`,
       ),
     ],
-    problems: rows.length > 0 ? [] : ['docs/benchmarks.md has no table of what a shutdown loses for the README'],
+    problems: rows.length > 0 ? [] : ['docs/benchmarks.md has no table of what a rollout loses for the README'],
   };
 }

@@ -1,4 +1,4 @@
-// Writes the table of docs/register.md: the measured losses of each program at its end, with lameduck/register and
+// Writes the table of docs/register.md: how many requests each program loses at its end, with lameduck/register and
 // without.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -38,11 +38,11 @@ export interface Measured {
 /** withPrograms returns the page with the measured table. */
 export function withPrograms(page: string, measured: Measured): string {
   return withPart(page, place, [
-    `The numbers are from Node ${measured.node.slice(1)}. In each run, ${String(measured.clients)} clients each send the next request on their kept-alive connection as soon as the last`,
-    `response has arrived. They never retry. A program that has not exited ${inSeconds(measured.gracePeriod)} after SIGTERM is killed. With`,
+    `The numbers of lost requests are from Node ${measured.node.slice(1)}. In each run, ${String(measured.clients)} clients each send the next request on their kept-alive connection as soon as the last`,
+    `response has arrived. The clients never retry. A program that has not exited ${inSeconds(measured.gracePeriod)} after SIGTERM is killed. With`,
     `\`lameduck/register\`, the delay is ${inSeconds(measured.delay)}.`,
     '',
-    '| program | what it does about SIGTERM | without lameduck | with lameduck |',
+    '| program | how the program handles SIGTERM | result without lameduck | result with lameduck |',
     '| --- | --- | --- | --- |',
     ...measured.rows.map(rowOf),
   ]);
@@ -57,7 +57,7 @@ export function tableProblems(page: string): string[] {
     ([, name = '', handling = '']) => `${name} | ${handling}`,
   );
   const wanted = programs.map((program) => {
-    // The version of Node is that of the measurement. The page shows it above the table, and not in a row.
+    // Rows of Node itself have no version, because the page shows the measured version of Node above the table.
     const version = lockedPackage(program);
     return `${program.title}${version === undefined ? '' : ` (${version})`} | ${program.handling}`;
   });
@@ -83,7 +83,7 @@ export function lockedPackage(program: Program): string | undefined {
   return `${name} ${version}`;
 }
 
-/** Locked is an entry of a lock file. It has a name of its own only if the package is installed under another name. */
+/** Locked is an entry of a lock file. It has a name only if the package is installed under another name. */
 interface Locked {
   readonly name?: string;
   readonly version?: string;
@@ -93,8 +93,8 @@ function rowOf(row: Row): string {
   const cells = [
     firstCell(row),
     row.handling,
-    `without lameduck: ${String(row.lostWithout)} lost, end: ${endOf(row.endWithout)}`,
-    `with lameduck: ${String(row.lostWith)} lost, cleanup: ${row.cleanup}, end: ${endOf(row.endWith)}`,
+    `without lameduck: ${String(row.lostWithout)} requests lost, ${endOf(row.endWithout)}`,
+    `with lameduck: ${String(row.lostWith)} requests lost, ${row.cleanup}, ${endOf(row.endWith)}`,
   ];
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 }
@@ -104,7 +104,8 @@ function firstCell({ title, version }: Row): string {
 }
 
 function endOf(end: string): string {
-  return /^\d+$/.test(end) ? `exit ${end}` : end;
+  if (/^\d+$/.test(end)) return `exit code ${end}`;
+  return end.startsWith('SIG') ? `ended by ${end}` : end;
 }
 
 function inSeconds(milliseconds: number): string {

@@ -89,7 +89,7 @@ export const rules: Readonly<Record<string, string>> = {
   'A-071': 'A probe may use any HTTP method.',
   'A-072':
     'Each health endpoint has the check `ping`, which always passes, and the check `log`. Only `/readyz` has the check `shutdown`, which is the last one.',
-  'A-073': 'A health endpoint without other checks has the check `ping`.',
+  'A-073': 'If no other check is added to a health endpoint, it still has the check `ping`.',
   'A-074':
     'Health checks are reported in the order of registration. No check can be added after the server has begun to serve the health endpoints.',
   'A-075':
@@ -162,7 +162,7 @@ export const rules: Readonly<Record<string, string>> = {
     'On the apiserver, a connection that has not sent a request counts as idle only after 5 s. The stop of the server waits until then.',
   'A-156': "The apiserver's shutdown neither waits for upgraded connections nor closes them.",
   'A-161':
-    'The apiserver answers a random few HTTP/2 requests with a GOAWAY, so that clients spread over its replicas. Requests in flight on the connection continue. HTTP/1.1 is not affected.',
+    'With `goawayChance`, the server sends a GOAWAY after a small random part of the HTTP/2 requests, so that clients spread over its replicas. Requests in flight on the connection continue. HTTP/1.1 is not affected.',
   'A-170':
     'Each request that is not long-running has a timeout. The query parameter `timeout` may set a shorter one. An invalid value is answered with 400.',
   'A-171':
@@ -185,7 +185,7 @@ export const rules: Readonly<Record<string, string>> = {
   'A-186': 'A gauge shows the number of open long-running requests.',
   'A-187': 'A histogram shows the durations of requests, with buckets from 5 ms to 60 s.',
   'A-188':
-    'The apiserver has no metrics of its lifecycle, such as phases and the durations of a shutdown or a hook. It does not count the requests that a shutdown has drained, cut or refused.',
+    'The apiserver has no metrics of its lifecycle, such as phases and the durations of a shutdown or a hook. The apiserver does not count the requests that a shutdown has drained, cut or refused.',
   'A-205':
     'The backend of the audit log starts before the server listens, and takes events until `InFlightRequestsDrained`. It then writes the queued events, without a deadline.',
   'A-206':
@@ -203,11 +203,13 @@ export const rules: Readonly<Record<string, string>> = {
   'K-030':
     'A TCP probe opens a connection and sends nothing. The server must not treat the connection as an error, log it, or count it as traffic.',
   'K-032':
-    'A gRPC probe calls `Check` of the standard health service in clear text. By default, it names the service `""`.',
+    'A gRPC probe calls `Check` of the standard health service without TLS. By default, it names the service `""`.',
   'K-033':
     'A gRPC probe passes only with the status `SERVING`. Every other answer fails the probe, including an unknown service.',
   'K-035': 'An exec probe passes with exit status 0. If it fails, its output is the reason.',
   'K-036': 'If an exec probe exceeds its timeout, the probe fails, and the kubelet kills its command.',
+  'K-096':
+    'A postStart hook runs while the main process starts. Until the hook has ended, the kubelet does nothing else with the pod. If the hook fails, the kubelet kills the container.',
   'K-100':
     'The kernel drops a signal to PID 1 if PID 1 has no handler for it. The kubelet kills such a process at the end of its grace period.',
   'K-115':
@@ -220,7 +222,7 @@ export const rules: Readonly<Record<string, string>> = {
   'K-195':
     'If a process signal arrives before the process listens, the process exits within a second, with code 0 and without opening a port.',
   'K-196':
-    'The probe port opens early. The readiness probe fails on it until everything that the server needs is available.',
+    'The probe port opens early. The readiness probe fails on the probe port until everything that the server needs is available.',
   'K-197':
     'The liveness probe depends on no other process and on no code of the program. It is answered within 100 ms under full load.',
   'K-198': 'The liveness probe passes throughout the drain. It fails only because of a fault that a restart repairs.',
@@ -239,7 +241,7 @@ export const rules: Readonly<Record<string, string>> = {
   'K-206':
     'Every wait of the shutdown has a limit: idle, half-open and slow connections are cut at the deadline. The process ends within the grace period, minus the preStop hook, minus one second. The default grace period is 30 s.',
   'K-207':
-    'One second before the end of the budget, open requests are logged and destroyed, and the exit code shows it. The process never waits so long that the kubelet sends SIGKILL.',
+    'One second before the end of the budget, open requests are logged and destroyed, and the exit code shows this. The process never waits so long that the kubelet sends SIGKILL.',
   'K-208':
     'A request that began before the listener closed gets its real response. Long polls and event streams end early and tell the client when to reconnect.',
   'K-209':
@@ -269,7 +271,7 @@ export const rules: Readonly<Record<string, string>> = {
   'P-007':
     'The drain ends idle connections one after another, so that their clients do not all reconnect at the same time.',
   'P-008':
-    'A client that sends requests without a pause on one connection cannot keep the process alive. In the drain, it gets one more response, with `Connection: close`.',
+    'A client that sends requests without a pause on one connection cannot keep the process alive. In the drain, the client gets one more response, with `Connection: close`.',
   'P-009':
     'During the drain, the first of two pipelined requests gets a response. The second request also gets one, unless the first response carries `Connection: close`.',
   'P-010':
@@ -277,7 +279,7 @@ export const rules: Readonly<Record<string, string>> = {
   'P-011':
     'A connection that never sent a byte ends after one second of silence and never delays the exit of the process.',
   'P-012':
-    'If half of a request line or head has arrived at the process signal, the server waits for the rest. If it arrives in time, the request is served.',
+    'If half of a request line or head has arrived at the process signal, the server waits for the rest. If the rest arrives in time, the request is served.',
   'P-013':
     "If a client never sends the rest of a request head, the server ends the connection with a FIN before the end of the drain's time.",
   'P-014': 'A client that has sent its request and then a FIN still gets its response.',
@@ -295,14 +297,14 @@ export const rules: Readonly<Record<string, string>> = {
   'P-022': 'An upload in progress at the process signal is received completely and answered.',
   'P-023': 'An upload that makes no progress is cut at the deadline, and logged with method, route and age.',
   'P-024':
-    'A client that waits for `100 Continue` at the process signal gets it and a full response. On a connection that is refused, the client gets only the refusal.',
+    'A client that waits for `100 Continue` at the process signal gets the 100 and a full response. On a connection that is refused, the client gets only the refusal.',
   'P-025':
     'Before the deadline, the drain does not touch a response in progress. A response that is cut at the deadline counts as cut.',
   'P-026':
     'If a client still sends the body of a request that was answered, the server continues to read within limits. Otherwise it would reset the connection, which would discard the response.',
   'P-027': 'If a handler never ends its response, its route is logged before its connection is destroyed.',
   'P-028':
-    'The drain aborts the `AbortSignal` of a long-running request when it ends that request. It aborts the `AbortSignal` of any other request only at the deadline.',
+    'The drain aborts the `AbortSignal` of a long-running request when the drain ends that request. The `AbortSignal` of any other request is aborted only at the deadline.',
   'P-029':
     'If a handler writes to the raw response instead of using the framework, its request is counted like any other.',
   'P-030':
@@ -327,13 +329,13 @@ export const rules: Readonly<Record<string, string>> = {
   'P-042':
     'During the drain, on every version of Node, every HTTP/2 session gets a GOAWAY and ends after its last stream.',
   'P-043':
-    'During the drain, an HTTP/2 session in clear text gets two GOAWAYs, so that a stream opened between them is served. Over TLS, it gets one, if possible when the session has no open stream.',
+    'During the drain, an HTTP/2 session without TLS gets two GOAWAYs, so that a stream opened between them is served. Over TLS, it gets one, if possible when the session has no open stream.',
   'P-044':
     'During the shutdown, an HTTP/2 session without streams ends at its close time. A stream that never ends is cut at the deadline together with its session.',
   'P-045': 'A server that supports HTTP/1.1 and HTTP/2 drains each connection by its own protocol.',
   'P-046':
     'The gRPC health service answers `NOT_SERVING` from `ShutdownInitiated` on. A client that watches receives this status before its stream ends.',
-  'P-047': 'Requests in flight over TLS survive the shutdown, as in clear text.',
+  'P-047': 'Requests in flight over TLS survive the shutdown, as they do without TLS.',
   'P-048': 'A client that never starts or never finishes its TLS handshake does not delay the exit of the process.',
   'P-049': 'If the TLS handshake of a connection ends during the drain, the connection is treated as a new one.',
   'P-050': 'A server on a unix socket drains like one on a port.',
@@ -344,12 +346,13 @@ export const rules: Readonly<Record<string, string>> = {
   'P-054': 'A server that never listened, or is about to listen when the shutdown begins, shuts down cleanly.',
   'P-055': 'If the program or its framework closes the server during the drain, the drain continues unchanged.',
   'P-056':
-    'The shutdown runs only once, whether a process signal, a call in the program or an uncaught error starts it.',
+    'The shutdown of a process runs only once, even if several process signals, calls of the program or uncaught errors would start it.',
   'P-057':
     'A second process signal ends the process with code 1 after one log line. A process signal within 100 ms of the first counts as the first, because some process managers send it twice, or send another signal.',
   'P-058':
     'After a clean drain, the exit code is 0 even if timers or handles are left. Each kind of abnormal exit has its own code.',
-  'P-059': 'Some supervisors expect the process to be killed by the signal. They can get that instead of an exit code.',
+  'P-059':
+    'Some supervisors expect that the signal kills the process. For such a supervisor, the process can end by the signal instead of with an exit code.',
   'P-060': 'The last log line is written completely, even if the reader of the pipe is slow.',
   'P-061': 'If a worker thread writes the log, all lines are written before the exit.',
   'P-063':
@@ -370,7 +373,7 @@ export const rules: Readonly<Record<string, string>> = {
     'No timer of lameduck keeps the process alive. A thousand starts and stops in one process leave no warning, listener, timer or handle.',
   'P-074': 'Time is monotonic: if the wall clock is changed, the drain takes the same time.',
   'P-075':
-    'The shutdown delay, the drain and the hooks must fit into `terminationGracePeriodSeconds`. If they do not, the process exits with an error at its start.',
+    'The shutdown delay, the drain and the hooks must fit into `terminationGracePeriodSeconds`. If they do not fit, the process exits with an error at its start.',
   'P-076': 'A preStop sleep and a shutdown delay of the process add up. If both are set, the log reports it.',
   'P-077': '`/readyz` fails within 10 ms of the process signal. `/livez` passes until the process ends.',
   'P-078':
@@ -380,7 +383,7 @@ export const rules: Readonly<Record<string, string>> = {
     'A probe path may have a query, a trailing slash or capital letters, and may be requested with HEAD. The answer is never a 404.',
   'P-081':
     "If a health check hangs, it fails at its own limit. The other checks still report, and the answer arrives before the kubelet's timeout.",
-  'P-082': 'A hundred probes at the same time run each check once.',
+  'P-082': 'If a hundred probes arrive at the same time, the server runs each check once.',
   'P-083':
     'A health check fails if it throws, rejects, times out or returns `false`. A check that returns `undefined` passes. Only the log has the reason.',
   'P-084': 'The result of one health endpoint never appears in the answer of another.',
@@ -392,7 +395,7 @@ export const rules: Readonly<Record<string, string>> = {
   'P-089':
     'A check of `/livez` that looks like a dependency causes a warning, because a restart does not repair another service.',
   'P-090':
-    'Another thread detects a blocked event loop and reports it to the log, to metrics and to probes. The blocked thread cannot report it itself.',
+    'Another thread detects a blocked event loop and reports it to the log, to metrics and to probes. The blocked thread itself cannot report the block.',
   'P-091':
     'Before the shutdown, a program can make itself unready and ready again. After the shutdown has begun, it cannot.',
   'P-092':
@@ -423,15 +426,15 @@ export const rules: Readonly<Record<string, string>> = {
   'P-114':
     '`net.Server.prototype.close` stops listening and still serves kept-alive connections. `http.Server.prototype.close` also ends the idle connections.',
   'P-115':
-    "Fastify's own close answers every route and probe with 503 and may wait for idle connections. lameduck therefore replaces `close` on the root instance, and every other way to close the application calls it.",
+    "Fastify's own close answers every route and probe with 503 and may wait for idle connections. lameduck therefore replaces `close` on the root instance, and every other way to close the application calls the replacement.",
   'P-116':
     'The exit code stays the same if a framework sends the process signal to its own process, or closes a closed server.',
   'P-117':
-    'Every thread and child process inherits `NODE_OPTIONS`, including npm, scripts and probes. As long as it has no listening HTTP server, such a process behaves as without lameduck.',
+    'Every thread and child process inherits `NODE_OPTIONS`, including npm, scripts and probes. Such a process behaves as without lameduck as long as it has no listening HTTP server.',
   'P-118':
     'While the main thread is blocked, another thread can write with `fs.writeSync`, but not with `console.log`. If the process is PID 1, the other thread cannot end it.',
   'P-119':
-    "lameduck's additional cost of a request is measured in nanoseconds, and the whole request takes about 25 µs. A thread costs about 50 ms and 18 MiB once.",
+    'The CPU time that lameduck adds to a request is measured in nanoseconds, and the whole request takes about 25 µs. The start of a thread takes about 50 ms, and the thread needs 18 MiB of memory.',
   'P-120': 'If a handler sends `Connection: keep-alive`, lameduck replaces this header, but only during the drain.',
   'P-121': 'lameduck neither reads nor reports the variables that Kubernetes injects for a Service named `lameduck`.',
   'P-122':

@@ -1,5 +1,5 @@
-// The table in docs/conformance.md that shows on which kind of server and version of Node each rule was tested, and why
-// a cell is empty.
+// Writes the table in docs/conformance.md that shows where each rule was tested: on which kind of server, and on which
+// version of Node. An empty cell has a reason.
 import { readFileSync } from 'node:fs';
 import { serverKinds, type ServerKind } from '../../test/support/adapters.ts';
 
@@ -8,10 +8,10 @@ export type Passed = Readonly<Record<string, Partial<Record<ServerKind, readonly
 
 const first = 1;
 const last = 55;
-/** numbers are the rules that apply to servers of every kind. */
+/** `numbers` are the rules that apply to servers of every kind. */
 export const numbers = Array.from({ length: last }, (_, index) => `P-${String(index + first).padStart(3, '0')}`);
 
-/** majors are the major versions of Node on which the tests run. */
+/** `majors` are the major versions of Node on which the tests run. */
 export const majors = [22, 24, 26];
 
 export const file = new URL('./server-kinds.json', import.meta.url);
@@ -24,11 +24,11 @@ interface Reason {
 
 const clear: readonly ServerKind[] = ['node:http', 'Fastify', 'register'];
 const secure: readonly ServerKind[] = ['node:https', 'node:http2 over TLS', 'Fastify HTTP/2'];
-const http2: readonly ServerKind[] = ['node:http2 in clear text', 'node:http2 over TLS', 'Fastify HTTP/2'];
+const http2: readonly ServerKind[] = ['node:http2 without TLS', 'node:http2 over TLS', 'Fastify HTTP/2'];
 const others = (kinds: readonly ServerKind[]): ServerKind[] => serverKinds.filter((kind) => !kinds.includes(kind));
-const onlyHttp2: readonly ServerKind[] = ['node:http2 in clear text'];
+const onlyHttp2: readonly ServerKind[] = ['node:http2 without TLS'];
 
-/** reasons explain why a rule has no test on a kind of server. Each is a note below the table. */
+/** `reasons` explain why a rule has no test on a kind of server. Each is a note below the table. */
 const reasons: readonly Reason[] = [
   {
     numbers: [1, 2, 4, 9, 10, 12, 13, 15, 16, 17, 29, 30, 52],
@@ -61,7 +61,7 @@ const reasons: readonly Reason[] = [
   {
     numbers: [45],
     kinds: ['register'],
-    text: 'Under `register`, servers are tested in clear text, in which a server supports only one protocol.',
+    text: 'Under `register`, servers are tested only without TLS. Without TLS, a server supports only one protocol.',
   },
   { numbers: [46], kinds: serverKinds, text: 'The rule is about a gRPC server: `test/grpc.test.ts` tests it.' },
   { numbers: [48], kinds: [...clear, ...onlyHttp2], text: 'This kind of server has no TLS.' },
@@ -85,11 +85,11 @@ export function serverKindsTable(passed: Passed): {
   const problems: string[] = [];
   const cellOf = (number: string, kind: ServerKind): string => {
     const on = passed[number]?.[kind] ?? [];
-    if (majors.every((major) => on.includes(major))) return '✓';
+    if (majors.every((major) => on.includes(major))) return 'tested';
     const index = reasons.findIndex((one) => one.kinds.includes(kind) && one.numbers.includes(Number(number.slice(2))));
     if (on.length > 0) return on.join(' ');
     if (index === -1) problems.push(`${number} has no test on ${kind}, and scripts/docs/server-kinds.ts no reason`);
-    return String(index + 1);
+    return `no test: note ${String(index + 1)}`;
   };
   const rows = numbers.map(
     (number) => `| ${[number, ...serverKinds.map((kind) => cellOf(number, kind))].join(' | ')} |`,
@@ -97,11 +97,11 @@ export function serverKindsTable(passed: Passed): {
   const lines = [
     '## Kinds of servers',
     '',
-    `This table shows which rules are tested on which kind of server. ✓ means that the tests pass on Node ${majors.join(', ')}. A number`,
-    'is the note below the table that says why there is no test. `node:http2 over TLS` and `Fastify HTTP/2` have `allowHTTP1`, and are',
+    `This table shows which rules are tested on which kind of server. *Tested* means that the tests pass on Node ${majors.join(', ')}. The`,
+    'notes are below the table, and say why there is no test. `node:http2 over TLS` and `Fastify HTTP/2` have `allowHTTP1`, and are',
     'tested with both protocols. The table is written by the test runs on all three versions.',
     '',
-    `| number | ${serverKinds.map((kind) => `\`${kind}\``).join(' | ')} |`,
+    `| number of the rule | ${serverKinds.map((kind) => `\`${kind}\``).join(' | ')} |`,
     `| --- |${' --- |'.repeat(serverKinds.length)}`,
     ...rows,
     '',

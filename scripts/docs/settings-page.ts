@@ -36,8 +36,8 @@ function commentsIn(name: string, rows: Rows): Map<string, SettingComment> {
     if (ts.isPropertyAssignment(node) && node.name.getText() in rows) {
       const [comment] = ts.getJSDocCommentsAndTags(node).filter(ts.isJSDoc);
       const byDefault = ts.getJSDocTags(node).find(({ tagName }) => tagName.text === 'default');
-      // The comment begins with the name of the setting, because editors show the comment alone. The settings page has
-      // a column for the name, so it is removed here.
+      // Editors show the comment alone, so it begins with the name of the setting. The settings page has a column for
+      // the name, so remove it here.
       const description = textOf(comment).replace(/^\w+: /, '');
       comments.set(node.name.getText(), { description, default: textOf(byDefault) });
     }
@@ -71,7 +71,7 @@ export function settingsPage(): string {
 function tableOf(rows: Rows, variable: (name: string) => string): string[] {
   const comments = settingComments();
   return [
-    '| option and variable | type | default | named after | meaning |',
+    '| option and variable | type | default | named after this flag or field | meaning |',
     '| --- | --- | --- | --- | --- |',
     ...Object.entries(rows).map(([name, row]) => {
       const comment = comments.get(name);
@@ -106,7 +106,7 @@ function kindsSection(): string[] {
   return ['', '## Types of values', '', '| type | valid values | form |', '| --- | --- | --- |', ...rows];
 }
 
-// Error messages call all of these kinds durations. The page tells them apart.
+// Error messages call the values of all these kinds durations, but the page must distinguish the kinds.
 const durations = new Map<Kind<unknown>, string>([
   [limit, 'limit'],
   [stallLimit, 'stall limit'],
@@ -120,16 +120,17 @@ function nameOf(kind: Kind<unknown>): string {
 
 const notes: Readonly<Record<string, string>> = {
   duration: 'Text with a unit: `h`, `m`, `s`, `ms`, `us`, `ns`. In code, also a number of milliseconds.',
-  limit: 'A limit has the same form as a duration.',
+  limit: 'A limit is written like a duration.',
   'stall limit':
-    'A stall limit has the same form as a duration. A busy event loop is often blocked for less than a second.',
+    'A stall limit is written like a duration. It is at least a second, because a busy event loop is often blocked for less.',
   period:
-    'A period has the same form as a duration. A program in Go cannot distinguish two renewals within one second.',
-  'whole seconds': 'The value has the same form as a duration. A Lease can store whole seconds only.',
+    'A period is written like a duration. It is at least a second, because a program in Go cannot distinguish two renewals within one second.',
+  'whole seconds':
+    'Whole seconds are written like a duration. They are whole, because a Lease cannot store fractions of a second.',
   namespace: 'The name, as text.',
   port: 'In code, the port is a number. `0` means off.',
   host: 'The address, as text.',
-  boolean: 'In the environment, `1` and `0` are valid too.',
+  boolean: 'In a variable, `1` and `0` are valid too.',
   seconds: 'A number without a unit.',
   count: 'In code, the count is a number.',
   chance: 'In code, the chance is a number.',
@@ -147,7 +148,7 @@ const notes: Readonly<Record<string, string>> = {
 const opening = [
   '# Settings',
   '',
-  'Each row of this table is an option in code and a variable in the environment:',
+  'You can set each setting as an option in code, or as a variable in the environment:',
   '',
   '```ts',
   "lameduck(server, { shutdownDelayDuration: '15s' });",
@@ -157,14 +158,14 @@ const opening = [
   'LAMEDUCK_SHUTDOWN_DELAY_DURATION=15s node server.js',
   '```',
   '',
-  '- The environment overrides code, and code overrides the default. The log line at the start has the source of each value.',
-  '- A duration has the format of Go: `15s`, `1m30s`, `250ms`. In code, a number means milliseconds. In the environment, the unit is',
+  '- A variable overrides an option in code, and an option overrides the default. The first log line has the source of each value.',
+  '- A duration has the format of Go: `15s`, `1m30s`, `250ms`. In code, a number means milliseconds. In a variable, the unit is',
   '  required.',
-  '- An empty variable counts as unset.',
+  '- A variable with an empty value counts as unset.',
   '- If a value is invalid, `lameduck()` throws one error that lists all problems: each option with its value, its source and the',
   '  expected values.',
-  '- An unknown `LAMEDUCK_` variable causes a warning with the nearest name. Variables that Kubernetes injects for a Service named',
-  '  `lameduck…` are ignored.',
+  '- If the name of a `LAMEDUCK_` variable is unknown, a warning suggests the most similar name. lameduck ignores the variables that',
+  '  Kubernetes adds for a Service named `lameduck…`.',
   '',
   'Written by `npm run docs` from `src/settings/table.ts`, `log-table.ts`, `metrics-table.ts` and `election-table.ts`: do not edit it.',
   '',
@@ -172,15 +173,15 @@ const opening = [
 
 const disabling = [
   '',
-  '`LAMEDUCK_DISABLED=1` switches lameduck off: it handles no process signal, answers no probe, drains nothing on its own and calls no',
-  'post-start hook. `shutdown()` still calls the other hooks.',
+  '`LAMEDUCK_DISABLED=1` switches lameduck off. lameduck then handles no process signal, answers no probe, drains nothing on its own and',
+  'calls no post-start hook. If your program calls `duck.shutdown()`, lameduck still calls the other hooks.',
 ];
 
 const election = [
   '',
   '## Leader election',
   '',
-  'These are options of `createElector(options)`. [leader-election.md](leader-election.md) has its other options.',
+  'These settings are options of `createElector(options)`. [leader-election.md](leader-election.md) describes the other options of an elector.',
   '',
 ];
 
@@ -188,9 +189,9 @@ const closing = [
   '',
   '## In code only',
   '',
-  'Four options are functions or objects, so no variable can hold them:',
+  'Four options of `lameduck()` can be set in code only, because they are functions or objects:',
   '',
-  '| option | meaning | more in |',
+  '| option | meaning | page that describes the option |',
   '| --- | --- | --- |',
   '| `logger` | the target of the log: an object with `info`, `warn` and `error`, and with `flush` if it buffers | [log.md](log.md) |',
   '| `registry` | a registry of prom-client, or any object with `registerMetric`, in which all metrics are registered | [metrics.md](metrics.md) |',
@@ -199,15 +200,16 @@ const closing = [
   '',
   '## Settings that conflict',
   '',
-  'Delay, hooks and drain share the [shutdown budget](lifecycle.md#the-shutdown-budget). If less than one second would be left for',
-  'requests, `lameduck()` throws an error with the sum and the source of each number. Other conflicts cause a warning after the log',
-  'line at the start:',
+  'Shutdown delay, hooks and drain share the [shutdown budget](lifecycle.md#the-shutdown-budget). If less than one second would be',
+  'left for requests, `lameduck()` throws an error with the sum and the source of each number. Other conflicts of settings cause a',
+  'warning after the first log line:',
   '',
-  '- lameduck warns if `requestTimeout` is longer than the drain. The end of the drain would cut a request before its timeout.',
-  '- lameduck warns if you set a `shutdownWatchTerminationGracePeriod` that is longer than the drain. It then ends with the drain.',
+  '- lameduck warns if `requestTimeout` is longer than the time limit of the drain. The end of the drain would cut a request before its timeout.',
+  '- lameduck warns if you set a `shutdownWatchTerminationGracePeriod` that is longer than the time limit of the drain. This grace',
+  '  period then ends with the drain.',
   '- lameduck warns if `healthCheckTimeout` is one second or more. A probe with the default `timeoutSeconds` then times out before the',
-  '  check does, so that no response names the check.',
-  '- lameduck warns if `livezEventLoopStallLimit` is shorter than `readyzEventLoopStallLimit`. If the event loop is blocked, the',
-  '  container would restart before the pod is removed from its Services.',
+  '  check does, so that no answer names the failing check.',
+  '- lameduck warns if `livezEventLoopStallLimit` is shorter than `readyzEventLoopStallLimit`. If the event loop is blocked, the kubelet',
+  '  would then restart the container before the pod is removed from its Services.',
   '',
 ];

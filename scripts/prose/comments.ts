@@ -9,7 +9,7 @@ interface Comment {
   readonly loc: { readonly start: { readonly line: number } };
 }
 
-// The declared type of the parser omits its options.
+// The declared type of the parser lacks its options.
 const { parseForESLint: parse } = parser as {
   parseForESLint: (text: string, options: object) => { ast: { comments: Comment[] } };
 };

@@ -16,7 +16,8 @@ const unclear: readonly (readonly [words: RegExp, instead: string])[] = [
     '"after"',
   ],
   [/\b(?:is|are|was|were|be|been|being) told\b/i, '"notified" or "receives"'],
-  // The doc comment of a function called `ask` begins with the function's name, which is not the verb.
+  // The doc comment of a function called `ask` begins with the name of the function. This is not the verb, so it is
+  // allowed.
   [/(?!^ask )\b(?:[Aa]sks?|[Aa]sked|[Aa]sking)\b/, '"probes", "requests", "calls" or "reads"'],
   [/\bwhoever\b/i, '"the client", "the caller" or "the user"'],
   [/\bnobody[’']s\b/i, '"no client" or "no process"'],
@@ -28,7 +29,9 @@ const unclear: readonly (readonly [words: RegExp, instead: string])[] = [
   [/\brefuses? to start\b/i, '"is invalid"'],
 ];
 
-/** sentences checks the length, the beginning and the words of each sentence. Text in backticks counts as one word. */
+/**
+ * `sentences()` checks the length, the beginning and the words of each sentence. Text in backticks counts as one word.
+ */
 export const sentences: TextlintRuleModule = ({ Syntax, RuleError, report, getSource, locator }) => {
   const check = (node: Parameters<typeof getSource>[0] & object): void => {
     for (const { text, range } of sentencesOf(getSource(node))) {

@@ -12,7 +12,7 @@ export function writeArtifacts(root: string): string {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
   const run = (...args: string[]): string => execFileSync('npm', args, { cwd: root, encoding: 'utf8' });
-  // The SBOM comes from the lock file, because further packages may be installed.
+  // Create the SBOM from the lock file, because node_modules may contain further packages.
   writeFileSync(join(root, sbom), run('sbom', '--package-lock-only', '--omit=dev', '--sbom-format=cyclonedx'));
   run('pack', '--pack-destination', folder);
   cpSync(join(root, sbom), join(folder, sbom));
@@ -21,7 +21,7 @@ export function writeArtifacts(root: string): string {
   return folder;
 }
 
-// In the tree, the charts name locally built images. In a release, they name the published images.
+// In the repository, the charts name locally built images. In a release, they name the published images.
 function writeCharts(root: string, folder: string): void {
   cpSync(join(root, 'helm'), folder, { recursive: true });
   const { version, repository } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {

@@ -1,6 +1,6 @@
-// Loaded with --import into every program. Writes the port of each client to a file as soon as the program has accepted
-// its connection. A killed program writes nothing at its end. The module listens for no process signal and changes no
-// server.
+// Loaded with --import into every program. When the program accepts a connection, this module writes the client's port
+// to a file immediately, because a killed program writes nothing at its end. The module listens for no process signal
+// and changes no server.
 import { subscribe } from 'node:diagnostics_channel';
 import { appendFileSync } from 'node:fs';
 import type { Socket } from 'node:net';

@@ -17,7 +17,7 @@ export const delay = 1_000;
 export const gracePeriod = 10_000;
 const register = 'lameduck/register';
 
-/** AdoptedProgram is a running program. It is stopped at the end of its scope, and its files are removed. */
+/** AdoptedProgram is a running program. At the end of its scope, it is stopped and its files are removed. */
 export class AdoptedProgram implements AsyncDisposable {
   readonly probes: Target;
   readonly targets: readonly Target[];
@@ -54,6 +54,8 @@ export class AdoptedProgram implements AsyncDisposable {
         NODE_OPTIONS: nodeOptionsOf(program, isRegistered),
         LAMEDUCK_PROBE_PORT: String(probePort),
         LAMEDUCK_SHUTDOWN_DELAY_DURATION: `${String(delay)}ms`,
+        // Under `node --watch`, the log has the lines about signals only at the level `debug`.
+        LAMEDUCK_LOG_LEVEL: 'debug',
       },
     });
   }
@@ -62,13 +64,14 @@ export class AdoptedProgram implements AsyncDisposable {
     return this.#command.output;
   }
 
-  /** The number of times that the program has printed a line. */
+  /** Returns how often the program has printed a line. */
   countOf(line: string): number {
     return this.output.split('\n').filter((printed) => printed === line).length;
   }
 
   /**
-   * serving resolves when each server of the program responds to `path`. It rejects if the program ends before that.
+   * `serving()` resolves when each server of the program responds to `path`. It rejects if the program ends before
+   * that.
    */
   async serving(targets = this.targets, path = this.paths.quick): Promise<void> {
     const deadline = Date.now() + 30_000;
@@ -80,12 +83,12 @@ export class AdoptedProgram implements AsyncDisposable {
     }
   }
 
-  /** probed resolves when the probe port reports the program as ready. The probe port opens after the servers. */
+  /** `probed()` resolves when the probe port reports the program as ready. The probe port opens after the servers. */
   async probed(): Promise<void> {
     await this.serving([this.probes], '/readyz');
   }
 
-  /** loaded starts the clients, and resolves when each of them gets responses. */
+  /** `loaded()` starts the clients, and resolves when each of them gets responses. */
   async loaded(): Promise<Load> {
     const load = new Load(this.targets, this.paths);
     try {
@@ -101,7 +104,7 @@ export class AdoptedProgram implements AsyncDisposable {
     this.#command.kill(signal);
   }
 
-  /** ended resolves with how the program has ended: its exit code, the signal that ended it, or `killed`. */
+  /** `ended()` resolves with how the program has ended: its exit code, the signal that ended it, or `killed`. */
   async ended(): Promise<string> {
     const timer = setTimeout(() => {
       this.#wasKilled = true;
@@ -112,7 +115,7 @@ export class AdoptedProgram implements AsyncDisposable {
     return this.#wasKilled ? 'killed' : String(code ?? signal);
   }
 
-  /** lost lists the requests that were lost on connections that the program had accepted. */
+  /** `lost()` returns the requests that were lost on connections that the program had accepted. */
   lost(clients: readonly Ended[]): string[] {
     const accepted = new Set(readFileSync(join(this.#folder, 'accepted'), 'utf8').split('\n').map(Number));
     return clients.flatMap(({ account: { lost, lostPorts, resetPorts } }) => [
@@ -149,7 +152,7 @@ function nodeOptionsOf({ isInArguments, preload }: Startable, isRegistered: bool
 }
 
 /**
- * assertRefusedOnlyAtTheEnd fails if a client was refused before the listener closed. When the listener closes, the
+ * assertRefusedOnlyAtTheEnd asserts that no client was refused before the listener closed. When a listener closes, the
  * kernel resets connections that the program has not accepted. These count as refused.
  */
 export function assertRefusedOnlyAtTheEnd(clients: readonly Ended[], signaledAt: number, output: string): void {

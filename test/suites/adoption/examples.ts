@@ -19,16 +19,16 @@ const isLong = process.env['LONG'] === 'yes';
 interface Example extends Omit<Startable, 'folder' | 'args'> {
   readonly name: string;
   readonly args?: readonly string[];
-  /** Whether lameduck/register adds the lifecycle. */
+  /** Whether the lifecycle comes from lameduck/register. */
   readonly isRegistered?: boolean;
-  /** Whether the last hook of the example prints that it has closed its pool. */
+  /** Whether the example prints at its end that it has closed its pool. */
   readonly hasPool?: boolean;
   /** How the example ends. By default, it exits with code 0. Some frameworks exit by themselves after the drain. */
   readonly end?: string;
 }
 
 const pool = { hasPool: true } as const;
-// Apollo rejects a GET that a browser could send without a preflight.
+// Without this header, Apollo rejects a GET that a browser could send without a preflight.
 const graphql = { header: 'Apollo-Require-Preflight: true', quick: query('hello'), slow: query('slow') };
 
 const servers: readonly Example[] = [
@@ -55,7 +55,7 @@ const servers: readonly Example[] = [
   { name: 'sveltekit', ...pool, isLong: true, args: ['server.ts'] },
 ].filter((example: { isLong?: boolean }) => isLong || example.isLong !== true);
 
-test('the examples require the versions of packages that are tested', () => {
+test('the examples depend on the package versions that the tests install', () => {
   assert.ok(existsSync(join(root, 'examples')), root);
   const names = [...servers.map(({ name }) => name), 'grpc', 'queue-worker', 'leader-elected-worker'];
   for (const name of names) {
@@ -107,7 +107,7 @@ void describe('the examples', { concurrency: 4 }, () => {
     assert.deepEqual(lines.slice(-3), [`job ${String(last)} started`, `job ${String(last)} done`, 'pool closed']);
   });
 
-  test('the example leader-elected-worker runs its job as the leader, and hands the Lease over', async (t) => {
+  test('the example leader-elected-worker runs its job as the leader, and releases the Lease for the next leader', async (t) => {
     const env = { LAMEDUCK_LEADER_ELECTION_ALONE: '1' };
     const program = await started(t, { name: 'leader-elected-worker', env }, false);
     await until(() => /^job done with token \d+$/m.test(program.output));
@@ -130,7 +130,7 @@ interface Calls {
   readonly ended: Promise<string>;
 }
 
-/** callUntilRefused makes one call after another, until the server refuses a call without executing it. */
+/** callUntilRefused sends one call after another until the server refuses a call without executing it. */
 function callUntilRefused({ port }: Target): Calls {
   const client = new Client(`127.0.0.1:${String(port)}`, credentials.createInsecure(), {
     'grpc.use_local_subchannel_pool': 1,

@@ -1,5 +1,5 @@
-// Tests frameworks with lameduck() in code. `.ci/register-programs` runs this file. PROGRAMS is the folder in which the
-// frameworks and the packed package are installed.
+// Tests frameworks in programs that call lameduck(). `.ci/register-programs` runs this file. PROGRAMS is the folder in
+// which the frameworks and the packed package are installed.
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -43,7 +43,7 @@ interface Fastify {
   readonly FastifyAdapter: Constructor;
 }
 
-// require() returns the namespace of an ECMAScript module.
+// require() returns a namespace object for an ECMAScript module.
 function defaultOf(module: unknown): unknown {
   return (module as { default?: unknown }).default ?? module;
 }
@@ -67,7 +67,7 @@ for (const adapter of ['express', 'fastify']) {
     const load = await adopted.loaded();
     const signaledAt = Date.now();
     adopted.kill('SIGTERM');
-    // After its hooks, Nest sends the signal to itself once more. The exit code is still lameduck's.
+    // After its hooks, Nest sends the signal to its own process once more. Even so, the exit code is that of lameduck.
     assert.equal(await adopted.ended(), '0', adopted.output);
     const clients = await load.ended(2_000);
     assert.deepEqual([adopted.lost(clients), failedOf(clients)], [[], 0], adopted.output);

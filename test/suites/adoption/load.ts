@@ -1,5 +1,5 @@
-// The clients of a program. Each sends its next request as soon as it has the last response, and counts its own
-// results.
+// The clients of a program. Each client sends its next request as soon as the previous response has arrived, and counts
+// its own results.
 import { connect, type Socket } from 'node:net';
 import { connect as connectSecure } from 'node:tls';
 import {
@@ -28,7 +28,7 @@ export interface Ended {
   readonly endedAt: number;
 }
 
-/** Load is all clients together. Six of the twenty clients send slow requests. */
+/** Load is all clients of a program. Six of the twenty clients send slow requests. */
 export class Load {
   readonly #accounts: Account[] = [];
   readonly #stop = new AbortController();
@@ -54,7 +54,8 @@ export class Load {
   }
 
   /**
-   * ended resolves when each client has ended. It stops clients that are still running after `patience` milliseconds.
+   * `ended()` resolves when each client has ended. It stops clients that are still running after `patience`
+   * milliseconds.
    */
   async ended(patience: number): Promise<Ended[]> {
     const timer = setTimeout(() => {
@@ -95,7 +96,7 @@ async function runHttp2Client(port: number, path: string, account: Account, stop
     while (!isStopped() && !client.session.closed && !client.session.destroyed) {
       const { status, isWhole, code } = await client.request(path);
       if (isWhole && status === 200) account.answered++;
-      // The server refused the stream before executing it.
+      // With REFUSED_STREAM, the server did not execute the request.
       else if (code === 7) account.refused.push('REFUSED_STREAM');
       else account.lost.push(`status ${String(status)}, code ${String(code)}`);
     }
@@ -104,7 +105,7 @@ async function runHttp2Client(port: number, path: string, account: Account, stop
   }
 }
 
-/** ask sends one request on its own connection. It returns undefined if no complete response arrives. */
+/** `ask()` sends one request on its own connection. It returns undefined if no complete response arrives. */
 export async function ask({ port, protocol }: Target, path: string, header?: string): Promise<Response | undefined> {
   const options = { port, host: '127.0.0.1', rejectUnauthorized: false };
   const socket: Socket = protocol === 'http' ? connect(options) : connectSecure(options);
@@ -115,7 +116,7 @@ export async function ask({ port, protocol }: Target, path: string, header?: str
   return response;
 }
 
-/** failedOf counts the responses that report a failure of the server, or of a server that it called itself. */
+/** failedOf counts the responses that report a failure of the server, or of another server that it called. */
 export function failedOf(clients: readonly Ended[]): number {
   return clients.reduce((sum, { account }) => sum + account.failed, 0);
 }

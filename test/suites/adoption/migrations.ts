@@ -1,5 +1,5 @@
-// Runs each old program of docs/migrate.md, and the migrated program under load. `.ci/register-programs` runs this
-// file. PROGRAMS is the folder in which the packages are installed.
+// Runs each program of docs/migrate.md before its migration, and after its migration under load.
+// `.ci/register-programs` runs this file. PROGRAMS is the folder in which the packages are installed.
 import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { failedOf } from './load.ts';
 
 const root = process.env['PROGRAMS'] ?? '';
 
-// A stub for the module that the programs import and that the reader would write.
+// Replaces the module that the programs import and that a reader would write.
 const stub = `
   export const app = (request, response) => {
     if (request.url === '/slow') setTimeout(() => response.end('slow'), 200);
@@ -54,7 +54,7 @@ test('docs/migrate.md shows a program before and after the migration for each pa
 
 void describe('the programs of docs/migrate.md', { concurrency: 4 }, () => {
   for (const { title } of migrations) {
-    test(`${title} in docs/migrate.md: the old program closes its pool when it ends`, async (t) => {
+    test(`${title} in docs/migrate.md: the program before the migration closes its pool when it ends`, async (t) => {
       const startable = { folder: folderOf(title, 0), args: ['main.js'] };
       const program = disposed(t, await AdoptedProgram.start(root, startable, false));
       await program.serving();

@@ -1,6 +1,6 @@
 // The type of a program that is run with lameduck/register.
 
-/** Paths are what the clients of a program request. */
+/** Paths are the paths that the clients of a program request. */
 export interface Paths {
   readonly quick: string;
   readonly slow: string;
@@ -8,10 +8,10 @@ export interface Paths {
   readonly header?: string;
 }
 
-/** Program is one of the folders of programs/, or one way of starting it. */
+/** Program is a program in a folder of programs/, or one of several ways to start it. */
 export interface Program {
   readonly title: string;
-  /** The main package of the row in the table. By default it is Node itself. */
+  /** The package that the row of the table names. By default, it is Node itself. */
   readonly package?: string;
   /** How the program handles SIGTERM, as text for the table. */
   readonly handling: string;
@@ -20,15 +20,15 @@ export interface Program {
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly protocol?: 'http' | 'https' | 'http2';
-  /** Another module that is preloaded, before or after lameduck. */
+  /** Another module that Node preloads before or after lameduck/register. */
   readonly preload?: { readonly module: string; readonly side: 'before' | 'after' };
   /** Whether lameduck/register is an argument of node. By default it is in NODE_OPTIONS. */
   readonly isInArguments?: boolean;
-  /** The lines that the program's own cleanup prints. Each must be printed exactly once. */
+  /** The lines that the program's own cleanup code prints. Each must be printed exactly once. */
   readonly cleanup: readonly string[];
   /** How the program ends after its own cleanup: its exit code, or the process signal that it sends to itself. */
   readonly end: string;
-  /** A path that the program itself serves, and a part of the response. */
+  /** A health path that the program itself serves, and a part of the response. */
   readonly ownProbe?: { readonly path: string; readonly body: string };
   /**
    * Two paths of GET requests: one with an immediate response, and one with a slow response. The defaults are `/` and
@@ -38,18 +38,18 @@ export interface Program {
   /** Whether the program takes long to install and to build. It is in `programs/long`, and `--long` runs it. */
   readonly isLong?: boolean;
   /**
-   * A path that responds to a POST with an event stream. The stream takes longer than the delay, and ends with
+   * A path that answers a POST with an event stream. The stream takes longer than the shutdown delay, and ends with
    * `lastEvent`.
    */
   readonly stream?: { readonly path: string; readonly lastEvent: string };
   readonly hasAdminPort?: boolean;
   readonly hasWebSockets?: boolean;
-  /** Text that the output must contain if the other preloaded module works. */
+  /** Text that the program prints if the other preloaded module works. */
   readonly prints?: RegExp;
 }
 
-/** usual holds the fields that most programs share. */
+/** `usual` has the fields that are the same for most programs. */
 export const usual = { args: ['main.mjs'], cleanup: ['pool closed'], end: '0' } as const;
 
-/** Startable holds the fields that are needed to start a program. */
+/** Startable has the fields that are needed to start a program. */
 export type Startable = Omit<Program, 'title' | 'handling' | 'cleanup' | 'end'>;

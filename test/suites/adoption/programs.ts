@@ -23,7 +23,7 @@ const openTelemetry = {
 } as const;
 const preloadedByOpenTelemetry = '@opentelemetry/auto-instrumentations-node/register';
 
-const signalsItself = '`enableShutdownHooks()`, which signals the process once more at its end';
+const signalsItself = '`enableShutdownHooks()`, which sends the signal to the process again at its end';
 const nestHooks = {
   cleanup: ['module destroyed', 'before shutdown by SIGTERM', 'pool closed'],
   end: 'SIGTERM',
@@ -58,7 +58,7 @@ export const programs: readonly Program[] = [
     ...usual,
     title: 'Hono',
     package: '@hono/node-server',
-    handling: 'as its documentation has it: `server.close(error => process.exit(error ? 1 : 0))`',
+    handling: 'the example of its documentation: `server.close(error => process.exit(error ? 1 : 0))`',
     folder: 'hono',
   },
   {
@@ -72,7 +72,7 @@ export const programs: readonly Program[] = [
   {
     title: 'NestJS without hooks',
     package: '@nestjs/platform-express',
-    handling: 'nothing',
+    handling: 'it does nothing',
     folder: 'nest',
     args: ['dist/without-hooks.js'],
     cleanup: [],
@@ -98,7 +98,7 @@ export const programs: readonly Program[] = [
   {
     title: 'NestJS on Fastify without hooks',
     package: '@nestjs/platform-fastify',
-    handling: 'nothing',
+    handling: 'it does nothing',
     folder: 'nest',
     args: ['dist/fastify-without-hooks.js'],
     cleanup: [],
@@ -139,7 +139,8 @@ export const programs: readonly Program[] = [
     ...usual,
     title: 'Apollo Server',
     package: '@apollo/server',
-    handling: 'its own, with `ApolloServerPluginDrainHttpServer`, which signals the process once more at its end',
+    handling:
+      'its own listener, with `ApolloServerPluginDrainHttpServer`, which sends the signal to the process again at its end',
     folder: 'apollo',
     paths: graphql,
     end: 'SIGTERM',
@@ -164,7 +165,7 @@ export const programs: readonly Program[] = [
     ...usual,
     title: 'moleculer',
     package: 'moleculer-web',
-    handling: 'its own: the broker stops its services, then `process.exit(0)`',
+    handling: 'its own listener: the broker stops its services, then `process.exit(0)`',
     folder: 'moleculer',
   },
   {
@@ -184,7 +185,7 @@ export const programs: readonly Program[] = [
   {
     title: 'terminus',
     package: '@godaddy/terminus',
-    handling: '`createTerminus()`, which signals the process once more at its end',
+    handling: '`createTerminus()`, which sends the signal to the process again at its end',
     folder: 'terminus',
     args: ['main.mjs'],
     cleanup: ['pool closed'],
@@ -193,7 +194,7 @@ export const programs: readonly Program[] = [
   },
   {
     title: 'no listener',
-    handling: 'nothing',
+    handling: 'it does nothing',
     folder: 'no-listener',
     args: ['main.mjs'],
     cleanup: [],

@@ -27,10 +27,10 @@ test('the packed package is installed, and the programs have the versions of the
   for (const program of chosen) assert.equal(installedPackage(program), lockedPackage(program), program.title);
 });
 
-void describe('programs without lameduck in their code', { concurrency: 2 }, () => {
+void describe('programs that do not use lameduck in their code', { concurrency: 2 }, () => {
   for (const program of chosen) {
     test(`P-003, P-112 ${program.title}: with lameduck/register no request is lost, and the program's own cleanup runs once`, async (t) => {
-      // Only the table needs a run without lameduck/register.
+      // A run without lameduck/register is needed only for the table.
       const without = results === undefined ? undefined : await endWithout(t, program);
       const withRegister = await endRegistered(t, program);
       if (without === undefined) return;
@@ -60,7 +60,7 @@ interface End {
   readonly end: string;
 }
 
-// The table shows the requests that a program loses without lameduck/register. They fail no test.
+// The table shows how many requests a program loses without lameduck/register. These losses fail no test.
 async function endWithout(t: TestContext, program: Program): Promise<End> {
   const adopted = disposed(t, await AdoptedProgram.start(root, program, false));
   await adopted.serving();
@@ -109,10 +109,10 @@ async function endRegistered(t: TestContext, program: Program): Promise<End & { 
   assert.match(output, /"lameduck\/shutdown\/v1","reason":"SIGTERM"/);
   assert.match(output, /"unfinished":\[\],"hookFailures":\[\]/);
   if (program.prints !== undefined) assert.match(output, program.prints);
-  return { lost: lost.length, end, cleanup: program.cleanup.length === 0 ? 'has none' : 'once' };
+  return { lost: lost.length, end, cleanup: program.cleanup.length === 0 ? 'no cleanup function' : 'cleanup ran once' };
 }
 
-// The probes use their own port, and the program's ports respond as without lameduck.
+// Probes are answered only on the probe port, and the program's own ports respond as without lameduck.
 async function assertPortsAreApart(adopted: AdoptedProgram, { ownProbe }: Program): Promise<void> {
   assert.equal((await ask(adopted.probes, '/livez'))?.status, 200, adopted.output);
   for (const target of adopted.targets) assert.equal((await ask(target, '/readyz'))?.status, 404);
@@ -139,7 +139,7 @@ async function assertRedWhileItServes(adopted: AdoptedProgram): Promise<void> {
   }
 }
 
-/** openStream resolves when an event stream has begun. It returns the promise of the complete stream. */
+/** openStream resolves when an event stream has begun. Its result is the promise of the complete stream. */
 async function openStream({ port }: Target, { stream }: Program): Promise<{ readonly whole: Promise<string> }> {
   if (stream === undefined) return { whole: Promise.resolve('\n\n') };
   const response = await fetch(`http://127.0.0.1:${String(port)}${stream.path}`, { method: 'POST' });

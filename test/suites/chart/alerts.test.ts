@@ -45,7 +45,10 @@ const disruptions = named('kube_poddisruptionbudget_status_pod_disruptions_allow
 const replicas = named('kube_horizontalpodautoscaler_status_current_replicas', 'horizontalpodautoscaler');
 const most = named('kube_horizontalpodautoscaler_spec_max_replicas', 'horizontalpodautoscaler');
 
-/** The seconds until the budget of a pod ends. The pod serves for five minutes, drains for 46 s, and is then gone. */
+/**
+ * The seconds that are left of a pod's shutdown budget. The pod serves for five minutes, drains for 46 s, and then no
+ * longer exists.
+ */
 const drained: Sampled = (second) => {
   if (second < 300) return undefined;
   return second < 346 ? 346 - second : 'stale';
@@ -55,14 +58,14 @@ const flapping: Sampled = (second) => Math.floor(second / 60) % 2;
 interface Case {
   readonly at: string;
   readonly fires: Series;
-  /** Series for which the alert must not fire. */
+  /** Series with which the alert must not fire. */
   readonly silent: Series;
   /** False if the alert does not name a pod. */
   readonly isOnPod?: false;
   readonly says: RegExp;
 }
 
-/** For each alert: series over time for which it fires, and series for which it does not. */
+/** Two sets of series for each alert: with the first it fires, and with the second it does not. */
 const cases: Readonly<Record<string, Case>> = {
   LameduckShutdownWouldCutRequests: {
     at: '7m',
@@ -74,7 +77,8 @@ const cases: Readonly<Record<string, Case>> = {
     at: '8m',
     fires: { [overrun]: steps([0, 0], [310, 1], [346, 'stale']), [remaining]: drained },
     silent: { [overrun]: steps([0, 1], [290, 0], [346, 'stale']), [remaining]: drained },
-    says: /will cut requests: \d+s left at the last scrape/,
+    // The last scrape is 8 s before second 346 with the interval of 15 s, and 5 s before it with 30 s.
+    says: /will cut requests: [85]s left at the last scrape/,
   },
   LameduckRequestsCut: {
     at: '10m',
@@ -86,7 +90,8 @@ const cases: Readonly<Record<string, Case>> = {
   },
   LameduckHookFails: {
     at: '5m',
-    // The counter starts at 1, because the hook failed before the first scrape. The pod is gone after a minute.
+    // The counter starts at 1, because the hook failed before the first scrape. After a minute, the pod no longer
+    // exists.
     fires: { [scraped('lameduck_hook_failures_total', ',kind="post-start"')]: steps([0, 1], [60, 'stale']) },
     silent: { [scraped('lameduck_hook_failures_total', ',kind="post-start"')]: always(0) },
     says: /A post-start hook of shop-lameduck-5d9c7b-x2x4z has failed/,
@@ -110,7 +115,7 @@ const cases: Readonly<Record<string, Case>> = {
   LameduckContainerKilled: {
     at: '5m',
     fires: { [exitCode]: steps([120, 137]), [restarts]: steps([0, 0], [120, 1]) },
-    // The container was killed long before the first sample.
+    // The container was killed long before the first scraped sample.
     silent: { [exitCode]: always(137), [restarts]: always(1) },
     says: /exit code 137/,
   },
@@ -121,9 +126,10 @@ const cases: Readonly<Record<string, Case>> = {
     says: /exit code 83/,
   },
   LameduckContainerRestarts: {
-    at: '30m',
+    at: '30m15s',
     fires: { [restarts]: (second) => Math.min(5, Math.floor(second / 60)) },
-    silent: { [restarts]: (second) => Math.min(2, Math.floor(second / 60)) },
+    // The default threshold of this alert is 3.
+    silent: { [restarts]: (second) => Math.min(3, Math.floor(second / 60)) },
     says: /has restarted 5 times/,
   },
   LameduckReadinessFlaps: {
@@ -161,8 +167,8 @@ const known = { [scraped('lameduck_build_info')]: always(1) };
 const trials = (which: 'fires' | 'silent'): Trial[] =>
   Object.entries(cases).map(([alert, one]) => ({ alert, at: one.at, series: { ...known, ...one[which] } }));
 
-describe('H-145 H-146 HC-30 the alerts', () => {
-  it('every alert is tested with series for which it fires and series for which it does not', async () => {
+describe('H-145 H-146 HC-30 the alerts of the chart', () => {
+  it('every alert of the chart has a test with series for which it fires, and series for which it does not', async () => {
     for (const scope of scopes) {
       const alerts = rulesOf(await metricRules({ prometheusRule: { scope } })).map(({ alert }) => alert);
       assert.deepEqual(alerts, Object.keys(cases));
@@ -172,7 +178,7 @@ describe('H-145 H-146 HC-30 the alerts', () => {
   for (const scope of scopes) {
     for (const scraping of scrapings) {
       const title = `scope ${scope}, scraped every ${String(scraping.interval)} s, at ${String(scraping.offset)} s`;
-      it(`each alert fires with its labels, and only on its cause: ${title}`, { skip: noPromtool() }, async () => {
+      it(`each alert fires with its labels, and only for its own cause: ${title}`, { skip: noPromtool() }, async () => {
         const groups = await metricRules({ prometheusRule: { scope } });
         const reports = await fired(groups, trials('fires'), scraping);
         for (const [index, [alert, { isOnPod = true, says }]] of Object.entries(cases).entries()) {
@@ -192,7 +198,7 @@ describe('H-145 H-146 HC-30 the alerts', () => {
     }
   }
 
-  it('two releases in a namespace raise separate alerts', { skip: noPromtool() }, async () => {
+  it('two releases in one namespace cause separate alerts', { skip: noPromtool() }, async () => {
     const shop = scraped('lameduck_shutdown_overrun_predicted');
     const cart = shop.replaceAll('shop', 'cart');
     const series = { [shop]: always(1), [cart]: always(1) };
@@ -204,14 +210,34 @@ describe('H-145 H-146 HC-30 the alerts', () => {
     assert.doesNotMatch(own, /cart/);
   });
 
-  it('alerts for the whole cluster ignore pods without lameduck', { skip: noPromtool() }, async () => {
+  it('alerts for the whole cluster ignore pods that do not use lameduck', { skip: noPromtool() }, async () => {
     const series = { [restarts]: cases['LameduckContainerRestarts']?.fires[restarts] ?? always(0) };
     const groups = await metricRules({ prometheusRule: { scope: 'cluster' } });
     const one = { alert: 'LameduckContainerRestarts', at: '30m', series };
     assert.deepEqual(await fired(groups, [one], { interval: 30, offset: 0 }), ['']);
   });
 
-  it('each alert can be switched off, and can be given a duration, a severity and a threshold', async () => {
+  it('with lameduck.enabled: false, no alert fires because metrics of the release are missing', async () => {
+    const off = { lameduck: { enabled: false }, prometheusRule: { enabled: true } };
+    const names = rulesOf(await metricRules(off)).map(({ alert }) => alert);
+    assert.ok(!names.includes('LameduckIsNotScraped') && names.includes('LameduckContainerKilled'));
+  });
+
+  it('an alert with a threshold of one event does not fire at the first event', { skip: noPromtool() }, async () => {
+    const names = [
+      'LameduckHookFails',
+      'LameduckEventLoopBlocked',
+      'LameduckContainerKilled',
+      'LameduckLeadershipLost',
+    ];
+    const rules = Object.fromEntries(names.map((name) => [name, { threshold: 1 }]));
+    const groups = await metricRules({ alerts: { rules } });
+    // The time is 15 s after the last sample, so that increase() must extrapolate.
+    const once = names.map((alert) => ({ alert, at: '14m15s', series: { ...known, ...cases[alert]?.fires } }));
+    for (const scraping of scrapings) assert.deepEqual(await fired(groups, once, scraping), ['', '', '', '']);
+  });
+
+  it('the values can switch each alert off, and can set its duration, severity and threshold', async () => {
     const names = rulesOf(await metricRules()).map(({ alert }) => alert);
     for (const name of names) {
       const left = rulesOf(await metricRules({ alerts: { rules: { [name]: { enabled: false } } } }));
@@ -248,13 +274,25 @@ describe('H-145 H-146 HC-30 the alerts', () => {
   });
 });
 
-test('the alerts for a whole cluster can be installed once, without pods', async () => {
+test('the alerts for a whole cluster can be installed once, in a release without pods', async () => {
   const scope = { enabled: true, scope: 'cluster' };
   const values = { rulesOnly: true, prometheusRule: scope, logRules: scope, dashboard: { enabled: true } };
   const all = (await objects(values)).map(({ kind }) => kind).sort();
   assert.deepEqual(all, ['ConfigMap', 'ConfigMap', 'PrometheusRule']);
   for (const { expr } of rulesOf(await logRules({ logRules: scope }))) {
     assert.match(expr, /^label_replace\(sum by \(namespace, pod.*\{pod=~"\.\+"\} \|= /);
+  }
+});
+
+test('the alerts on the log of a whole cluster name the Deployment of each pod, even if Kubernetes shortens the name', async () => {
+  const values = { rulesOnly: true, logRules: { enabled: true, scope: 'cluster' } };
+  for (const { expr } of rulesOf(await logRules(values))) {
+    const [, pattern = ''] = /, "workload", "\$1", "pod", "([^"]*)"\)/.exec(expr) ?? [];
+    for (const length of [3, 46, 47, 49, 54]) {
+      const deployment = `${'n-'.repeat(27).slice(0, length - 1)}n`;
+      const name = `${`${deployment}-5d9c7b8f6d-`.slice(0, 58)}x2x4z`;
+      assert.equal(new RegExp(`^(?:${pattern})$`).exec(name)?.[1], deployment, name);
+    }
   }
 });
 
@@ -281,7 +319,7 @@ test('H-146 HC-30 the alerts on cut requests and failed shutdowns read the final
 test('H-013 H-146 the alerts match the pods of a Deployment of any name, even if Kubernetes shortens it', async () => {
   for (const length of [3, 46, 47, 49, 54]) {
     const fullnameOverride = 'n'.repeat(length);
-    // The name of a pod is its ReplicaSet's name with a hyphen, cut to 58 characters, and five more letters.
+    // The name of a pod is the name of its ReplicaSet with a hyphen, cut to 58 characters, and five random characters.
     const name = `${`${fullnameOverride}-5d9c7b8f6d-`.slice(0, 58)}x2x4z`;
     for (const { alert, expr } of rulesOf(await metricRules({ fullnameOverride }))) {
       for (const [, pattern = ''] of expr.matchAll(/pod=~"([^"]*)"/g)) {

@@ -29,17 +29,23 @@ describe('H-043 HC-01 HC-02 the grace period is preStop + max(delay, hooks) + lo
     ],
     ['without a delay', { allowShortDelay: true, shutdownDelayDuration: '0s', preShutdownHookTimeout: '1ms' }, 39],
     ['for the load balancer of a gateway', { front: 'gateway', frontIdleTimeout: '60s' }, 53],
-    ['for a load balancer of AWS', { front: 'aws' }, 68],
+    ['for a load balancer of AWS', { front: 'aws' }, 98],
     ['for a load balancer of Google', { front: 'gce' }, 83],
   ];
   for (const [what, lameduck, seconds] of cases) {
-    it(`the grace period ${what} is ${String(seconds)} s`, async () => {
+    it(`the chart computes a grace period of ${String(seconds)} s ${what}`, async () => {
       assert.equal(await graceOf(lameduck), seconds);
     });
   }
 });
 
-test('H-062 the time for the drain is never shorter than the longest request', async () => {
+test('H-050 by default, longestRequestDuration is at least as long as the load balancer or proxy waits for a response', async () => {
+  const seconds = { none: 48, envoy: 53, traefik: 53, haproxy: 73, nginx: 83, aws: 98, gce: 83, azure: 128 };
+  for (const [front, grace] of Object.entries(seconds)) assert.equal(await graceOf({ front }), grace, front);
+  assert.equal(await graceOf({ front: 'nginx', longestRequestDuration: '30s' }), 53);
+});
+
+test('H-062 the drain always has at least the time of the longest request', async () => {
   const deployment = await object('Deployment', { lameduck: { preStopSeconds: 120, front: 'gce' } });
   const grace = specOf(deployment).template.spec.terminationGracePeriodSeconds;
   // The package computes the same time: grace − preStop − 2 s − delay − destroy hooks.
@@ -63,14 +69,14 @@ test('H-024 H-025 HC-21 numbers have the same effect from a file and from --set,
   assert.equal(specOf(await object('Deployment', { minReadySeconds: 0 })).minReadySeconds, 0);
 });
 
-test('H-040 HC-06 preStopSeconds makes the kubelet sleep before the process signal, and the process gets the same number', async () => {
+test('H-040 HC-06 preStopSeconds makes the container sleep before the process signal, and lameduck gets the same number', async () => {
   const deployment = await object('Deployment', { lameduck: { preStopSeconds: 15 } });
   assert.deepEqual(containerOf(deployment).lifecycle, { preStop: { sleep: { seconds: 15 } } });
   assert.equal(environmentOf(deployment)['LAMEDUCK_PRE_STOP_SECONDS'], '15');
   assert.equal(containerOf(await object('Deployment')).lifecycle, undefined);
 });
 
-test('H-047 H-056 HC-07 the shutdown delay depends on the load balancer or proxy, unless the values set it', async () => {
+test('H-047 H-056 HC-07 the default shutdown delay depends on the load balancer or proxy that the values name', async () => {
   for (const [front, delay] of Object.entries({ none: '10s', nginx: '15s', aws: '30s', gce: '45s', azure: '90s' })) {
     const environment = environmentOf(await object('Deployment', { lameduck: { front } }));
     assert.equal(environment['LAMEDUCK_SHUTDOWN_DELAY_DURATION'], delay, front);
@@ -82,7 +88,7 @@ test('H-047 H-056 HC-07 the shutdown delay depends on the load balancer or proxy
 test("H-056 docs/load-balancers.md has the chart's times for each load balancer and proxy", async () => {
   const page = readPage('docs/load-balancers.md');
   const row =
-    /^\| `([a-z]+)` .*?\| shutdown delay (\d+) s +\| minimum delay (\d+) s +\| +(?:idle timeout (\d+) s)? *\| `keepAliveTimeout` (\d+) s +\|$/gm;
+    /^\| `([a-z]+)` .*?\| default delay (\d+) s +\| shortest delay (\d+) s +\| +(?:idle timeout (\d+) s)? *\| `keepAliveTimeout` (\d+) s +\|$/gm;
   const rows = [...page.matchAll(row)];
   assert.equal(rows.length, 11);
   for (const [, front = '', delay = '', least = '', idle = '', kept = ''] of rows) {
@@ -99,7 +105,7 @@ test("H-056 docs/load-balancers.md has the chart's times for each load balancer 
   }
 });
 
-test('H-052 HC-08 keep-alive connections stay open for longer than the load balancer or proxy keeps them', async () => {
+test('H-052 HC-08 the server keeps idle connections open for longer than the load balancer or proxy does', async () => {
   const kept = async (lameduck: Values): Promise<string | undefined> =>
     environmentOf(await object('Deployment', { lameduck }))['LAMEDUCK_KEEP_ALIVE_TIMEOUT'];
   for (const [front, timeout] of Object.entries({ none: '65s', aws: '65s', gce: '620s', envoy: '3610s' })) {
@@ -116,11 +122,15 @@ test('H-091 HC-10 a process that fails its liveness probe gets 30 s to end, or t
   assert.equal(containerOf(short).livenessProbe.terminationGracePeriodSeconds, 19);
   const long = await object('Deployment', { lameduck: { longestRequestDuration: '9m' } });
   assert.equal(containerOf(long).livenessProbe.terminationGracePeriodSeconds, 30);
+  const slept = await object('Deployment', { lameduck: { preStopSeconds: 5 } });
+  assert.equal(containerOf(slept).livenessProbe.terminationGracePeriodSeconds, 35);
+  const off = await object('Deployment', { lameduck: { enabled: false, front: 'aws' } });
+  assert.equal(containerOf(off).livenessProbe.terminationGracePeriodSeconds, 60);
   const own = await object('Deployment', { probes: { liveness: { terminationGracePeriodSeconds: 48 } } });
   assert.equal(containerOf(own).livenessProbe.terminationGracePeriodSeconds, 48);
 });
 
-test('H-103 HC-13 the autoscaler removes at most one pod per grace period', async () => {
+test('H-103 HC-13 the autoscaler removes at most one pod per grace period, or per 1800 s if the grace period is longer', async () => {
   for (const [longestRequestDuration, period] of Object.entries({ '30s': 60, '2m': 138, '2h': 1800 })) {
     const values = { autoscaling: { enabled: true }, lameduck: { longestRequestDuration, allowLongGracePeriod: true } };
     const { behavior } = (await object('HorizontalPodAutoscaler', values))['spec'] as {
@@ -131,7 +141,7 @@ test('H-103 HC-13 the autoscaler removes at most one pod per grace period', asyn
 });
 
 describe('H-148 HC-31 the notes of the chart', () => {
-  // Helm 3 connects to the cluster even for a dry run.
+  // Helm 3 connects to the cluster even for a dry run, so it is not used here.
   async function notes(args: readonly string[]): Promise<string> {
     const all = ['install', 'shop', chart, '--namespace', 'orders', '--dry-run=client', ...args];
     const { code, output, errors } = await run(helms.at(-1) ?? '', all);
@@ -139,11 +149,11 @@ describe('H-148 HC-31 the notes of the chart', () => {
     return output.slice(output.indexOf('NOTES:'));
   }
 
-  it('the notes print the sum of the grace period and the order of events', async () => {
+  it('the notes print the grace period as a sum, and the order of events in a shutdown', async () => {
     const text = await notes(['--set', 'lameduck.preStopSeconds=2,lameduck.front=nginx']);
     assert.match(text, /terminationGracePeriodSeconds = preStopSeconds 2s \+ max\(shutdownDelayDuration 15s, /);
     const moments = [...text.matchAll(/^ {2,}(\d+) {2}\S/gm)].map(([, second]) => Number(second));
-    assert.deepEqual(moments, [2, 17, 47, 50, 55]);
+    assert.deepEqual(moments, [2, 17, 77, 80, 85]);
     assert.match(text, /rollout status deployment\/shop-lameduck/);
     assert.doesNotMatch(text, /Warnings:/);
     assert.match(text, /^A rollout of 2 pods takes about 20 s /m);
@@ -178,5 +188,13 @@ describe('H-148 HC-31 the notes of the chart', () => {
     });
     assert.match(await notes(['--set', 'lameduck.front=aws']), /pod-readiness-gate-inject=enabled/);
     assert.match(await notes(['--set', 'autoscaling.enabled=true,resources.requests.cpu=null']), /cannot scale by CPU/);
+  });
+
+  it('H-143 the notes warn of a scrape interval that is longer than a drain', async () => {
+    for (const monitor of ['podMonitor', 'serviceMonitor']) {
+      const of = (interval: string) => ['--set', `${monitor}.enabled=true,${monitor}.interval=${interval}`];
+      assert.match(await notes(of('41s')), new RegExp(`^ {2}- ${monitor}\\.interval is 41s: .* at most 40s\\.$`, 'm'));
+      assert.doesNotMatch(await notes(of('40s')), /Warnings:/);
+    }
   });
 });

@@ -10,7 +10,7 @@ import { documentsIn, run, tools, type KubernetesObject } from './chart.ts';
 const kustomize = join(tools, 'kustomize');
 assert.ok(existsSync(kustomize), `${kustomize} is missing: run bash .ci/chart-tools to install it`);
 
-/** only returns the only object of a kind, and fails if there are more or none. */
+/** `only()` returns the object of a kind, and fails unless there is exactly one. */
 export function only(kind: string, list: readonly KubernetesObject[]): KubernetesObject {
   const [found, ...others] = list.filter((one) => one.kind === kind);
   assert.deepEqual(others, []);
@@ -19,14 +19,14 @@ export function only(kind: string, list: readonly KubernetesObject[]): Kubernete
 
 const examples = join(root, 'examples', 'kustomize');
 
-/** kustomized returns the objects of examples/kustomize/shop, or of another folder. */
+/** `kustomized()` returns the objects of examples/kustomize/shop, or of another folder. */
 export async function kustomized(folder = join(examples, 'shop')): Promise<KubernetesObject[]> {
   const { code, output, errors } = await run(kustomize, ['build', folder]);
   assert.equal(code, 0, errors);
   return documentsIn(output);
 }
 
-/** withComponents returns the objects of the Deployment of examples/kustomize/shop with these components added. */
+/** withComponents returns the objects of examples/kustomize/shop with these Kustomize components added. */
 export async function withComponents(names: readonly string[]): Promise<KubernetesObject[]> {
   const folder = mkdtempSync(join(tmpdir(), 'kustomize-'));
   try {
@@ -43,7 +43,7 @@ export async function withComponents(names: readonly string[]): Promise<Kubernet
 /** loadBalancers lists the names of the Kustomize components for load balancers and proxies. */
 export const loadBalancers: readonly string[] = readdirSync(join(examples, 'load-balancers'));
 
-/** writtenByHand returns the objects of the manifest in docs/kubernetes.md. */
+/** writtenByHand returns the objects of the manifest that docs/kubernetes.md shows. */
 export function writtenByHand(): KubernetesObject[] {
   const blocks = blocksIn(readPage('docs/kubernetes.md')).filter(({ text }) => text.includes('kind: Deployment'));
   assert.equal(blocks.length, 1);

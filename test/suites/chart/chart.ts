@@ -38,13 +38,14 @@ interface Outcome {
   readonly errors: string;
 }
 
-/** run runs a program to its end, with `input` as its standard input. */
+/** `run()` runs a program to its end, with `input` as its standard input. */
 export function run(program: string, args: readonly string[], input = ''): Promise<Outcome> {
   return new Promise((resolve) => {
     const child = execFile(program, args, { maxBuffer: 2 ** 24, timeout: 60_000 }, (_error, output, errors) => {
       resolve({ code: child.exitCode, output, errors });
     });
-    // A program that rejects its arguments may exit before it reads its input. The write then fails, which is no error.
+    // A program that rejects its arguments may exit before it reads its input. The write then fails, and the error is
+    // ignored.
     child.stdin?.on('error', () => undefined).end(input);
   });
 }
@@ -57,7 +58,7 @@ export interface Rendering {
   readonly args?: readonly string[];
 }
 
-/** template returns the output of `helm template`, or rejects with its error message. */
+/** `template()` returns the output of `helm template`, or rejects with its error message. */
 export async function template(values: Values = {}, rendering: Rendering = {}): Promise<string> {
   const { code, output, errors } = await templateOutcome(values, rendering);
   assert.equal(code, 0, errors);
@@ -75,26 +76,28 @@ export function documentsIn(manifest: string): KubernetesObject[] {
   return parseAllDocuments(manifest).map((document) => document.toJS() as unknown as KubernetesObject);
 }
 
-/** objects returns the objects that the chart renders for values. */
+/** `objects()` returns the objects that the chart renders for values. */
 export async function objects(values: Values = {}, rendering: Rendering = {}): Promise<KubernetesObject[]> {
   return documentsIn(await template(values, rendering));
 }
 
-/** object returns the only object of a kind that the chart renders for values. */
+/** `object()` returns the object of a kind that the chart renders for values. It fails unless there is exactly one. */
 export async function object(kind: string, values: Values = {}, rendering: Rendering = {}): Promise<KubernetesObject> {
   const found = (await objects(values, rendering)).filter((one) => one.kind === kind);
   assert.equal(found.length, 1, `objects of kind ${kind}`);
   return found[0] as KubernetesObject;
 }
 
-/** complaint returns the error with which the chart rejects values. It fails if the chart accepts them. */
+/**
+ * `complaint()` returns the error message of the chart for values that it rejects. It fails if the chart accepts them.
+ */
 export async function complaint(values: Values, rendering: Rendering = {}): Promise<string> {
   const outcome = await templateOutcome(values, rendering);
   assert.notEqual(outcome.code, 0, `rendered with ${JSON.stringify(values)}`);
   return outcome.errors;
 }
 
-/** refusals returns the lines of the error message with which the chart rejects values. */
+/** `refusals()` returns the lines of the error message with which the chart rejects values, one for each problem. */
 export async function refusals(values: Values, rendering: Rendering = {}): Promise<string[]> {
   const text = await complaint(values, rendering);
   assert.match(text, /lameduck: (a value is invalid|\d+ values are invalid):/);

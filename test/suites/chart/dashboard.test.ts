@@ -23,7 +23,7 @@ interface Dashboard {
   uid: string;
   title: string;
   panels: { title: string; description: string; targets: { expr: string }[] }[];
-  templating: { list: { name: string; multi?: boolean; current?: { value: string[] } }[] };
+  templating: { list: { name: string; regex?: string; multi?: boolean; current?: { value: string[] } }[] };
 }
 
 async function dashboard(namespace = 'orders', release = 'shop', values: Values = {}): Promise<[string, Dashboard]> {
@@ -49,6 +49,42 @@ test('H-147 HC-30 the rendered dashboard is the file of the chart, with the rele
     ['workload', 'shop-lameduck'],
   ]);
   assert.ok(templating.list.slice(1).every(({ multi }) => multi === true));
+});
+
+test('each line of the panel Error rate is a share of all requests, because the unit of the panel is percent', async () => {
+  const [, { panels }] = await dashboard();
+  const targets = panels.find(({ title }) => title === 'Error rate')?.targets ?? [];
+  assert.equal(targets.length, 2);
+  for (const { expr } of targets) {
+    assert.match(expr, / \/ sum by \(workload\) \(rate\(http_server_request_duration_seconds_count\{[^}]*\}/);
+  }
+});
+
+// The most characters that the chart gives to the name of a Deployment.
+const longest = 54;
+
+// A pod's name has at most 63 characters. Kubernetes cuts everything before its last five characters to 58.
+const podOf = (deployment: string, hash: string): string => `${`${deployment}-${hash}-`.slice(0, 58)}x2x4z`;
+
+test('the variable workload of the dashboard names the Deployment of each pod, and the queries select these pods', async () => {
+  const [, { panels, templating }] = await dashboard();
+  const [, pattern = ''] =
+    /^\/(.*)\/$/.exec(templating.list.find(({ name }) => name === 'workload')?.regex ?? '') ?? [];
+  const selectors = panels.flatMap(({ targets }) => targets.flatMap(({ expr }) => expr.match(/pod=~"[^"]+"/g) ?? []));
+  assert.ok(selectors.length >= 20, selectors.join());
+  for (const length of [1, 13, 45, 46, 47, 48, longest]) {
+    const deployment = 'shop-lameduck-of-a-team-with-quite-a-long-name-of-its-own'.slice(0, length - 1) + 'z';
+    const others = [`other-${deployment}`, `${deployment}-other`].filter((name) => name.length <= longest);
+    for (const hash of ['5d9c7b8f64', '5d9c7b8f6']) {
+      const pod = podOf(deployment, hash);
+      assert.equal(new RegExp(pattern).exec(pod)?.[1], deployment, pod);
+      for (const selector of new Set(selectors)) {
+        const selected = new RegExp(`^(?:${selector.slice(6, -1).replace('$workload', `(${deployment}|more)`)})$`);
+        assert.match(pod, selected);
+        for (const other of others) assert.doesNotMatch(podOf(other, hash), selected);
+      }
+    }
+  }
 });
 
 test('the dashboards and the log rules of two releases have different names', async () => {

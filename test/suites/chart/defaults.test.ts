@@ -9,13 +9,14 @@ import { valueSets } from './value-sets.ts';
 
 const golden = join(import.meta.dirname, 'defaults.yaml');
 
-// Helm 3 leaves out empty lines between documents that Helm 4 keeps.
+// Removes empty lines between documents, which Helm 4 keeps and Helm 3 leaves out.
 function documentsOf(rendered: string): string {
   return parseAllDocuments(rendered).join('');
 }
 
-test('H-150 the default values render to defaults.yaml, with each version of Helm', async () => {
-  // UPDATE=1 writes the file. A change of the file is a change for every user who upgrades.
+test('H-150 with default values, each version of Helm renders the objects in defaults.yaml', async () => {
+  // UPDATE=1 writes the file of expected objects. Each change of the file changes the objects of every user who
+  // upgrades.
   if (process.env['UPDATE'] === '1') writeFileSync(golden, documentsOf(await template()));
   for (const helm of helms) assert.equal(documentsOf(await template({}, { helm })), readFileSync(golden, 'utf8'));
 });
@@ -30,7 +31,7 @@ test('H-151 HC-32 helm lint --strict reports nothing about the chart', async () 
   }
 });
 
-describe('the chart by default', () => {
+describe('the objects of the chart with default values', () => {
   let deployment: KubernetesObject;
   it('the chart renders one Deployment by default', async () => {
     deployment = await object('Deployment');
@@ -43,6 +44,7 @@ describe('the chart by default', () => {
   it('H-121 HC-25 the container gets every part of the grace period, and no setting that the program may choose', () => {
     const settings = Object.entries(environmentOf(deployment)).filter(([name]) => name.startsWith('LAMEDUCK_'));
     assert.deepEqual(Object.fromEntries(settings), {
+      LAMEDUCK_DEBUG_SOCKET_PATH: '/run/lameduck/lameduck.sock',
       LAMEDUCK_DESTROY_HOOK_TIMEOUT: '3s',
       LAMEDUCK_KEEP_ALIVE_TIMEOUT: '65s',
       LAMEDUCK_PRE_SHUTDOWN_HOOK_TIMEOUT: '5s',
@@ -54,7 +56,7 @@ describe('the chart by default', () => {
     });
   });
 
-  it('H-084 H-090 HC-09 every field of every probe is set, and each probe uses the probe port', () => {
+  it('H-084 H-090 HC-09 every field of each probe is set, and each probe uses the probe port', () => {
     const { readinessProbe, livenessProbe, startupProbe } = containerOf(deployment);
     const port = 'probes';
     assert.deepEqual(
@@ -105,7 +107,7 @@ describe('the chart by default', () => {
     for (const { matchLabelKeys } of spread) assert.deepEqual(matchLabelKeys, ['pod-template-hash']);
   });
 
-  it('H-099 HC-11 the disruption budget lets nodes be drained, even if pods are not ready', async () => {
+  it('H-099 HC-11 the disruption budget allows node drains, even if pods are not ready', async () => {
     const { maxUnavailable, unhealthyPodEvictionPolicy } = (await object('PodDisruptionBudget'))['spec'] as Record<
       string,
       unknown

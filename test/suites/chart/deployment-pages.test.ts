@@ -1,8 +1,10 @@
 // Tests that the pages about load balancers, scaling, delivery and other workloads have the times and values of the chart.
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { blocksIn, readPage, tablesIn } from '../../support/markdown.ts';
+import { blocksIn, readPage, root, tablesIn } from '../../support/markdown.ts';
 import { objects, type KubernetesObject, type Values } from './chart.ts';
 import { specOf } from './pods.ts';
 
@@ -22,7 +24,19 @@ test('H-056 the page of each load balancer or proxy has the times of the table i
   }
 });
 
-/** shownValues returns the blocks of a page that are a file of values. */
+test('H-056 the page of each load balancer or proxy links to the source of its idle timeout', () => {
+  const files = readdirSync(join(root, 'docs')).filter((file) => /^load-balancers-.*\.md$/.test(file));
+  assert.equal(files.length, 9);
+  for (const file of files) {
+    const items = readPage(`docs/${file}`).split(/\n(?=- |\n)/);
+    assert.ok(
+      items.some((item) => item.startsWith('- ') && /\bidle\b/.test(item) && item.includes('](https://')),
+      file,
+    );
+  }
+});
+
+/** shownValues returns the values files that a page shows as blocks. */
 function shownValues(page: string): Values[] {
   const files = blocksIn(readPage(page)).filter(({ text }) => text.startsWith('# values.yaml'));
   assert.ok(files.length > 0, page);
@@ -59,5 +73,5 @@ test('docs/other-workloads.md shows values for a worker, with their grace period
   const [values = {}] = shownValues('docs/other-workloads.md');
   const { all, grace } = await rendered(values);
   assert.ok(!all.some(({ kind }) => kind === 'Service'));
-  assert.ok(readPage('docs/other-workloads.md').includes(`= ${String(grace)} s`));
+  assert.ok(readPage('docs/other-workloads.md').includes(`a grace period of ${String(grace)} s`));
 });

@@ -13,7 +13,7 @@ function commandsIn(page: string): string[] {
   return text.split('\n').filter((line) => line.startsWith('helm install '));
 }
 
-test('each helm install command in docs/helm.md and in helm/lameduck/README.md renders, with each version of Helm', async () => {
+test('Helm accepts each helm install command in docs/helm.md and helm/lameduck/README.md, in each supported version', async () => {
   const commands = ['docs/helm.md', 'helm/lameduck/README.md'].flatMap(commandsIn);
   assert.ok(commands.length >= 4, commands.join('\n'));
   for (const helm of helms) {

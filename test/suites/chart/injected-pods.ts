@@ -29,13 +29,13 @@ export function plainPod(container: Partial<Container> = {}, pod: object = {}): 
   return { metadata: {}, spec: { containers: [{ name: 'app', image: 'shop:1', ...container }], ...pod } };
 }
 
-/** labelled returns a pod with the label that enables or disables the injector. */
+/** `labelled()` returns a pod with the label that enables or disables the injector. */
 export function labelled(pod: Pod, value = 'enabled'): Pod {
   const { labels, ...metadata } = pod.metadata;
   return { ...pod, metadata: { ...metadata, labels: { ...labels, 'lameduck/inject': value } } };
 }
 
-/** unprivileged holds the fields that a container needs where pod security `restricted` is enforced. */
+/** `unprivileged` holds the fields that a container needs where pod security `restricted` is enforced. */
 export const unprivileged = {
   securityContext: {
     allowPrivilegeEscalation: false,
@@ -53,7 +53,9 @@ export function podWith(container: Partial<Container> = {}, spec: object = {}): 
   return plainPod({ ...unprivileged, ...container }, spec);
 }
 
-/** changed returns the paths in which two pods differ. It ignores fields that the API server generates for each pod. */
+/**
+ * `changed()` returns the paths in which two pods differ. It ignores fields that the API server generates for each pod.
+ */
 export function changed(one: Pod, other: Pod): string[] {
   const strip = (given: Pod): unknown => {
     const text = JSON.stringify({ metadata: { annotations: given.metadata.annotations ?? {} }, spec: given.spec });
@@ -68,7 +70,7 @@ export function changed(one: Pod, other: Pod): string[] {
   return [...new Set(paths)];
 }
 
-/** annotation returns the value of the annotation that the policy has added to a pod. */
+/** `annotation()` returns the value of the annotation that the policy has added to a pod. */
 export function annotation(pod: Pod, name: 'injected' | 'skipped'): string | undefined {
   return pod.metadata.annotations?.[`lameduck/${name}`];
 }
@@ -86,8 +88,8 @@ export function environmentOf(pod: Pod, name = 'app'): Record<string, string | o
 }
 
 /**
- * changes returns the paths in which two pods differ. An element of a list appears by its name, and a container that is
- * in both pods appears as CONTAINER.
+ * `changes()` returns the paths in which two pods differ. In a path, list elements have their names, and a container
+ * that both pods have is called CONTAINER.
  */
 function changes(before: unknown, after: unknown, path = ''): string[] {
   if (Array.isArray(before) || Array.isArray(after)) {

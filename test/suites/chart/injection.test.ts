@@ -31,7 +31,7 @@ describe('the init container of an injection', () => {
     rmSync(work, { recursive: true });
   });
 
-  it('the init container copies the package and its dependencies, and renames the folder when the copy is complete', async () => {
+  it('the init container of an injection copies the package and its dependencies, and renames the folder when the copy is complete', async () => {
     const { code, errors } = await run(process.execPath, [...script, from, to]);
     assert.equal(code, 0, errors);
     assert.deepEqual(readdirSync(to), ['package']);
@@ -39,18 +39,18 @@ describe('the init container of an injection', () => {
     assert.equal(readFileSync(join(to, 'package/node_modules/pino/pino.js'), 'utf8'), 'node_modules/pino/pino.js');
   });
 
-  it('the init container makes its copy readable for a server that runs as another user', () => {
+  it('the init container of an injection makes its copy readable for a server that runs as another user', () => {
     assert.equal(statSync(join(to, 'package')).mode & 0o777, 0o755);
   });
 
-  it('the init container changes nothing when it runs again, for example after a restart of the node', async () => {
+  it('the init container of an injection changes nothing when it runs again, for example after a restart of the node', async () => {
     writeFileSync(join(from, 'dist/register.cjs'), 'another one');
     const { code, errors } = await run(process.execPath, [...script, from, to]);
     assert.equal(code, 0, errors);
     assert.equal(readFileSync(join(to, 'package/dist/register.cjs'), 'utf8'), 'dist/register.cjs');
   });
 
-  it('the init container fails if the image has no such package, and leaves no folder that could be loaded', async () => {
+  it('the init container of an injection fails if the image lacks the package, and leaves no folder that could be loaded', async () => {
     const other = join(work, 'other');
     mkdirSync(other);
     rmSync(join(from, 'node_modules'), { recursive: true });
@@ -60,7 +60,7 @@ describe('the init container of an injection', () => {
   });
 });
 
-test('M-07 with delivery imageVolume the image itself is the volume, and no init container needs Node in it', async () => {
+test('M-07 with delivery imageVolume, the image itself is mounted as the volume, and the image needs no Node', async () => {
   const inject = { enabled: true, delivery: 'imageVolume', image: 'registry.example/lameduck:1.4.2' };
   const deployment = await object('Deployment', { inject });
   const { initContainers, volumes } = specOf(deployment).template.spec;
@@ -73,10 +73,40 @@ test('M-07 with delivery imageVolume the image itself is the volume, and no init
     },
   );
   const mount = { name: 'lameduck', mountPath: '/opt/lameduck/package', readOnly: true };
-  assert.deepEqual(containerOf(deployment).volumeMounts.at(-1), { ...mount, subPath: 'app' });
+  assert.deepEqual(containerOf(deployment).volumeMounts[0], { ...mount, subPath: 'app' });
   assert.match(environmentOf(deployment)['NODE_OPTIONS'] ?? '', /=\/opt\/lameduck\/package\/dist\/register\.cjs$/);
   const atRoot = await object('Deployment', { inject: { ...inject, from: '/' } });
-  assert.deepEqual(containerOf(atRoot).volumeMounts.at(-1), mount);
+  assert.deepEqual(containerOf(atRoot).volumeMounts[0], mount);
+});
+
+test('H-108 the init container of an injection does not run as root, even if the pod does', async () => {
+  const userOf = async (podSecurityContext: object): Promise<unknown> => {
+    const { spec } = specOf(await object('Deployment', { inject: { enabled: true }, podSecurityContext })).template;
+    const [{ securityContext }] = spec['initContainers'] as [{ securityContext: { runAsUser?: number } }];
+    return securityContext.runAsUser;
+  };
+  assert.equal(await userOf({ runAsUser: 0 }), 65_532);
+  assert.equal(await userOf({ runAsUser: 1000 }), undefined);
+  assert.equal(await userOf({}), undefined);
+});
+
+test('an injected image keeps its own /tmp, unless its root file system is read-only', async () => {
+  const paths = async (values: object): Promise<string[]> =>
+    containerOf(await object('Deployment', { inject: { enabled: true }, ...values })).volumeMounts.map(
+      ({ mountPath }) => mountPath,
+    );
+  assert.deepEqual(await paths({}), ['/opt/lameduck', '/run/lameduck']);
+  const readOnly = { securityContext: { readOnlyRootFilesystem: true } };
+  assert.deepEqual(await paths(readOnly), ['/tmp', '/opt/lameduck', '/run/lameduck']);
+  const own = {
+    extraVolumes: [{ name: 'tmp', emptyDir: {} }],
+    extraVolumeMounts: [{ name: 'tmp', mountPath: '/tmp' }],
+  };
+  assert.deepEqual(await paths(own), ['/opt/lameduck', '/run/lameduck', '/tmp']);
+  const { spec } = specOf(
+    await object('Deployment', { inject: { enabled: true }, lameduck: { enabled: false } }),
+  ).template;
+  assert.ok(!('volumes' in spec) && !('volumeMounts' in spec.containers[0]));
 });
 
 test('M-07 the chart renders an image volume for Kubernetes 1.35', async () => {

@@ -2,6 +2,7 @@
 // server. Without one they are skipped, or fail if CHART_CLUSTER is `required`.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { unwrapped, wrapped } from '../../support/launcher-commands.ts';
 import { firstColumn, readPage } from '../../support/markdown.ts';
 import { annotation, changed, containerNamed, labelled, podWith } from './injected-pods.ts';
 import { Injector, skip } from './injector.ts';
@@ -20,7 +21,7 @@ describe('which pods the injector changes', { skip, concurrency: 2 }, () => {
     await Promise.all([byVolume, byContainer].map((one) => one.stop()));
   });
 
-  it('M-14 the API server counts the errors of the policy in its metrics', async () => {
+  it("M-14 the API server's metrics count the errors of the injector's policy", async () => {
     await byVolume.inject(podWith());
     const counted = `apiserver_mutating_admission_policy_check_duration_seconds_count{.*error_type="no_error".*policy="${byVolume.name}"`;
     assert.match(await byVolume.metrics(), new RegExp(counted));
@@ -30,13 +31,13 @@ describe('which pods the injector changes', { skip, concurrency: 2 }, () => {
     assert.doesNotMatch(await byVolume.deployment(labelled(podWith())), /opt\/lameduck|lameduck\/injected/);
   });
 
-  it('M-15 kubectl apply of an injected pod is rejected, because a running pod cannot be changed back', async () => {
+  it('M-15 kubectl apply of the original manifest to an injected pod is rejected, because these fields of a running pod cannot change', async () => {
     const given = labelled(podWith({}, { terminationGracePeriodSeconds: 10 }));
     await byVolume.apply(given);
     await assert.rejects(byVolume.apply(given), /pod updates may not change fields/);
   });
 
-  it('without its label a pod is changed only with allPods, and the label `disabled` prevents every change', async () => {
+  it("a pod without the injector's label is changed only with allPods, and the label value `disabled` prevents every change", async () => {
     assert.equal(annotation(await byVolume.create(podWith()), 'injected'), undefined);
     assert.equal(annotation(await byContainer.create(podWith()), 'injected'), 'app');
     for (const injector of [byVolume, byContainer]) {
@@ -64,14 +65,18 @@ describe('which pods the injector changes', { skip, concurrency: 2 }, () => {
         assert.deepEqual(await hookOf({ command: [program, 'start'] }), { preStop: hook }, program);
       }
       assert.deepEqual(await hookOf({ args: ['npm', 'start'] }), { preStop: hook });
+      for (const container of wrapped) {
+        assert.deepEqual(await hookOf(container), { preStop: hook }, JSON.stringify(container));
+      }
     });
 
-    it('the injector adds no preStop hook to other programs, and finds the program in command before args', async () => {
+    it('the injector adds no preStop hook to other programs, and looks for the program in command before args', async () => {
       for (const container of [
         {},
         { command: ['node', 'npm'] },
         { command: ['node'], args: ['npm'] },
         { command: ['npmrc'] },
+        ...unwrapped,
       ]) {
         assert.equal(await hookOf(container), undefined, JSON.stringify(container));
       }
@@ -84,11 +89,11 @@ describe('which pods the injector changes', { skip, concurrency: 2 }, () => {
       assert.deepEqual(await hookOf({ command: ['npm'], lifecycle: postStart }), { ...postStart, preStop: hook });
     });
 
-    it('the injector adds no preStop hook without a probe port, because the hook finds the process by that port', async () => {
+    it('the injector adds no preStop hook to a pod without a probe port, because the hook finds the process by this port', async () => {
       assert.equal(await hookOf({ command: ['npm'], env: [{ name: 'LAMEDUCK_PROBE_PORT', value: 'off' }] }), undefined);
     });
 
-    it('the injector always or never adds a preStop hook if the value says so', async (t) => {
+    it('with preStopHook always or never, the injector adds a preStop hook to every container or to none', async (t) => {
       const start = async (preStopHook: string): Promise<Injector> => {
         const injector = await Injector.start({ preStopHook });
         t.after(() => injector.stop());

@@ -16,7 +16,7 @@ import { Injector, restricted, skip } from './injector.ts';
 
 describe('which pods the injector skips', { skip, concurrency: 2 }, () => {
   let byVolume: Injector;
-  // An injector in namespaces without pod security, for pods that pod security rejects.
+  // An injector for namespaces without pod security, to test pods that pod security would reject.
   let open: Injector;
 
   before(async () => {
@@ -27,7 +27,7 @@ describe('which pods the injector skips', { skip, concurrency: 2 }, () => {
     await Promise.all([byVolume, open].map((one) => one.stop()));
   });
 
-  describe('M-12 a skipped pod has an annotation with the reason', () => {
+  describe('M-12 a pod that the injector skips has an annotation with the reason', () => {
     const cases: [title: string, given: () => Pod, reason: string][] = [
       ['for Windows', () => plainPod({}, { os: { name: 'windows' } }), 'the pod is not for Linux'],
       [
@@ -80,11 +80,12 @@ describe('which pods the injector skips', { skip, concurrency: 2 }, () => {
       assert.equal(await (reason.includes('Linux') ? open : byVolume).skipped(given), reason);
     };
     for (const [title, given, reason] of cases) {
-      it(`a pod ${title} is skipped, with the reason`, () => isSkipped(given(), reason));
+      it(`the injector skips a pod that it cannot inject, one ${title}, and gives the reason`, () =>
+        isSkipped(given(), reason));
     }
   });
 
-  it('M-12 a pod with hostNetwork is skipped', async () => {
+  it('M-12 the injector skips a pod with hostNetwork', async () => {
     const made = await open.inject(plainPod({}, { hostNetwork: true }));
     assert.equal(
       annotation(made, 'skipped'),
@@ -92,7 +93,7 @@ describe('which pods the injector skips', { skip, concurrency: 2 }, () => {
     );
   });
 
-  it('M-12 a pod with a container on port 8081 gets no probe port and no probe', async () => {
+  it('M-12 the injector adds no probe port and no probe to a pod with a container on port 8081', async () => {
     const sidecar = { ...unprivileged, name: 'proxy', image: 'proxy:1', ports: [{ containerPort: 8081 }] };
     const native = { ...sidecar, restartPolicy: 'Always' };
     const two = podWith();
@@ -107,7 +108,7 @@ describe('which pods the injector skips', { skip, concurrency: 2 }, () => {
     }
   });
 
-  it("M-12 in a pod with several containers an annotation names the one to inject, else kubectl's default container is injected", async () => {
+  it("M-12 in a pod with several containers, the injector changes the one that an annotation names, or else kubectl's default container", async () => {
     const containers = ['a', 'b', 'c'].map((name) => ({ name, image: 'x:1', ...unprivileged }));
     const named = (annotations: Record<string, string>): Pod => ({ metadata: { annotations }, spec: { containers } });
     assert.equal(annotation(await byVolume.inject(named({ 'lameduck/container': 'b' })), 'injected'), 'b');
@@ -122,13 +123,12 @@ describe('which pods the injector skips', { skip, concurrency: 2 }, () => {
     );
   });
 
-  it('M-12 a mirror pod, and a pod that the application chart has injected, stay as they are', async () => {
+  it('M-12 the injector does not change a mirror pod, or a pod that the chart lameduck has injected', async () => {
     const volumes = [{ name: 'lameduck', emptyDir: {} }];
     const given = podWith({}, { volumes });
     assert.deepEqual(changed(await byVolume.untouched(given), await byVolume.inject(given)), []);
     const mirror = { ...podWith(), metadata: { annotations: { 'kubernetes.io/config.mirror': 'x' } } };
-    // An API server accepts a mirror pod only from a node. Its error comes after the policy has run, and is not the
-    // policy's.
+    // The API server accepts a mirror pod only from a node. It reports this error after the policy has run.
     await assert.rejects(byVolume.inject(mirror), (error: Error) => !error.message.includes('lameduck/'));
   });
 });

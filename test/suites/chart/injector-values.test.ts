@@ -77,7 +77,7 @@ describe(
       ],
     };
     for (const [title, [values, line]] of Object.entries(cases)) {
-      it(`the injector chart rejects ${title} in one line`, async () => {
+      it(`the injector chart rejects an invalid value in one line: ${title}`, async () => {
         const lines = await errors(values);
         assert.equal(lines.length, 1, lines.join('\n'));
         assert.match(lines[0] ?? '', line);
@@ -92,7 +92,7 @@ describe(
       );
     });
 
-    it('M-07 the injector chart rejects an image volume for an API server that may drop it', async () => {
+    it('M-07 the injector chart rejects image volumes for a version of Kubernetes that may drop them', async () => {
       const lines = await errors({ delivery: 'imageVolume' }, ['--kube-version', '1.35.4']);
       assert.match(
         lines.join('\n'),
@@ -102,7 +102,7 @@ describe(
   },
 );
 
-test("the injector's shortest grace period uses the hook timeouts of the package", () => {
+test('the shortest grace period that the injector chart accepts includes the hook timeouts of the package', () => {
   const defaultOf = (name: 'preShutdownHookTimeout' | 'destroyHookTimeout'): unknown =>
     settingsTable[name].default(true);
   assert.deepEqual([defaultOf('preShutdownHookTimeout'), defaultOf('destroyHookTimeout')], [5000, 3000]);
@@ -138,7 +138,7 @@ test('M-07 M-16 from Kubernetes 1.36 on the injector has a v1 policy and an imag
   );
 });
 
-test('M-02 M-13 the policy of the injector ignores errors, and has no parameter object that could be missing', async () => {
+test('M-02 M-13 the policy of the injector ignores errors, and uses no parameter object that could be missing', async () => {
   const [policy] = await rendered();
   const spec = policy?.['spec'] as Record<string, unknown>;
   assert.equal(spec['failurePolicy'], 'Ignore');
@@ -192,7 +192,7 @@ test("the table in the injector's README equals the schema", () => {
     ([name, { description, default: value }]) =>
       `| \`${name}\` | ${value === '' ? '' : `\`${String(value)}\``} | ${description} |`,
   );
-  const table = ['| value | default | description |', '| --- | --- | --- |', ...rows];
+  const table = ['| value | default | meaning |', '| --- | --- | --- |', ...rows];
   const lines = [first, '<!-- prettier-ignore-start -->', '', ...table, '', '<!-- prettier-ignore-end -->', last];
   const readme = read('README.md');
   const [before = '', rest = ''] = readme.split(first);

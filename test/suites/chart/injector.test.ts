@@ -59,7 +59,7 @@ describe('what the injector adds to a pod', { skip, concurrency: 2 }, () => {
     assert.deepEqual(changed(await broken.create(labelled(podWith(), 'disabled')), await broken.create(given)), []);
   });
 
-  it('M-03 a pod with 5000 variables and a pod with 100 containers are injected in time', async () => {
+  it('M-03 the API server injects a pod with 5000 variables and a pod with 100 containers in time', async () => {
     const env = Array.from({ length: 5000 }, (_, index) => ({ name: `V${String(index)}`, value: 'x' }));
     assert.equal(annotation(await byVolume.inject(podWith({ env })), 'injected'), 'app');
     const [one] = podWith().spec.containers;
@@ -68,7 +68,7 @@ describe('what the injector adds to a pod', { skip, concurrency: 2 }, () => {
     assert.match((await byVolume.skipped(many)) ?? '', /several containers/);
   });
 
-  it('M-04 two bindings and two policies inject a pod only once', async (t) => {
+  it('M-04 a pod is injected only once even if there are two bindings and two policies', async (t) => {
     const twice = await Injector.start({ image: 'registry.example/lameduck:1' });
     t.after(() => twice.stop());
     await twice.bindAgain();
@@ -79,7 +79,7 @@ describe('what the injector adds to a pod', { skip, concurrency: 2 }, () => {
     assert.equal(environmentOf(made)['NODE_OPTIONS'], load);
   });
 
-  it("M-05 the pod's own NODE_OPTIONS stay, and its modules are loaded before lameduck", async () => {
+  it("M-05 the injector keeps the pod's own NODE_OPTIONS, and their modules are loaded before lameduck", async () => {
     const options = async (container: object) =>
       environmentOf(await byVolume.inject(podWith(container)))['NODE_OPTIONS'];
     assert.equal(await options({}), load);
@@ -94,7 +94,7 @@ describe('what the injector adds to a pod', { skip, concurrency: 2 }, () => {
     assert.equal(await options({ env: twice }), `--require b ${load}`);
   });
 
-  it('M-05 the NODE_OPTIONS of the pod come last if they are a reference, because Node reads no option after an unresolved one', async () => {
+  it('M-05 NODE_OPTIONS of the pod that contain a reference come last, because Node reads no option after an unresolved reference', async () => {
     const options = async (container: object) =>
       environmentOf(await byVolume.inject(podWith(container)))['NODE_OPTIONS'];
     const valueFrom = { secretKeyRef: { name: 'a', key: 'b' } };
@@ -106,11 +106,11 @@ describe('what the injector adds to a pod', { skip, concurrency: 2 }, () => {
   it('M-07 M-08 pod security restricted accepts pods that are injected by image volume and by init container', async () => {
     for (const injector of [byVolume, byContainer])
       assert.equal(annotation(await injector.inject(podWith()), 'injected'), 'app');
-    // The namespace does enforce pod security.
+    // This error shows that the namespace enforces pod security.
     await assert.rejects(byVolume.inject(plainPod()), /violates PodSecurity "restricted/);
   });
 
-  it('M-07 an image volume mounts the package of the image, and no init container is added', async () => {
+  it('M-07 the injector mounts the package as an image volume, and then adds no init container', async () => {
     const made = await byVolume.inject(podWith());
     const volume = made.spec.volumes?.find(({ name }) => name === 'lameduck');
     assert.deepEqual(volume, {
@@ -122,7 +122,7 @@ describe('what the injector adds to a pod', { skip, concurrency: 2 }, () => {
     assert.equal(made.spec.initContainers, undefined);
   });
 
-  it('M-08 the init container has the resources of the container, so that the pod keeps its quality-of-service class', async () => {
+  it("M-08 the injector's init container has the resources of the container, so that the pod keeps its quality-of-service class", async () => {
     const resources = { requests: { cpu: '100m', memory: '128Mi' }, limits: { cpu: '100m', memory: '128Mi' } };
     const made = await byContainer.inject(podWith({ resources }));
     assert.deepEqual(containerNamed(made, 'lameduck')['resources'], resources);
@@ -134,12 +134,12 @@ describe('what the injector adds to a pod', { skip, concurrency: 2 }, () => {
     assert.deepEqual(containerNamed(withClaim, 'lameduck')['resources'], resources);
   });
 
-  it('M-09 the injected image is the one in the values, and is not pulled if the node has it', async () => {
+  it('M-09 the init container uses the image in the values, which the node does not pull if it has the image', async () => {
     const { image, imagePullPolicy } = containerNamed(await byContainer.inject(podWith()), 'lameduck');
     assert.deepEqual([image, imagePullPolicy], ['registry.example/lameduck:1', 'IfNotPresent']);
   });
 
-  it('M-10 a readiness probe is added only if the pod has the label and no readiness probe', async () => {
+  it('M-10 the injector adds a readiness probe only if the pod has the label and no readiness probe of its own', async () => {
     const probe = { httpGet: { path: '/ready', port: 8080 } };
     const own = containerNamed(await byVolume.inject(podWith({ readinessProbe: probe })))[
       'readinessProbe'
@@ -159,7 +159,7 @@ describe('what the injector adds to a pod', { skip, concurrency: 2 }, () => {
     assert.deepEqual([livenessProbe, startupProbe], [undefined, undefined]);
   });
 
-  it("M-11 the grace period becomes the shortest allowed with the preStop hook, unless the pod's own is longer", async () => {
+  it("M-11 the injector raises the grace period to the minimum plus the preStop hook, unless the pod's own is longer", async () => {
     const sleep = (seconds: number) => ({ lifecycle: { preStop: { sleep: { seconds } } } });
     const exec = { lifecycle: { preStop: { exec: { command: ['sleep', '5'] } } } };
     for (const [container, own, expected, preStop] of [

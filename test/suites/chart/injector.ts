@@ -1,5 +1,5 @@
-// Installs the injector in a real API server, bound to one namespace. Only the policies are stored. Pods are created as
-// a server-side dry run, which admission changes like any other request.
+// Installs the injector in a real API server, bound to one namespace. Only its policies are stored. Pods are created as
+// a server-side dry run, in which the policies change them as usual.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -18,10 +18,10 @@ export const injectorChart = join(root, 'helm', 'lameduck-injector');
 export const skip =
   kubeconfig !== undefined || kubectl !== 'kubectl' || wish === 'required' ? false : 'no cluster: set KUBECONFIG';
 
-/** restricted holds the labels of a namespace that enforces pod security `restricted`. */
+/** `restricted` holds the labels of a namespace that enforces pod security `restricted`. */
 export const restricted = { 'pod-security.kubernetes.io/enforce': 'restricted' };
 
-/** rendered returns the objects that the injector chart renders for values. */
+/** `rendered()` returns the objects that the injector chart renders for values. */
 export function rendered(values: Values = {}, args: readonly string[] = []): Promise<KubernetesObject[]> {
   return objects(values, { chart: injectorChart, release: 'injector', args });
 }
@@ -31,7 +31,7 @@ export class Injector {
   readonly name = `injector-${randomBytes(3).toString('hex')}`;
   readonly #objects: KubernetesObject[] = [];
 
-  /** start installs the policy and resolves when the API server applies it. */
+  /** `start()` installs the policy and resolves when the API server applies it. */
   static async start(values: Values = {}, labels: Readonly<Record<string, string>> = {}): Promise<Injector> {
     const injector = new Injector();
     await injector.#install(values, labels);
@@ -50,32 +50,34 @@ export class Injector {
     ]);
   }
 
-  /** stop deletes the policies, bindings and namespaces. */
+  /** `stop()` deletes the policies, bindings and namespaces. */
   async stop(): Promise<void> {
     const kinds = 'mutatingadmissionpolicies,mutatingadmissionpolicybindings';
     await run(kubectl, 'delete', kinds, `--selector=app.kubernetes.io/instance=${this.name}`, '--ignore-not-found');
     await run(kubectl, 'delete', 'namespace', this.name, '--ignore-not-found', '--wait=false');
   }
 
-  /** create resolves with the pod as the API server would store it, and rejects if the API server rejects the pod. */
+  /**
+   * `create()` resolves with the pod that the API server would store, and rejects if the API server rejects the pod.
+   */
   async create(pod: Pod): Promise<Pod> {
     const whole = { apiVersion: 'v1', kind: 'Pod', ...pod, metadata: { name: 'one', ...pod.metadata } };
     const args = ['--namespace', this.name, 'create', '--dry-run=server', '--output=json', '--filename=-'];
     return JSON.parse((await feed(JSON.stringify(whole), kubectl, ...args)).output) as Pod;
   }
 
-  /** inject creates the pod with the label that enables the injector. */
+  /** `inject()` creates the pod with the label that enables the injector. */
   inject(pod: Pod): Promise<Pod> {
     return this.create(labelled(pod));
   }
 
-  /** untouched creates the pod with the label that disables the injector. */
+  /** `untouched()` creates the pod with the label that disables the injector. */
   untouched(pod: Pod): Promise<Pod> {
     return this.create(labelled(pod, 'disabled'));
   }
 
   /**
-   * skipped returns the reason why the injector skips a pod. It fails if the injector changes anything but that
+   * `skipped()` returns the reason why the injector skips a pod. It fails if the injector changes anything but that
    * annotation.
    */
   async skipped(pod: Pod): Promise<string | undefined> {
@@ -84,7 +86,7 @@ export class Injector {
     return annotation(made, 'skipped');
   }
 
-  /** apply creates the pod without a dry run. Its image does not exist, so it never starts. */
+  /** `apply()` creates the pod without a dry run. Its image does not exist, so it never starts. */
   async apply(pod: Pod): Promise<void> {
     await apply({
       apiVersion: 'v1',
@@ -94,7 +96,7 @@ export class Injector {
     });
   }
 
-  /** deployment resolves with the Deployment that the API server would store for such pods. */
+  /** `deployment()` resolves with the Deployment that the API server would store for such pods. */
   async deployment({ metadata, spec }: Pod): Promise<string> {
     const labels = { app: 'one', ...metadata.labels };
     const whole = {
@@ -107,12 +109,15 @@ export class Injector {
     return (await feed(JSON.stringify(whole), kubectl, ...args)).output;
   }
 
-  /** metrics resolves with the metrics of the API server. */
+  /** `metrics()` resolves with the metrics of the API server. */
   metrics(): Promise<string> {
     return run(kubectl, 'get', '--raw', '/metrics');
   }
 
-  /** breaks replaces the expression of a variable, and resolves when the API server no longer injects pods. */
+  /**
+   * `breaks()` replaces the expression of a variable with an invalid one, and resolves when the API server no longer
+   * injects pods.
+   */
   async breaks(variable: string, expression: string): Promise<void> {
     const policy = this.#objects.find(({ kind }) => kind === 'MutatingAdmissionPolicy');
     const spec = policy?.['spec'] as { variables: { name: string }[] };
@@ -128,7 +133,7 @@ export class Injector {
     await apply({ ...binding, metadata: { ...binding.metadata, name: `${this.name}-again` } });
   }
 
-  /** add installs another policy in the same namespace. */
+  /** `add()` installs another policy for the same namespace. */
   async add(values: Values): Promise<void> {
     for (const object of await this.#narrowed(values, `${this.name}-other`)) await apply(object);
   }
@@ -160,7 +165,7 @@ export class Injector {
     });
   }
 
-  // The API server learns of a new policy through a watch, so the policy takes effect after a while.
+  // The API server learns of a new policy through a watch, so wait until the policy takes effect.
   async #injects(expected: boolean): Promise<void> {
     const since = performance.now();
     while ((annotation(await this.inject(podWith()), 'injected') !== undefined) !== expected) {

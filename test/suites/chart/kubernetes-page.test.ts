@@ -14,9 +14,17 @@ const page = readPage('docs/kubernetes.md');
 const byName = <One extends { name: string }>(list: readonly One[]): One[] =>
   [...list].sort((one, other) => one.name.localeCompare(other.name));
 
+/** The volumes that lameduck uses. */
+const volumesOfLameduck = ['lameduck', 'run-lameduck'];
+const ofLameduck = (list: unknown): { name: string }[] =>
+  ((list as { name: string }[] | undefined) ?? []).filter(({ name }) => volumesOfLameduck.includes(name));
+
+/** Kustomize and Compose set no debug socket. */
+const noSocket: Values = { runFolder: { enabled: false } };
+
 const isOfLameduck = ({ name }: { name: string }): boolean => name.startsWith('LAMEDUCK_') || name === 'NODE_OPTIONS';
 
-/** lifecycleOf returns the fields of a Deployment that control how its pods start, are probed and end. */
+/** lifecycleOf returns the fields of a Deployment that determine how its pods start, are probed and end. */
 function lifecycleOf(deployment: KubernetesObject): object {
   const { minReadySeconds, strategy, template } = specOf(deployment);
   const { terminationGracePeriodSeconds, enableServiceLinks, initContainers, volumes } = template.spec;
@@ -35,8 +43,8 @@ function lifecycleOf(deployment: KubernetesObject): object {
     terminationMessagePolicy,
     env: byName(env.filter(isOfLameduck)),
     ports: byName(ports),
-    volumes: (volumes as { name: string }[] | undefined)?.filter(({ name }) => name === 'lameduck') ?? [],
-    volumeMounts: (volumeMounts as { name: string }[] | undefined)?.filter(({ name }) => name === 'lameduck') ?? [],
+    volumes: ofLameduck(volumes),
+    volumeMounts: ofLameduck(volumeMounts),
   };
 }
 
@@ -45,12 +53,12 @@ const injection: Values = { inject: { enabled: true, image: 'registry.example/re
 
 test('examples/kustomize changes the pods of a program without lameduck as the chart does with inject.enabled', async () => {
   const patched = only('Deployment', await kustomized());
-  const ofTheChart = await object('Deployment', { ...legacy, ...injection });
+  const ofTheChart = await object('Deployment', { ...legacy, ...injection, ...noSocket });
   assert.deepEqual(lifecycleOf(patched), lifecycleOf(ofTheChart));
   assert.equal(containerOf(patched).image, containerOf(ofTheChart).image);
 });
 
-test('examples/kustomize leaves the other fields of the Deployment unchanged, and finds its only container', async () => {
+test('examples/kustomize leaves all other fields of the Deployment unchanged, and changes its only container', async () => {
   const plain = only('Deployment', documentsIn(readPage('examples/kustomize/shop/deployment.yaml')));
   const patched = only('Deployment', await kustomized());
   const rest = (deployment: KubernetesObject): object => {
@@ -74,17 +82,18 @@ test('examples/kustomize leaves the other fields of the Deployment unchanged, an
 
 test('the component `lifecycle` of examples/kustomize sets the same fields of a pod as the chart', async () => {
   const patched = only('Deployment', await withComponents(['lifecycle']));
-  assert.deepEqual(lifecycleOf(patched), lifecycleOf(await object('Deployment')));
+  assert.deepEqual(lifecycleOf(patched), lifecycleOf(await object('Deployment', noSocket)));
 });
 
 test('H-056 HC-07 the Kustomize components for load balancers and proxies have the times of the chart', async () => {
   const fronts = firstColumn(readPage('docs/load-balancers.md'), '`front`');
-  // The idle timeout of any other load balancer or proxy is unknown.
+  // For these values of `front`, no idle timeout is known.
   const others = ['none', 'gateway'];
   assert.deepEqual([...loadBalancers].sort(), fronts.filter((front) => !others.includes(front)).sort());
   for (const front of loadBalancers) {
     const patched = only('Deployment', await withComponents(['lifecycle', `load-balancers/${front}`]));
-    assert.deepEqual(lifecycleOf(patched), lifecycleOf(await object('Deployment', { lameduck: { front } })), front);
+    const ofTheChart = await object('Deployment', { lameduck: { front }, ...noSocket });
+    assert.deepEqual(lifecycleOf(patched), lifecycleOf(ofTheChart), front);
   }
 });
 
@@ -113,7 +122,7 @@ test('the manifest of docs/kubernetes.md has the numbers of the chart, and its d
 
 test('the timeline of docs/kubernetes.md has the numbers of the chart and of the package', async () => {
   const [head, ...rows] = tablesIn(page)[0] ?? [];
-  assert.deepEqual(head?.slice(0, 2), ['chart', 'package']);
+  assert.deepEqual(head?.slice(0, 2), ['time with the chart', 'time without the chart']);
   const inCluster = { KUBERNETES_SERVICE_HOST: '10.96.0.1' };
   const environments = [{ ...inCluster, ...environmentOf(await object('Deployment')) }, inCluster];
   for (const [column, environment] of environments.entries()) {
@@ -128,7 +137,9 @@ test('the timeline of docs/kubernetes.md has the numbers of the chart and of the
       `0 … ${String((delay / 1_000) * 0.75)}`,
       ...[delay, total - destroy, total, grace * 1_000].map(seconds),
     ];
-    const shown = rows.map((row) => (row[column] ?? '').replace(/^(chart|package): /, '').replace(/ s$/, ''));
+    const shown = rows.map((row) =>
+      (row[column] ?? '').replace(/^(with the chart|without it): /, '').replace(/ s$/, ''),
+    );
     for (const [index, moment] of moments.entries()) {
       assert.ok(shown.includes(moment), `${head[column] ?? ''}: ${moment}`);
       assert.ok(index < 2 || shown.indexOf(moment) > shown.indexOf(moments[index - 1] ?? ''), moment);
@@ -141,8 +152,8 @@ function seconds(milliseconds: number): string {
   return String(milliseconds / 1_000);
 }
 
-test('H-164 HC-40 docker/compose.yaml has the grace period of the chart, split by the same variables', async () => {
-  const deployment = await object('Deployment');
+test('H-164 HC-40 docker/compose.yaml has the grace period of the chart, and the same variables divide it into delay, drain and hooks', async () => {
+  const deployment = await object('Deployment', noSocket);
   const { services } = parse(readPage('docker/compose.yaml')) as {
     services: Record<string, { stop_grace_period: string; environment: Record<string, string>; image: string }>;
   };

@@ -4,11 +4,21 @@ import { basename, join } from 'node:path';
 import { after, before, describe, it, test } from 'node:test';
 import { parse } from 'yaml';
 import { root } from '../../support/markdown.ts';
-import { complaint, chart, helms, object, refusals, run, type Values } from './chart.ts';
-import { createOwnChart, shownValues } from './own-chart.ts';
+import {
+  complaint,
+  chart,
+  helms,
+  object,
+  objects,
+  refusals,
+  run,
+  type KubernetesObject,
+  type Values,
+} from './chart.ts';
+import { addWorkloads, createOwnChart, shownValues } from './own-chart.ts';
 import { containerOf, environmentOf, specOf } from './pods.ts';
 
-/** Sets of values for the library chart, each with the equal values for the application chart. */
+/** Values for the library chart, each with the equivalent values for the application chart. */
 const blocks: Readonly<Record<string, Values>> = {
   'no values': {},
   'the values that the README shows': shownValues().lameduck,
@@ -32,13 +42,32 @@ const blocks: Readonly<Record<string, Values>> = {
 
 for (const helm of helms) libraryWith(helm);
 
+/** Fails unless the pods of a workload have what the application chart gives to its own. The Job has no probes. */
+function assertSamePod(workload: KubernetesObject, theirs: KubernetesObject, port: string | number): void {
+  assert.equal(
+    specOf(workload).template.spec.terminationGracePeriodSeconds,
+    specOf(theirs).template.spec.terminationGracePeriodSeconds,
+  );
+  const settings = Object.entries(environmentOf(theirs)).filter(([variable]) => variable.startsWith('LAMEDUCK_'));
+  assert.deepEqual(environmentOf(workload), Object.fromEntries(settings));
+  for (const probe of ['readinessProbe', 'livenessProbe', 'startupProbe'] as const) {
+    const expected = containerOf(theirs)[probe];
+    const moved = { ...expected, httpGet: { ...expected.httpGet, port } };
+    assert.deepEqual(containerOf(workload)[probe], workload.kind === 'Job' ? undefined : moved, workload.kind);
+  }
+  for (const field of ['lifecycle', 'terminationMessagePolicy', 'terminationMessagePath'] as const) {
+    assert.deepEqual(containerOf(workload)[field], containerOf(theirs)[field], workload.kind);
+  }
+}
+
 function libraryWith(helm: string): void {
-  describe(`the library chart in a chart of helm create, with ${basename(helm)}`, { concurrency: 2 }, () => {
+  describe(`a chart of helm create that includes the library chart, with ${basename(helm)}`, { concurrency: 2 }, () => {
     const own = { parent: '' };
     const folder = (): string => join(own.parent, 'shop');
 
     before(async () => {
       own.parent = await createOwnChart(helm);
+      addWorkloads(own.parent);
     });
 
     after(() => {
@@ -46,26 +75,17 @@ function libraryWith(helm: string): void {
     });
 
     for (const [name, lameduck] of Object.entries(blocks)) {
-      it(`H-043 HC-01 ${name}: the library chart renders the grace period, settings and probes of the application chart`, async () => {
+      it(`H-043 HC-01 the library chart renders the grace period, settings and probes of the application chart, also for a StatefulSet and a Job, with the values ${name}`, async () => {
         const given = lameduck['probePort'] === 'off' ? { ...lameduck, probePaths: 'on' } : lameduck;
         const [mine, theirs] = await Promise.all([
-          object('Deployment', { lameduck: given }, { helm, chart: folder() }),
-          object('Deployment', { lameduck: given }, { helm }),
+          objects({ lameduck: given }, { helm, chart: folder() }),
+          // The templates of the library render no volumes, so there is no debug socket by default.
+          object('Deployment', { lameduck: given, runFolder: { enabled: false } }, { helm }),
         ]);
-        assert.equal(
-          specOf(mine).template.spec.terminationGracePeriodSeconds,
-          specOf(theirs).template.spec.terminationGracePeriodSeconds,
-        );
-        const settings = Object.entries(environmentOf(theirs)).filter(([variable]) => variable.startsWith('LAMEDUCK_'));
-        assert.deepEqual(environmentOf(mine), Object.fromEntries(settings));
-        const port = given['probePort'] === 'off' ? 'http' : 8081;
-        for (const probe of ['readinessProbe', 'livenessProbe', 'startupProbe'] as const) {
-          const expected = containerOf(theirs)[probe];
-          assert.deepEqual(containerOf(mine)[probe], { ...expected, httpGet: { ...expected.httpGet, port } });
-        }
-        for (const field of ['lifecycle', 'terminationMessagePolicy', 'terminationMessagePath'] as const) {
-          assert.deepEqual(containerOf(mine)[field], containerOf(theirs)[field]);
-        }
+        const kinds = ['Deployment', 'StatefulSet', 'Job'];
+        const workloads = mine.filter(({ kind }) => kinds.includes(kind));
+        assert.deepEqual(workloads.map(({ kind }) => kind).sort(), kinds.sort());
+        for (const workload of workloads) assertSamePod(workload, theirs, given['probePort'] === 'off' ? 'http' : 8081);
       });
     }
 
@@ -91,6 +111,28 @@ function libraryWith(helm: string): void {
       );
       assert.match(lines[0] ?? '', /is not a value of the block lameduck; correct the name/);
       assert.match(await complaint({ lameduck: true }, { helm, chart: folder() }), /must be a map/);
+    });
+
+    it('H-059 the library chart rejects invalid probes in its own words, together with other invalid values', async () => {
+      const probes = {
+        readiness: 5,
+        liveness: { periodSecond: 4, path: 7 },
+        startup: null,
+        ready: {},
+      };
+      const lines = await refusals({ lameduck: { probes, marginDuration: '1s' } }, { helm, chart: folder() });
+      assert.deepEqual(
+        lines.map((line) => line.split(' ')[0]),
+        [
+          'lameduck.probes.liveness.path',
+          'lameduck.probes.liveness.periodSecond',
+          'lameduck.probes.readiness',
+          'lameduck.probes.ready',
+          'lameduck.marginDuration',
+        ],
+      );
+      const [line = ''] = await refusals({ lameduck: { probes: 5 } }, { helm, chart: folder() });
+      assert.equal(line, 'lameduck.probes (5): must be a map; write it as { startup: { failureThreshold: 90 } }');
     });
 
     it('helm lint accepts a chart that uses the library chart', async () => {

@@ -1,4 +1,4 @@
-// Tests which settings of AWS and Google load balancers the chart adds to the settings in the values.
+// Tests which settings of load balancers in the cloud the chart adds to the settings in the values.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { object, template } from './chart.ts';
@@ -6,7 +6,7 @@ import { specOf } from './pods.ts';
 
 const hosts = [{ host: 'shop.example' }];
 
-test('H-135 the attributes of an ALB are merged by key, and the chart sets its idle timeout only if the values do', async () => {
+test('H-135 the chart merges the attributes of an ALB by key, and sets its idle timeout only if the values set frontIdleTimeout', async () => {
   const prefix = 'alb.ingress.kubernetes.io';
   const attributes = async (target: string, balancer: string) => {
     const own = {
@@ -21,14 +21,25 @@ test('H-135 the attributes of an ALB are merged by key, and the chart sets its i
     return ['target-group', 'load-balancer'].map((name) => told[`${prefix}/${name}-attributes`]);
   };
   assert.deepEqual(await attributes('stickiness.enabled=true', 'access_logs.s3.enabled=true'), [
-    'stickiness.enabled=true,deregistration_delay.timeout_seconds=45',
+    'stickiness.enabled=true,deregistration_delay.timeout_seconds=75',
     'access_logs.s3.enabled=true,idle_timeout.timeout_seconds=50',
   ]);
-  const given = ['deregistration_delay.timeout_seconds=60', 'idle_timeout.timeout_seconds=55'] as const;
+  const given = ['deregistration_delay.timeout_seconds=80', 'idle_timeout.timeout_seconds=55'] as const;
   assert.deepEqual(await attributes(...given), [...given]);
 });
 
-test('an annotation in the values overrides the one of the chart, even if it is empty', async () => {
+test('H-051 an Application Gateway of Azure drains a removed pod for longer than its longest request', async () => {
+  const prefix = 'appgw.ingress.kubernetes.io/connection-draining';
+  const drain = async (annotations: Record<string, string>): Promise<unknown[]> => {
+    const lameduck = { front: 'azure', longestRequestDuration: '100s' };
+    const told = await object('Ingress', { lameduck, ingress: { enabled: true, hosts, annotations } });
+    return [told.metadata.annotations?.[prefix], told.metadata.annotations?.[`${prefix}-timeout`]];
+  };
+  assert.deepEqual(await drain({}), ['true', '145']);
+  assert.deepEqual(await drain({ [`${prefix}-timeout`]: '200' }), ['true', '200']);
+});
+
+test('an annotation in the values replaces the same annotation of the chart, even if it is empty', async () => {
   const [native, check, kind] = [
     'sidecar.istio.io/nativeSidecar',
     'alb.ingress.kubernetes.io/healthcheck-path',
@@ -73,7 +84,10 @@ test('H-140 the chart accepts a proxy as a native sidecar, and an extra containe
   const sidecar = { name: 'cloud-sql-proxy', image: 'registry.example/cloud-sql-proxy:2', restartPolicy: 'Always' };
   await template({
     initContainers: [sidecar],
-    extraContainers: [{ name: 'logs', image: 'registry.example/fluent-bit:4' }],
+    extraContainers: [
+      { name: 'logs', image: 'docker-proxy.example/nginx/fluent-bit:4' },
+      { name: 'metrics', image: 'registry.example/nginx-prometheus-exporter:1' },
+    ],
   });
   await template({ extraContainers: [{ ...sidecar, restartPolicy: undefined }], allowSidecarProxies: true });
 });

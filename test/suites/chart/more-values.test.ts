@@ -1,6 +1,8 @@
-// Tests values that do not concern the lifecycle: each sets the field of the pod or object that Kubernetes expects.
+// Tests values of the chart that do not concern the lifecycle. Each must set the right field of the pod or of another
+// object.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { unwrapped, wrapped } from '../../support/launcher-commands.ts';
 import { helms, object, objects, type KubernetesObject, type Values } from './chart.ts';
 import { containerOf, environmentOf, specOf } from './pods.ts';
 
@@ -22,6 +24,18 @@ test('H-122 an extra port is added to the container, the Service and the Network
   ]);
   const { ingress } = (await object('NetworkPolicy', values))['spec'] as { ingress: { ports: object[] }[] };
   assert.deepEqual(ingress[0]?.ports, [{ port: 'http' }, { port: 'grpc' }, { port: 'debug' }]);
+});
+
+test('the name of an extra port is a text, even if YAML would read it as a number', async () => {
+  const values = {
+    extraPorts: [{ name: '1e3', containerPort: 9_090, servicePort: 90 }],
+    networkPolicy: { enabled: true },
+  };
+  assert.equal(containerOf(await object('Deployment', values)).ports[2]?.name, '1e3');
+  const { ports } = (await object('Service', values))['spec'] as { ports: { name: string; targetPort: string }[] };
+  assert.deepEqual([ports[1]?.name, ports[1]?.targetPort], ['1e3', '1e3']);
+  const { ingress } = (await object('NetworkPolicy', values))['spec'] as { ingress: { ports: object[] }[] };
+  assert.deepEqual(ingress[0]?.ports[1], { port: '1e3' });
 });
 
 test('H-122 the values set the network, scheduler and runtime fields of the pod', async () => {
@@ -55,7 +69,7 @@ test('H-103 a behavior in the values replaces the autoscaler behavior of the cha
   assert.deepEqual(spec.behavior, behavior);
 });
 
-test('H-138 the rules of an HTTPRoute come from the values, and route to the Service by default', async () => {
+test('H-138 the values can set the rules of an HTTPRoute, which sends requests to the Service by default', async () => {
   const matches = [{ path: { type: 'PathPrefix', value: '/api' } }];
   const rules = [{ matches }, { backendRefs: [{ name: 'other', port: 80 }] }];
   const route = await object('HTTPRoute', {
@@ -83,7 +97,7 @@ test('extraObjects adds objects of any kind, as maps or as strings, each rendere
   );
 });
 
-test('H-045 with lameduck.enabled: false the pods have LAMEDUCK_DISABLED, TCP probes, a preStop sleep and no probe port', async () => {
+test('H-045 with lameduck.enabled: false, the pods have LAMEDUCK_DISABLED, TCP probes and a preStop sleep, but no probe port', async () => {
   const values = {
     lameduck: { enabled: false, front: 'aws', livezEventLoopStallLimit: '0s' },
     inject: { enabled: true },
@@ -104,12 +118,52 @@ test('H-045 with lameduck.enabled: false the pods have LAMEDUCK_DISABLED, TCP pr
   for (const probe of ['readinessProbe', 'livenessProbe', 'startupProbe'] as const) {
     assert.partialDeepStrictEqual(container[probe], { tcpSocket: { port: 'http' } }, probe);
   }
-  // The sleep replaces the shutdown delay, and the grace period stays the same.
+  // The preStop sleep replaces the shutdown delay, and the grace period stays the same.
   assert.deepEqual(lifecycle, { preStop: { sleep: { seconds: 30 } } });
-  assert.equal(spec.terminationGracePeriodSeconds, 68);
+  assert.equal(spec.terminationGracePeriodSeconds, 98);
   const { annotations } = all.find(({ kind }) => kind === 'Ingress')?.metadata ?? {};
   assert.equal(annotations?.['alb.ingress.kubernetes.io/healthcheck-path'], '/');
   assert.equal(annotations['alb.ingress.kubernetes.io/success-codes'], '200-499');
+});
+
+test('H-045 with lameduck.enabled: false, a probe in the values becomes a TCP probe if only lameduck would answer it', async () => {
+  const probes = {
+    readinessProbe: { httpGet: { path: '/readyz', port: 'probes' }, periodSeconds: 2, failureThreshold: 2 },
+    livenessProbe: { httpGet: { path: '/livez', port: 'http' } },
+    startupProbe: { grpc: { port: 8_081 } },
+  };
+  const off = containerOf(await object('Deployment', { lameduck: { enabled: false }, ...probes }));
+  for (const name of Object.keys(probes) as (keyof typeof probes)[]) {
+    assert.partialDeepStrictEqual(off[name], { tcpSocket: { port: 'http' } }, name);
+  }
+  const own = { livenessProbe: { httpGet: { path: '/health', port: 'http' } } };
+  assert.partialDeepStrictEqual(containerOf(await object('Deployment', { lameduck: { enabled: false }, ...own })), own);
+  assert.partialDeepStrictEqual(containerOf(await object('Deployment', probes)), probes);
+});
+
+test('H-045 with lameduck.enabled: false, the load balancers of AWS and Google check a pod by opening a connection', async () => {
+  const off = (front: string, more: Values): Values => ({ lameduck: { enabled: false, front }, ...more });
+  const { annotations = {} } = (await object('Service', off('aws', { service: { type: 'LoadBalancer' } }))).metadata;
+  const prefix = 'service.beta.kubernetes.io/aws-load-balancer-healthcheck';
+  assert.deepEqual([annotations[`${prefix}-protocol`], annotations[`${prefix}-port`]], ['tcp', '8080']);
+  assert.equal(annotations[`${prefix}-path`], undefined);
+  const httpRoute = { enabled: true, parentRefs: [{ name: 'public' }] };
+  const { spec } = (await object('HealthCheckPolicy', off('gce', { httpRoute }))) as unknown as {
+    spec: { default: { config: object } };
+  };
+  assert.deepEqual(spec.default.config, { type: 'TCP', tcpHealthCheck: { port: 8_080 } });
+});
+
+test('H-045 with lameduck.enabled: false, the chart accepts a preStop hook in the values that sleeps for the delay', async () => {
+  const lameduck = { enabled: false, front: 'nginx', preStopSeconds: 20 };
+  for (const preStop of [
+    { sleep: { seconds: 15 } },
+    { exec: { command: ['sleep', '15'] } },
+    { exec: { command: ['sh', '-c', '/bin/leave; sleep 15'] } },
+  ]) {
+    const { lifecycle } = containerOf(await object('Deployment', { lameduck, lifecycle: { preStop } }));
+    assert.deepEqual(lifecycle, { preStop });
+  }
 });
 
 test('H-070 probes and a lifecycle in the values replace those of the chart', async () => {
@@ -139,6 +193,8 @@ test('H-169 a program that npm or a shell starts gets a preStop hook that runs `
   assert.deepEqual(await hook({ preStopHook: 'always' }), own);
   assert.equal(await hook({ command: ['npm', 'start'], preStopHook: 'never' }), undefined);
   assert.equal(await hook({ command: ['node', 'server.js'] }), undefined);
+  for (const values of wrapped) assert.deepEqual(await hook({ ...values }), own, JSON.stringify(values));
+  for (const values of unwrapped) assert.equal(await hook({ ...values }), undefined, JSON.stringify(values));
 });
 
 test('H-108 an injected image keeps its own user and its writable file system, unless the values say otherwise', async () => {
@@ -163,20 +219,39 @@ test('H-108 an injected image keeps its own user and its writable file system, u
   }
 });
 
-test('strings in the values are rendered as templates', async () => {
+test('the chart renders strings in the values as templates', async () => {
   const name = '{{ .Release.Name }}-settings';
   const values = {
     podAnnotations: { 'example.com/release': '{{ .Release.Name }}' },
-    env: { SHOP: '{{ .Release.Namespace }}', PLAIN: 'a{b}' },
+    env: { SHOP: '{{ .Release.Namespace }}', PLAIN: 'a{b}', MUSTACHE: 'Hello {{ "{{" }}name}}' },
     extraEnvFrom: [{ configMapRef: { name } }],
     extraVolumes: [{ name: 'settings', configMap: { name } }],
   };
   const deployment = await object('Deployment', values);
   const { metadata, spec } = specOf(deployment).template;
   assert.equal(metadata.annotations?.['example.com/release'], 'shop');
-  assert.partialDeepStrictEqual(environmentOf(deployment), { SHOP: 'orders', PLAIN: 'a{b}' });
+  assert.partialDeepStrictEqual(environmentOf(deployment), {
+    SHOP: 'orders',
+    PLAIN: 'a{b}',
+    MUSTACHE: 'Hello {{name}}',
+  });
   assert.deepEqual(containerOf(deployment).envFrom, [{ configMapRef: { name: 'shop-settings' } }]);
   assert.deepEqual((spec['volumes'] as object[]).at(-1), { name: 'settings', configMap: { name: 'shop-settings' } });
+  const text = '{{ .Release.Namespace }}';
+  const { metadata: service } = await object('Service', { commonLabels: { team: text } });
+  assert.equal(service.labels['team'], 'orders');
+  for (const block of ['dashboard', 'logRules']) {
+    const { metadata: map } = await object('ConfigMap', { [block]: { enabled: true, annotations: { folder: text } } });
+    assert.equal(map.annotations?.['folder'], 'orders', block);
+  }
+  const memory = '{{ .Values.global.memory }}';
+  const sized = { global: { memory: '1Gi' }, inject: { enabled: true }, resources: { limits: { memory } } };
+  const [init] = specOf(await object('Deployment', sized)).template.spec['initContainers'] as [{ resources: object }];
+  assert.deepEqual(init.resources, { limits: { memory: '1Gi' }, requests: { cpu: '100m', memory: '256Mi' } });
+  const rules = [{ backendRefs: [{ name: '{{ .Release.Name }}-web', port: 80 }] }];
+  const httpRoute = { enabled: true, parentRefs: [{ name: 'public' }], rules };
+  const route = await object('HTTPRoute', { lameduck: { front: 'envoy' }, httpRoute });
+  assert.partialDeepStrictEqual(route['spec'], { rules: [{ backendRefs: [{ name: 'shop-web', port: 80 }] }] });
 });
 
 test('H-077 a registry in the values replaces the registry of every image', async () => {
@@ -207,6 +282,11 @@ test('H-103 the autoscaler can use memory as its target, with or without CPU', a
   assert.deepEqual(await names({ targetMemoryUtilizationPercentage: 80 }), ['cpu', 'memory']);
   const memory = { targetCPUUtilizationPercentage: null, targetMemoryUtilizationPercentage: 80 };
   assert.deepEqual(await names(memory), ['memory']);
+  // Without a target, Kubernetes itself uses 80 % of the CPU request.
+  const none = await object('HorizontalPodAutoscaler', {
+    autoscaling: { enabled: true, targetCPUUtilizationPercentage: null },
+  });
+  assert.ok(!('metrics' in (none['spec'] as object)));
 });
 
 test('H-138 a GRPCRoute routes to the port of the Service that the values name', async () => {

@@ -52,6 +52,18 @@ test('each optional object is rendered if and only if its value enables it', asy
       { httpRoute: { enabled: true, parentRefs }, lameduck: { front: 'gce' } },
       ['GCPBackendPolicy', 'HTTPRoute', 'HealthCheckPolicy'],
     ],
+    [
+      { grpcRoute: { enabled: true, parentRefs }, lameduck: { front: 'gce' } },
+      ['GCPBackendPolicy', 'GRPCRoute', 'HealthCheckPolicy'],
+    ],
+    [
+      { httpRoute: { enabled: true, parentRefs }, lameduck: { front: 'aws' } },
+      ['HTTPRoute', 'TargetGroupConfiguration'],
+    ],
+    [
+      { grpcRoute: { enabled: true, parentRefs }, lameduck: { front: 'aws' } },
+      ['GRPCRoute', 'TargetGroupConfiguration'],
+    ],
   ];
   for (const [values, added] of more) assert.deepEqual(await kinds(values), [...always, ...added].sort());
   const least = {
@@ -62,7 +74,7 @@ test('each optional object is rendered if and only if its value enables it', asy
   assert.deepEqual(await kinds(least), ['Deployment']);
 });
 
-describe('the values for a third-party image', () => {
+describe('the chart with the image of another project', () => {
   const values = valueSets['any image'] ?? {};
   let deployment: KubernetesObject;
 
@@ -92,7 +104,7 @@ describe('the values for a third-party image', () => {
     assert.equal(metadata.labels['team'], 'shop');
     assert.deepEqual(
       containerOf(deployment).volumeMounts.map(({ mountPath }) => mountPath),
-      ['/tmp', '/var/cache/api'],
+      ['/tmp', '/run/lameduck', '/var/cache/api'],
     );
     assert.equal(containerOf(deployment).terminationMessagePath, '/dev/termination-log');
     assert.deepEqual(
@@ -102,18 +114,18 @@ describe('the values for a third-party image', () => {
   });
 });
 
-test('H-101 H-102 HC-12 with an autoscaler, or without replicaCount, the Deployment has no number of replicas', async () => {
+test('H-101 H-102 HC-12 the Deployment does not set replicas if there is an autoscaler, or if replicaCount is null', async () => {
   assert.ok(!('replicas' in specOf(await object('Deployment', { autoscaling: { enabled: true } }))));
   assert.ok(!('replicas' in specOf(await object('Deployment', { replicaCount: null }))));
 });
 
-test('without a probe port the kubelet probes the port of the service', async () => {
+test('without a probe port, the kubelet probes the port of the service', async () => {
   const { ports, readinessProbe } = containerOf(await object('Deployment', valueSets['no probe port'] ?? {}));
   assert.deepEqual(ports, [{ name: 'http', containerPort: 8080 }]);
   assert.equal(readinessProbe.httpGet.port, 'http');
 });
 
-test('an unquoted `off` in the values, which YAML reads as false, means off', async () => {
+test('an unquoted `off` in the values counts as off, although YAML reads it as false', async () => {
   const values = 'lameduck: { probePort: off, metricsPath: off, terminationMessagePath: off }';
   for (const helm of helms) {
     const { code, output, errors } = await run(helm, ['template', 'shop', chart, '--values', '-'], values);
@@ -134,7 +146,7 @@ test('H-135 HC-07 an ALB gets its health check and its deregistration delay from
   const told = await annotations('Ingress', 'an ALB in front');
   const prefix = 'alb.ingress.kubernetes.io';
   assert.equal(told[`${prefix}/target-type`], 'ip');
-  assert.equal(told[`${prefix}/target-group-attributes`], 'deregistration_delay.timeout_seconds=45');
+  assert.equal(told[`${prefix}/target-group-attributes`], 'deregistration_delay.timeout_seconds=75');
   assert.equal(told[`${prefix}/load-balancer-attributes`], undefined);
   assert.equal(told[`${prefix}/healthcheck-port`], '8081');
 });
@@ -152,7 +164,7 @@ test('H-048 the health check of an ALB removes a pod within the shortest shutdow
 test('H-135 HC-07 an NLB gets its deregistration delay from an annotation of the Service, and the values can override it', async () => {
   const key = 'service.beta.kubernetes.io/aws-load-balancer-target-group-attributes';
   const told = await annotations('Service', 'an NLB in front');
-  assert.equal(told[key], 'deregistration_delay.timeout_seconds=45');
+  assert.equal(told[key], 'deregistration_delay.timeout_seconds=75');
   const own = 'deregistration_delay.timeout_seconds=90';
   const values = { lameduck: { front: 'aws' }, service: { type: 'LoadBalancer', annotations: { [key]: own } } };
   assert.equal((await object('Service', values)).metadata.annotations?.[key], own);
@@ -211,7 +223,7 @@ test('H-142 the two scraped metrics paths have separate series, including `up`',
   );
 });
 
-test('HC-27 the pod of helm test pulls its image and selects its nodes as the pods of the service do', async () => {
+test("HC-27 the pod of helm test uses the pull secrets and the node selector of the service's pods", async () => {
   const values = valueSets['any image'] ?? {};
   const { spec } = (await object('Pod', values)) as unknown as { spec: Record<string, unknown> };
   for (const field of ['imagePullSecrets', 'nodeSelector', 'tolerations']) {
@@ -240,12 +252,12 @@ test('H-138 HC-28 an HTTPRoute routes to the Service of the chart by default', a
   ]);
 });
 
-test('H-109 the values can leave the user of the pod to OpenShift', async () => {
+test("H-109 the values can leave the choice of the pod's user to OpenShift", async () => {
   const { spec } = specOf(await object('Deployment', valueSets['a security context of OpenShift'] ?? {})).template;
   assert.deepEqual(spec.securityContext, { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
 });
 
-test('H-027 a value that is set to null is left out of the objects', async () => {
+test('H-027 a field whose value is null is left out of the objects', async () => {
   const gone = ['resources', 'tmp', 'securityContext', 'env', 'extraEnv', 'extraVolumes', 'podLabels', 'tolerations'];
   const values: Values = {
     ...Object.fromEntries(gone.map((name) => [name, null])),
@@ -262,13 +274,13 @@ test('H-027 a value that is set to null is left out of the objects', async () =>
   assert.equal(environment['NODE_OPTIONS'], '--import=/opt/lameduck/package/dist/register.cjs');
 });
 
-test('H-077 injection loads the package with --require if inject.nodeOption says so', async () => {
+test('H-077 with inject.nodeOption require, the package is loaded with --require', async () => {
   const inject = { enabled: true, nodeOption: 'require' };
   const environment = environmentOf(await object('Deployment', { inject }));
   assert.equal(environment['NODE_OPTIONS'], '--require=/opt/lameduck/package/dist/register.cjs');
 });
 
-test('injection loads the package after the existing NODE_OPTIONS, from a copy that only its init container can write', async () => {
+test('injection adds the package after the existing NODE_OPTIONS, and only the init container can write to the copy', async () => {
   const deployment = await object('Deployment', valueSets['injection'] ?? {});
   const { initContainers, volumes } = specOf(deployment).template.spec as unknown as {
     initContainers: { name: string; volumeMounts: object[] }[];

@@ -1,4 +1,4 @@
-// Tests values that the charts of other projects have, and that a team may copy when it migrates to this chart.
+// Tests values that charts of other projects have. A team may copy them when it migrates to this chart.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { object, objects, refusals, type KubernetesObject } from './chart.ts';
@@ -28,7 +28,7 @@ const everyField = {
   tolerations: [{ operator: 'Exists' }],
 };
 
-test('H-122 extraPodSpec and extraContainerSpec add fields of Kubernetes for which the chart has no value', async () => {
+test('H-122 extraPodSpec and extraContainerSpec can set fields of Kubernetes for which the chart has no value', async () => {
   const pod = { shareProcessNamespace: true, hostUsers: false };
   const container = { workingDir: '/app', tty: true };
   const deployment = await object('Deployment', { extraPodSpec: pod, extraContainerSpec: container });
@@ -36,7 +36,7 @@ test('H-122 extraPodSpec and extraContainerSpec add fields of Kubernetes for whi
   assert.partialDeepStrictEqual(containerOf(deployment), container);
 });
 
-test('the chart rejects each field in extraPodSpec and extraContainerSpec that it sets itself', async () => {
+test('the chart rejects fields in extraPodSpec and extraContainerSpec that the chart itself sets', async () => {
   const schema = readSchema().properties ?? {};
   const { spec } = specOf(await object('Deployment', everyField)).template;
   const used = { extraPodSpec: Object.keys(spec), extraContainerSpec: Object.keys(spec.containers[0]) };
@@ -56,7 +56,7 @@ test('the chart rejects each field in extraPodSpec and extraContainerSpec that i
   }
 });
 
-test('a variable in env can come from another object, as in extraEnv', async () => {
+test('a variable in env can take its value from another object, as in extraEnv', async () => {
   const valueFrom = { secretKeyRef: { name: '{{ .Release.Name }}-database', key: 'url' } };
   const { env } = containerOf(await object('Deployment', { env: { DATABASE_URL: { valueFrom } } }));
   assert.deepEqual(env.at(-1), {

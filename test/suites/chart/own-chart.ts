@@ -1,4 +1,4 @@
-// A chart made by `helm create`, to which the library chart is added as the library's README describes.
+// Creates a chart with `helm create`, and adds the library chart as the README of the library describes.
 import assert from 'node:assert/strict';
 import { appendFileSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,6 +31,21 @@ export async function createOwnChart(helm: string): Promise<string> {
   writeFileSync(file, changed(readFileSync(file, 'utf8'), blockWith('lameduck.budget')));
   await succeed(helm, 'dependency', 'update', folder);
   return parent;
+}
+
+/** addWorkloads adds a StatefulSet like the Deployment of the chart `shop`, and the Job of docs/other-workloads.md. */
+export function addWorkloads(parent: string): void {
+  const templates = join(parent, 'shop', 'templates');
+  const deployment = readFileSync(join(templates, 'deployment.yaml'), 'utf8');
+  const statefulSet = deployment
+    .replace('kind: Deployment', 'kind: StatefulSet')
+    .replace(/^spec:/m, '$&\n  serviceName: shop');
+  writeFileSync(join(templates, 'statefulset.yaml'), statefulSet);
+  const job = blocksIn(readPage('docs/other-workloads.md')).find(({ language }) => language === 'gotemplate');
+  writeFileSync(
+    join(templates, 'job.yaml'),
+    job?.text ?? assert.fail('docs/other-workloads.md has no template of a Job'),
+  );
 }
 
 async function succeed(helm: string, ...args: string[]): Promise<void> {

@@ -1,4 +1,5 @@
-// Tests values that the chart copies to a field unchanged. The API server reports no error if such a value is missing.
+// Tests values that the chart copies unchanged to a field of an object. If the chart forgot such a field, the API
+// server would report no error.
 import assert from 'node:assert/strict';
 import { before, describe, it, test } from 'node:test';
 import { object, objects, type KubernetesObject, type Values } from './chart.ts';
@@ -101,7 +102,7 @@ const passedOn: readonly [value: string, given: unknown, kind: string, where: st
   ['dashboard.annotations', annotations, 'ConfigMap', 'metadata.annotations'],
 ];
 
-// In a path, −1 stands for the last elements of a list: as many elements as the given value has.
+// In a path, −1 means the last elements of a list, as many as the given value has.
 function at(value: unknown, path: string, given: unknown): unknown {
   return path.split('.').reduce<unknown>((found, key) => {
     if (key === '-1') return (found as unknown[]).slice(-(given as unknown[]).length);
@@ -115,7 +116,7 @@ function set(values: Values, path: string, given: unknown): void {
   else set((values[first] ??= {}) as Values, rest.join('.'), given);
 }
 
-describe('H-122 H-138 H-141 HC-28 HC-29 values that the chart copies unchanged', () => {
+describe('H-122 H-138 H-141 HC-28 HC-29 values that the chart copies unchanged to an object', () => {
   const all: KubernetesObject[] = [];
 
   before(async () => {
@@ -135,7 +136,7 @@ describe('H-122 H-138 H-141 HC-28 HC-29 values that the chart copies unchanged',
   });
 
   for (const [value, given, kind, where] of passedOn) {
-    it(`${value} is copied to the ${kind}`, () => {
+    it(`the value ${value} is copied to the ${kind}`, () => {
       const found = at(
         all.find((one) => one.kind === kind),
         where,
@@ -159,7 +160,7 @@ test('H-136 HC-07 a Gateway of Google gets the same health check and timeouts as
   });
 });
 
-test('H-135 HC-07 ALBs and NLBs request readiness from the probe port', async () => {
+test('H-135 HC-07 ALBs and NLBs probe readiness on the probe port', async () => {
   const service = await object('Service', { lameduck: { front: 'aws' }, service: { type: 'LoadBalancer' } });
   const ingress = { enabled: true, hosts: [{ host: 'a.example' }] };
   const asked = [service, await object('Ingress', { lameduck: { front: 'aws' }, ingress })].map(({ metadata }) => {
@@ -169,13 +170,38 @@ test('H-135 HC-07 ALBs and NLBs request readiness from the probe port', async ()
   assert.deepEqual(asked, Array(2).fill(['/readyz', '8081']));
 });
 
+test('H-135 HC-07 the target groups of an AWS Gateway get the same health check and deregistration delay as those of an ALB', async () => {
+  const httpRoute = { enabled: true, parentRefs: [{ name: 'public' }] };
+  const spec = async (enabled: boolean): Promise<unknown> =>
+    (await object('TargetGroupConfiguration', { lameduck: { front: 'aws', enabled }, httpRoute }))['spec'];
+  const healthCheckConfig = {
+    healthCheckPath: '/readyz',
+    healthCheckPort: '8081',
+    healthCheckInterval: 5,
+    healthCheckTimeout: 2,
+    healthyThresholdCount: 2,
+    unhealthyThresholdCount: 2,
+  };
+  const withCheck = (config: object): object => ({
+    targetReference: { name: 'shop-lameduck' },
+    defaultConfiguration: {
+      targetType: 'ip',
+      targetGroupAttributes: [{ key: 'deregistration_delay.timeout_seconds', value: '75' }],
+    },
+    routeConfigurations: [{ routeIdentifier: { kind: 'HTTPRoute' }, targetGroupProps: { healthCheckConfig: config } }],
+  });
+  assert.deepEqual(await spec(true), withCheck(healthCheckConfig));
+  const off = { healthCheckPath: '/', healthCheckPort: '8080', matcher: { httpCode: '200-499' } };
+  assert.deepEqual(await spec(false), withCheck({ ...healthCheckConfig, ...off }));
+});
+
 test('H-136 HC-07 the chart gives a Service with a Google Ingress the annotation for network endpoint groups', async () => {
   const ingress = { enabled: true, hosts: [{ host: 'a.example' }] };
   const { metadata } = await object('Service', { lameduck: { front: 'gce' }, ingress });
   assert.equal(metadata.annotations?.['cloud.google.com/neg'], '{"ingress": true}');
 });
 
-test("without metrics in the values the autoscaler targets the CPU of the server's container", async () => {
+test("if the values set no metrics, the autoscaler uses the CPU of the server's container as its target", async () => {
   const autoscaling = { enabled: true, targetCPUUtilizationPercentage: 55 };
   const { metrics } = (await object('HorizontalPodAutoscaler', { autoscaling }))['spec'] as { metrics: object[] };
   const target = { type: 'Utilization', averageUtilization: 55 };
@@ -184,7 +210,7 @@ test("without metrics in the values the autoscaler targets the CPU of the server
   ]);
 });
 
-test('H-112 without a ServiceAccount from the chart the pods use the one that the values name, or the default', async () => {
+test('H-112 if the chart creates no ServiceAccount, the pods use the one that the values name, or the default one', async () => {
   for (const [name, expected] of Object.entries({ runner: 'runner', '': 'default' })) {
     const deployment = await object('Deployment', { serviceAccount: { create: false, name } });
     assert.equal(specOf(deployment).template.spec.serviceAccountName, expected);

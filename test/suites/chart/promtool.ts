@@ -1,4 +1,5 @@
-// Evaluates the alerts as Prometheus does, on scraped series: one sample every 15 or 30 seconds, at any offset.
+// Evaluates the alerts as Prometheus does. The series have one sample every 15 or 30 seconds, and begin at any time in
+// this interval.
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,12 +22,12 @@ export interface Groups {
 }
 
 /**
- * Sampled returns the value of a series at a given second: `stale` after its target has gone, undefined before its
- * start.
+ * Sampled returns the value of a series at a given second. It returns undefined before the start of the series, and
+ * `stale` after the end of its target.
  */
 export type Sampled = (second: number) => number | 'stale' | undefined;
 
-/** Trial holds the series that an alert reads until `at`, a time such as `6m`. */
+/** Trial has an alert, the series that it reads, and the time `at` of the evaluation, such as `6m`. */
 export interface Trial {
   readonly alert: string;
   readonly at: string;
@@ -39,19 +40,19 @@ export interface Scraping {
   readonly offset: number;
 }
 
-/** scrapings are the scrape intervals and offsets with which each alert is tested. */
+/** `scrapings` are the scrape intervals and offsets with which each alert is tested. */
 export const scrapings: readonly Scraping[] = [
   { interval: 15, offset: 7 },
   { interval: 30, offset: 19 },
 ];
 
-/** always returns a series with a constant value. */
+/** `always()` returns a series with a constant value. */
 export const always =
   (value: number): Sampled =>
   () =>
     value;
 
-/** steps returns a series that takes each value from the given second on. */
+/** `steps()` returns a series that has each value from the given second on. */
 export function steps(...changes: readonly [second: number, value: number | 'stale'][]): Sampled {
   return (second) => changes.findLast(([from]) => second >= from)?.[1];
 }
@@ -67,7 +68,8 @@ export async function metricRules(values: Values = {}): Promise<Groups> {
 }
 
 /**
- * noPromtool returns why the rules cannot be tested, or false. It throws instead if promtool is missing but required.
+ * noPromtool returns the reason to skip the tests of the rules, or false. If promtool is missing but required, it
+ * throws.
  */
 export function noPromtool(): string | false {
   const isThere = existsSync(join(tools, 'promtool')) || process.env['CHART_CLUSTER'] === 'required';
@@ -75,7 +77,7 @@ export function noPromtool(): string | false {
 }
 
 /**
- * fired returns the report of promtool for each trial, in order. The report lists the firing alerts with labels and
+ * `fired()` returns the report of promtool for each trial, in order. The report lists the firing alerts with labels and
  * annotations, and is empty if none fires.
  */
 export async function fired(groups: Groups, trials: readonly Trial[], scraping: Scraping): Promise<string[]> {
@@ -97,7 +99,7 @@ export async function fired(groups: Groups, trials: readonly Trial[], scraping: 
   }
 }
 
-/** checkRules fails unless Prometheus can parse all rules. */
+/** checkRules asserts that Prometheus can parse all rules. */
 export async function checkRules(groups: object): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'alerts-'));
   try {
@@ -111,7 +113,7 @@ export async function checkRules(groups: object): Promise<void> {
 
 const after = (value: Sampled, second: number): ReturnType<Sampled> => (second < 0 ? undefined : value(second));
 
-// The test file for promtool expects no alert. promtool then prints the alerts that fire.
+// The test file expects that no alert fires. promtool then prints each alert that does fire.
 function written({ alert, at, series }: Trial, { interval, offset }: Scraping): object {
   const samples = (value: Sampled): string =>
     Array.from({ length: 3_600 / interval }, (_, index) => after(value, index * interval - offset) ?? '_').join(' ');

@@ -38,7 +38,7 @@ export function valuesIn(schema: Schema, prefix = ''): Value[] {
 
 /** readmeTable returns the lines of the table of values in the README. */
 export function readmeTable(): string[] {
-  return ['| value | default | says |', '| --- | --- | --- |', ...valuesIn(readSchema()).map(row)];
+  return ['| value | default | meaning |', '| --- | --- | --- |', ...valuesIn(readSchema()).map(row)];
 }
 
 function row({ path, schema }: Value): string {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { refusals, type Values } from './chart.ts';
 
-/** Refusal is an invalid value with the line that rejects it. */
+/** Refusal is an invalid value, with the error line that the chart prints for it. */
 export interface Refusal {
   readonly title: string;
   readonly values: Values;
@@ -13,8 +13,8 @@ export interface Refusal {
 }
 
 /**
- * refusal makes a Refusal. The title is its first argument, so that the script for docs/conformance.md finds the rule
- * numbers in it.
+ * `refusal()` makes a Refusal. The title is its first argument, so that the script for docs/conformance.md finds the
+ * rule numbers in it.
  */
 export function refusal(title: string, values: Values, line: RegExp, args: readonly string[] = []): Refusal {
   return { title, values, line, args };
@@ -22,7 +22,7 @@ export function refusal(title: string, values: Values, line: RegExp, args: reado
 
 const collected: { list?: Refusal[] } = {};
 
-/** collect returns the refusals of test files, and does not run their tests. */
+/** `collect()` returns the refusals of test files, and does not run their tests. */
 export async function collect(files: readonly string[]): Promise<Refusal[]> {
   const list: Refusal[] = [];
   collected.list = list;

@@ -43,4 +43,12 @@ refused('alerts', [
     { rulesOnly: true, prometheusRule: { enabled: true } },
     /^prometheusRule\.scope \(release\): must be cluster if rulesOnly is set, because this release has no pods; /,
   ),
+  refusal(
+    'H-146 the chart rejects a label of rules that it sets itself, also in a release without pods',
+    {
+      rulesOnly: true,
+      prometheusRule: { enabled: true, scope: 'cluster', labels: { 'app.kubernetes.io/name': 'rules' } },
+    },
+    /^prometheusRule\.labels\.app\.kubernetes\.io\/name \(rules\): the selector has this label/,
+  ),
 ]);

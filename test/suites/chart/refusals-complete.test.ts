@@ -1,4 +1,4 @@
-// Tests that each refusal in the templates of the chart has a test that fails without the refusal.
+// Tests that for each error in the templates of the chart, a test fails if the template no longer reports it.
 import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,15 +7,17 @@ import { test } from 'node:test';
 import { chart, refusals } from './chart.ts';
 import { collect } from './refusal.ts';
 
-// The schema finds unknown values of this chart. library.test.ts tests those of the library chart.
+// The schema rejects unknown values of this chart. For the library chart, the template `_includes.tpl` does, and
+// library.test.ts tests it.
 const unknownValues = '_includes.tpl';
 
 /**
- * A statement that adds a refusal. The statement in refuseDuplicates is numbered where refuseDuplicates is included.
+ * A statement that adds an error. The statement in refuseDuplicates is numbered at the places that include
+ * refuseDuplicates.
  */
 const statement = /\{\{- include "lameduck\.refuse(?:Duplicates)?" \(list \$problems(?! \$path \$name \$rule)/g;
 
-/** number makes each refusal of a chart end with its place in the templates, and returns all places. */
+/** `number()` appends to each error of a chart its place in the templates, and returns all places. */
 function number(folder: string): string[] {
   const places: string[] = [];
   for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
@@ -33,7 +35,7 @@ function number(folder: string): string[] {
   return places;
 }
 
-test('HC-04 for each error in the templates of the chart, a test gets only this error', async (t) => {
+test('HC-04 each error message in the templates of the chart has a test in which the chart reports only this error', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'refusals-'));
   t.after(() => {
     rmSync(folder, { recursive: true });
@@ -45,7 +47,7 @@ test('HC-04 for each error in the templates of the chart, a test gets only this 
   const names = readdirSync(import.meta.dirname).filter((name) => /^refusals-(?!complete).*\.test\.ts$/.test(name));
   const list = await collect(names);
   const seen = new Set<string>();
-  // Two renders at a time, as in the other tests of the chart.
+  // Render two charts at a time, as in the other tests of the chart.
   const render = async (): Promise<void> => {
     for (let next = list.pop(); next !== undefined; next = list.pop()) {
       const lines = await refusals(next.values, { chart: folder, args: next.args });

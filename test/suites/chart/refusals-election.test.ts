@@ -32,6 +32,6 @@ refused('leader election', [
   refusal(
     'H-075 the chart rejects a variable LEASE_NAME in the values, because the chart sets it',
     { ...on(), env: { LEASE_NAME: 'mine' } },
-    /^env, extraEnv \(LEASE_NAME\): the container would have this variable twice/,
+    /^env, extraEnv \(LEASE_NAME\): the chart sets this variable; set leaderElection\.leaseName instead/,
   ),
 ]);

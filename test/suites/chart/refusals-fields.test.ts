@@ -44,6 +44,16 @@ refused('fields that the chart sets, and fields of a Service', [
     /^service\.sessionAffinityConfig \(.*\): has no effect without service\.sessionAffinity ClientIP; set it, or leave this value out$/,
   ),
   refusal(
+    'H-076 the chart rejects two ports of the Service with one number',
+    { extraPorts: [{ ...port, servicePort: 80 }] },
+    /^service\.port, extraPorts \(80\): the Service would have this port twice; remove one, or change it$/,
+  ),
+  refusal(
+    'H-079 the chart rejects a GRPCRoute to a port that the Service does not have',
+    { lameduck: { front: 'envoy' }, grpcRoute: { enabled: true, parentRefs: [{ name: 'public' }], port: 9_090 } },
+    /^grpcRoute\.port \(9090\): is no port of the Service, so the route would lead nowhere; /,
+  ),
+  refusal(
     'H-075 the chart rejects injection if NODE_OPTIONS in env comes from another object',
     { inject: { enabled: true }, env: { NODE_OPTIONS: { valueFrom: { configMapKeyRef: { name: 'a', key: 'b' } } } } },
     /^env\.NODE_OPTIONS \(.*\): injection appends options to it, so it must be a text; write it as a text$/,

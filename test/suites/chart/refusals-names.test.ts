@@ -24,7 +24,17 @@ refused('names, images, routes, monitors', [
   refusal(
     'H-075 the chart rejects a variable that the chart sets as well',
     { env: { PORT: '1' } },
-    /^env, extraEnv \(PORT\): the container would have this variable twice/,
+    /^env, extraEnv \(PORT\): the chart sets this variable; set containerPort instead$/,
+  ),
+  refusal(
+    'H-075 the chart rejects a variable that the chart sets without a value of its own',
+    { extraEnv: duplicate(['POD_NAME']) },
+    /^env, extraEnv \(POD_NAME\): the chart sets this variable; leave it out$/,
+  ),
+  refusal(
+    'H-075 the chart rejects the variable LEASE_NAME if it sets this variable for leader election',
+    { leaderElection: { enabled: true }, env: { LEASE_NAME: 'a' } },
+    /^env, extraEnv \(LEASE_NAME\): the chart sets this variable; set leaderElection\.leaseName instead$/,
   ),
   refusal(
     'H-121 HC-25 the chart rejects a LAMEDUCK_ variable outside of the block `lameduck`',
@@ -108,11 +118,6 @@ refused('names, images, routes, monitors', [
     'H-142 the chart rejects a scrape timeout that is longer than the scrape interval',
     { podMonitor: { enabled: true, scrapeTimeout: '16s' } },
     /^podMonitor\.scrapeTimeout \(16s\): must be a duration of at most interval \(15s\)/,
-  ),
-  refusal(
-    'H-143 the chart rejects a scrape interval that is longer than a drain',
-    { podMonitor: { enabled: true, interval: '41s' } },
-    /^podMonitor\.interval \(41s\): must be a duration from 1s to shutdownDelayDuration \+ longestRequestDuration/,
   ),
   refusal(
     'H-143 the chart rejects a PodMonitor without a probe port',

@@ -38,13 +38,8 @@ refused('rollouts and replicas', [
   ),
   refusal(
     'H-067 the chart rejects a disruption budget with both maxUnavailable and minAvailable',
-    { podDisruptionBudget: { minAvailable: 1 } },
-    /^podDisruptionBudget \(\{"maxUnavailable":1,"minAvailable":1\}\): must have one of maxUnavailable and minAvailable/,
-  ),
-  refusal(
-    'H-067 the chart rejects a disruption budget with neither maxUnavailable nor minAvailable',
-    { podDisruptionBudget: { maxUnavailable: null } },
-    /^podDisruptionBudget \(\{"maxUnavailable":null,"minAvailable":null\}\): must have one/,
+    { podDisruptionBudget: { maxUnavailable: 1, minAvailable: 1 } },
+    /^podDisruptionBudget \(\{"maxUnavailable":1,"minAvailable":1\}\): must not have both maxUnavailable and minAvailable/,
   ),
   refusal(
     'H-067 the chart rejects a disruption budget that allows no disruption',
@@ -65,6 +60,11 @@ refused('rollouts and replicas', [
     'H-067 the chart rejects a disruption budget whose percentage rounds up to all replicas',
     { replicaCount: 4, podDisruptionBudget: { maxUnavailable: null, minAvailable: '76%' } },
     /^podDisruptionBudget\.minAvailable \(76%\): must be below the least number of replicas \(4\)/,
+  ),
+  refusal(
+    'H-069 the chart rejects a progress deadline that ends before a slow start with a startup probe of the values does',
+    { startupProbe: { httpGet: { path: '/livez', port: 'probes' }, failureThreshold: 200 } },
+    /^progressDeadlineSeconds \(600\): .* \(2065\), or a slow start is reported as a failed rollout; /,
   ),
   refusal(
     'H-069 the chart rejects a progress deadline that ends before a slow start does',

@@ -62,7 +62,12 @@ refused('time', [
   refusal(
     'H-051 H-074 the chart rejects a frontDrainDuration that is shorter than the longest request',
     { lameduck: { frontDrainDuration: '29s' } },
-    /^lameduck\.frontDrainDuration \(29s\): must be from lameduck\.longestRequestDuration \(30s\) to 3600s/,
+    /^lameduck\.frontDrainDuration \(29s\): must be from lameduck\.longestRequestDuration \(30s\) to 3600s, .*; leave it out, so that/,
+  ),
+  refusal(
+    'H-051 the chart rejects a longest request that is longer than a load balancer waits for a removed pod',
+    { lameduck: { front: 'gce', longestRequestDuration: '61m', allowLongGracePeriod: true } },
+    /^lameduck\.frontDrainDuration \(3600s\): .* \(3660s\) to 3600s, .*; lower lameduck\.longestRequestDuration: no load balancer/,
   ),
   refusal(
     'H-024 the chart rejects 010 as preStopSeconds, because YAML may read it as another number',

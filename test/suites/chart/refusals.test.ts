@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { chart, complaint, helms, refusals, run, template, type Values } from './chart.ts';
+import { chart, complaint, helms, objects, refusals, run, template, type Values } from './chart.ts';
 
 const behind = { lameduck: { front: 'nginx' } };
 const routed = { enabled: true, parentRefs: [{ name: 'gateway' }] };
@@ -47,7 +47,7 @@ test('H-030 HC-20 the schema rejects a value with an unknown name or another typ
   }
 });
 
-test('H-034 values that lose requests are rejected even if the schema is not validated', async () => {
+test('H-034 the chart rejects values that lose requests even if Helm does not validate the schema', async () => {
   const lines = await refusals({ lameduck: { front: 'cloudflare' } }, { args: ['--skip-schema-validation'] });
   assert.equal(lines.length, 1);
 });
@@ -60,18 +60,33 @@ test('H-080 the chart rejects a version of Kubernetes that has no sleep action f
   }
 });
 
-test('each allow… value accepts the values that the chart would otherwise reject', async () => {
+test('each value whose name begins with `allow` accepts what the chart would otherwise reject', async () => {
   await template({ allowSingleReplica: true, replicaCount: 1 });
   await template({ strategy: { allowDowntime: true, maxUnavailable: 1 } });
   await template({ strategy: { allowDowntime: true, type: 'Recreate' } });
   await template({ replicaCount: 4, podDisruptionBudget: { maxUnavailable: null, minAvailable: '75%' } });
   await template({ replicaCount: null, podDisruptionBudget: { maxUnavailable: null, minAvailable: '99%' } });
   await template({ lameduck: { allowShortDelay: true, shutdownDelayDuration: '0s' } });
+  const leave = { preStop: { exec: { command: ['/bin/leave'] } } };
+  await template({ lameduck: { allowShortDelay: true, enabled: false, preStopSeconds: 5 }, lifecycle: leave });
   await template({ lameduck: { allowUnknownFront: true }, httpRoute: routed });
   await template({ lameduck: { allowLongGracePeriod: true, longestRequestDuration: '10m' } });
   await template({ lameduck: { allowOtherStopSignal: true, shutdownSignals: 'SIGQUIT' } });
   await template({ podDisruptionBudget: { enabled: false, allowNone: true } });
-  await template({ ...behind, httpRoute: { ...routed, timeouts: { request: '31s' }, allowLongTimeout: true } });
+  await template({ ...behind, httpRoute: { ...routed, timeouts: { request: '61s' }, allowLongTimeout: true } });
   await template({ readinessProbe: { tcpSocket: { port: 'http' }, periodSeconds: 2 }, allowOwnReadinessProbe: true });
   await template({ command: ['npm', 'start'], preStopHook: 'never', lameduck: { probePort: 'off' } });
+});
+
+test('a release without pods accepts values of pods that the chart rejects otherwise', async () => {
+  const pods = {
+    replicaCount: 1,
+    strategy: { type: 'Recreate' },
+    lameduck: { front: 'cloudflare', longestRequestDuration: '1h' },
+    podDisruptionBudget: { enabled: false },
+    ingress: { enabled: true },
+  };
+  const prometheusRule = { enabled: true, scope: 'cluster' };
+  const release = { rulesOnly: true, prometheusRule };
+  assert.deepEqual(await objects({ ...pods, ...release }), await objects(release));
 });

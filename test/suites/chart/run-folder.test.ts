@@ -1,36 +1,53 @@
-// Tests the emptyDir at /run/lameduck, which survives a restart of the container.
+// Tests the emptyDir at /run/lameduck, in which the process creates its debug socket.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { object, refusals } from './chart.ts';
+import { describe, it, test } from 'node:test';
+import { object, refusals, type Values } from './chart.ts';
 import { containerOf, environmentOf, specOf } from './pods.ts';
 
-const runFolder = { enabled: true };
 const volume = { name: 'run-lameduck', emptyDir: { sizeLimit: '1Mi' } };
 const mount = { name: 'run-lameduck', mountPath: '/run/lameduck' };
 
-test('K-150 runFolder mounts an emptyDir for the checkpoint and the debug socket', async () => {
-  const deployment = await object('Deployment', { runFolder });
-  assert.deepEqual((specOf(deployment).template.spec['volumes'] as object[]).at(-1), volume);
-  assert.deepEqual(containerOf(deployment).volumeMounts.at(-1), mount);
-  assert.equal(environmentOf(deployment)['LAMEDUCK_CHECKPOINT_PATH'], '/run/lameduck/checkpoint.json');
-  assert.equal(environmentOf(deployment)['LAMEDUCK_DEBUG_SOCKET_PATH'], '/run/lameduck/lameduck.sock');
-});
-
-test('without runFolder the pod has neither the volume nor its mount', async () => {
-  const deployment = await object('Deployment');
-  assert.doesNotMatch(JSON.stringify(deployment), /run-lameduck|CHECKPOINT|DEBUG_SOCKET/);
-});
-
-test('a checkpointPath in the values replaces the one in the run folder', async () => {
-  for (const checkpointPath of ['/run/lameduck/other.json', 'off']) {
-    const deployment = await object('Deployment', { runFolder, lameduck: { checkpointPath } });
-    assert.equal(environmentOf(deployment)['LAMEDUCK_CHECKPOINT_PATH'], checkpointPath);
+describe('the chart turns on the debug socket by default', () => {
+  const images: Readonly<Record<string, Values>> = {
+    'an image with lameduck': {},
+    'an image into which lameduck is injected': { inject: { enabled: true } },
+    'an image without a probe port': { lameduck: { probePort: 'off' } },
+  };
+  for (const [name, values] of Object.entries(images)) {
+    it(`the debug socket is on an emptyDir, and there is no checkpoint, for ${name}`, async () => {
+      const deployment = await object('Deployment', values);
+      const environment = environmentOf(deployment);
+      assert.deepEqual((specOf(deployment).template.spec['volumes'] as object[]).at(-1), volume);
+      assert.deepEqual(containerOf(deployment).volumeMounts.at(-1), mount);
+      assert.equal(environment['LAMEDUCK_DEBUG_SOCKET_PATH'], '/run/lameduck/lameduck.sock');
+      assert.ok(!('LAMEDUCK_CHECKPOINT_PATH' in environment));
+    });
   }
+});
+
+test('without runFolder or without lameduck, the pod has neither the volume nor its mount', async () => {
+  for (const values of [{ runFolder: { enabled: false } }, { lameduck: { enabled: false } }]) {
+    const deployment = await object('Deployment', values);
+    assert.doesNotMatch(JSON.stringify(deployment), /run-lameduck|CHECKPOINT|DEBUG_SOCKET/);
+  }
+});
+
+test('a debugSocketPath in the values replaces the path in the run folder', async () => {
+  for (const debugSocketPath of ['/run/lameduck/other.sock', 'off']) {
+    const deployment = await object('Deployment', { lameduck: { debugSocketPath } });
+    assert.equal(environmentOf(deployment)['LAMEDUCK_DEBUG_SOCKET_PATH'], debugSocketPath);
+  }
+});
+
+test('K-150 the checkpoint of the values can be in the run folder', async () => {
+  const checkpointPath = '/run/lameduck/checkpoint.json';
+  const deployment = await object('Deployment', { lameduck: { checkpointPath } });
+  assert.equal(environmentOf(deployment)['LAMEDUCK_CHECKPOINT_PATH'], checkpointPath);
+  assert.deepEqual(containerOf(deployment).volumeMounts.at(-1), mount);
 });
 
 test('H-075 the chart rejects another volume with the name or the path of the run folder', async () => {
   const lines = await refusals({
-    runFolder,
     extraVolumes: [{ name: 'run-lameduck', emptyDir: {} }],
     extraVolumeMounts: [{ name: 'run-lameduck', mountPath: '/run/lameduck' }],
   });

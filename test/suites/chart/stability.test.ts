@@ -27,7 +27,7 @@ const everythingBeside: Values = {
   replicaCount: 7,
 };
 
-test('H-123 HC-17 two renders of the same values are byte-identical', async () => {
+test('H-123 HC-17 two renders of the chart with the same values are byte-identical', async () => {
   for (const helm of helms) {
     assert.equal(await template(everythingBeside, { helm }), await template(everythingBeside, { helm }));
   }
@@ -86,7 +86,7 @@ test('H-015 HC-19 the selector, and the names of ports, Service and ServiceAccou
 
 test('H-013 every name is valid and begins with a letter, for any release name', async () => {
   const values = { ...everythingBeside, tests: { enabled: true }, podMonitor: {}, serviceMonitor: { enabled: true } };
-  // A release name with a dot, and two that YAML would read as numbers.
+  // A release name with a dot, and two names that YAML would parse as numbers.
   const more = ['shop.v2', '2024', '1e3'];
   for (const release of ['1x', 'a'.repeat(53), `lameduck-${'b'.repeat(44)}`, ...more]) {
     for (const { kind, metadata } of await objects(values, { release })) {
@@ -106,7 +106,7 @@ test('H-013 a dependency may have an alias with capital letters', async () => {
     const values = { global: { team: 'shop' }, orderApi: { enabled: true, lameduck: { front: 'nginx' } } };
     const deployment = await object('Deployment', values, { chart: parent });
     assert.equal(deployment.metadata.name, 'shop-orderapi');
-    assert.equal(specOf(deployment).template.spec.terminationGracePeriodSeconds, 53);
+    assert.equal(specOf(deployment).template.spec.terminationGracePeriodSeconds, 83);
   } finally {
     rmSync(parent, { recursive: true });
   }
@@ -120,7 +120,7 @@ test("H-018 an object's own labels override the common labels, and no label appe
   assert.equal((await object('Deployment', values)).metadata.labels['team'], 'shop');
 });
 
-test('H-158 HC-18 no list contains a merge key of server-side apply twice', async () => {
+test('H-158 HC-18 no list has two elements with the same merge key of server-side apply', async () => {
   const { spec } = specOf(await object('Deployment', everythingBeside)).template;
   const [{ env, ports, volumeMounts }] = spec.containers;
   const lists: (string | number)[][] = [

@@ -85,10 +85,10 @@ test('H-029 HC-20 the schema rejects unknown keys at every level that the chart 
   assert.ok(!validate({ ...defaults, replicas: 3 }));
 });
 
-describe("H-118 HC-25 the block lameduck equals the package's table of settings", () => {
+describe("H-118 HC-25 the block lameduck of the values equals the package's table of settings", () => {
   const block = readSchema().properties?.['lameduck']?.properties ?? {};
 
-  it('the block lameduck has each setting of the package, and otherwise only the parts of the grace period', () => {
+  it('the block lameduck has each setting of the package, and otherwise only values with which the chart computes times', () => {
     assert.deepEqual(Object.keys(block).sort(), [...names, ...terms].sort());
   });
 
@@ -99,7 +99,7 @@ describe("H-118 HC-25 the block lameduck equals the package's table of settings"
     }
   });
 
-  it('the block lameduck leaves every other setting to the program', () => {
+  it('the block lameduck sets no default for any other setting, so that the program decides', () => {
     const given = ['probePort', 'preStopSeconds', 'preShutdownHookTimeout', 'destroyHookTimeout'];
     for (const name of names) if (!given.includes(name)) assert.equal(block[name]?.default, null, name);
   });
@@ -115,7 +115,7 @@ describe("H-118 HC-25 the block lameduck equals the package's table of settings"
   });
 });
 
-describe("H-118 HC-25 the block leaderElection equals the package's table of settings for electors", () => {
+describe("H-118 HC-25 the block leaderElection of the values equals the package's table of settings for electors", () => {
   const block = readSchema().properties?.['leaderElection']?.properties ?? {};
   const rows = Object.entries<Row<unknown, unknown>>(electionTable);
 
@@ -123,7 +123,7 @@ describe("H-118 HC-25 the block leaderElection equals the package's table of set
     assert.deepEqual(Object.keys(block).sort(), [...Object.keys(electionTable), 'enabled', 'leaseName'].sort());
   });
 
-  it("the block leaderElection has the package's default for stopTimeout, and leaves every other setting to the program", () => {
+  it("the block leaderElection has the package's default for stopTimeout, and sets no default for any other setting", () => {
     const given = Object.fromEntries(rows.map(([name]) => [name, block[name]?.default]));
     assert.deepEqual(electionTable.stopTimeout.kind.fromText(String(given['stopTimeout'])), {
       value: electionTable.stopTimeout.default(true),
@@ -131,7 +131,7 @@ describe("H-118 HC-25 the block leaderElection equals the package's table of set
     for (const [name] of rows) if (name !== 'stopTimeout') assert.equal(given[name], null, name);
   });
 
-  it('the block leaderElection passes each setting as its variable, and none when it is off', async () => {
+  it('the block leaderElection passes each setting as its variable, and passes none if leaderElection is off', async () => {
     const values = { leaseNamespace: 'jobs', leaseDuration: '1m', renewDeadline: '40s', retryPeriod: '1500ms' };
     const leaderElection = { ...values, stopTimeout: '7s' };
     const on = environmentOf(await object('Deployment', { leaderElection: { ...leaderElection, enabled: true } }));
@@ -187,45 +187,49 @@ function example(name: SettingName): unknown {
   return value;
 }
 
-describe("H-059 HC-03 the chart rejects an invalid setting with the package's own words", { concurrency: 2 }, () => {
-  const wrong: Readonly<Record<string, readonly string[]>> = {
-    duration: ['15', '1500', '-1s', 'soon', '597h', '1.5.1s', '10 s'],
-    limit: ['0s', '3', '-1ms', '999us'],
-    'stall limit': ['999ms', '5', '999.5ms', '1us'],
-    durations: ['1s,100ms', '1s,1s', '1,2', 'soon', '0s,1s', '1s,', ''.padEnd(200, '1s,')],
-    boolean: ['yes', 'True'],
-    seconds: ['15s', '-1', '1.5', '2000001'],
-    count: ['-1', '1000001', 'many'],
-    chance: ['0.03', '1', '-0.1'],
-    path: ['metrics', '/readyz', '/metrics/'],
-    paths: ['health', '/livez', '/health, /LIVEZ/ping', '/health,/livez'],
-    'path prefixes': ['socket.io', '/', '/watch, //', '/watch,'],
-    'process signals': ['SIGKILL', 'TERM', 'SIGTERM;SIGINT'],
-    port: ['65536', 'http', '-1'],
-    host: ['localhost', 'a:b:z', 'a:b', '999.0.0.1', '01.2.3.4', '1::2::3', '1:2:3:4:5:6:7::8'],
-    file: ['termination-log', '/dev/'],
-    'log file': ['audit.log', '/var/log/', '--'],
-    namespace: ['Jobs', 'a.b', '-a', 'a'.repeat(64)],
-    period: ['999ms', '2', '0s'],
-    'whole seconds': ['10.9s', '999ms', '15', '15.000001s', 'soon', '597h'],
-  };
-  const { terminationGracePeriodSeconds: _, ...given } = settingsTable;
-  const tables = { lameduck: given, leaderElection: electionTable };
-  const rows = Object.entries<Readonly<Record<string, Row<unknown, unknown>>>>(tables).flatMap(([block, table]) =>
-    Object.entries(table).map(([name, { kind }]) => ({ block, name, kind })),
-  );
-  for (const { block, name, kind } of rows) {
-    it(`the chart rejects an invalid ${block}.${name}`, async () => {
-      for (const text of wrong[kindOf(kind)] ?? []) {
-        const reading = kind.fromText(text);
-        const lines = await refusals({ [block]: { [name]: text } });
-        assert.ok('allowed' in reading, `${name}=${text}`);
-        const said = `${block}.${name} (${text}): must be ${reading.allowed}; correct it, or leave it out for the default`;
-        assert.ok(lines.includes(said), `${said}\n${lines.join('\n')}`);
-      }
-    });
-  }
-});
+describe(
+  'H-059 HC-03 the chart rejects an invalid setting with the same words as the package',
+  { concurrency: 2 },
+  () => {
+    const wrong: Readonly<Record<string, readonly string[]>> = {
+      duration: ['15', '1500', '-1s', 'soon', '597h', '1.5.1s', '10 s'],
+      limit: ['0s', '3', '-1ms', '999us'],
+      'stall limit': ['999ms', '5', '999.5ms', '1us'],
+      durations: ['1s,100ms', '1s,1s', '1,2', 'soon', '0s,1s', '1s,', ''.padEnd(200, '1s,')],
+      boolean: ['yes', 'True'],
+      seconds: ['15s', '-1', '1.5', '2000001'],
+      count: ['-1', '1000001', 'many'],
+      chance: ['0.03', '1', '-0.1'],
+      path: ['metrics', '/readyz', '/metrics/'],
+      paths: ['health', '/livez', '/health, /LIVEZ/ping', '/health,/livez'],
+      'path prefixes': ['socket.io', '/', '/watch, //', '/watch,'],
+      'process signals': ['SIGKILL', 'TERM', 'SIGTERM;SIGINT'],
+      port: ['65536', 'http', '-1'],
+      host: ['localhost', 'a:b:z', 'a:b', '999.0.0.1', '01.2.3.4', '1::2::3', '1:2:3:4:5:6:7::8'],
+      file: ['termination-log', '/dev/'],
+      'log file': ['audit.log', '/var/log/', '--'],
+      namespace: ['Jobs', 'a.b', '-a', 'a'.repeat(64)],
+      period: ['999ms', '2', '0s'],
+      'whole seconds': ['10.9s', '999ms', '15', '15.000001s', 'soon', '597h'],
+    };
+    const { terminationGracePeriodSeconds: _, ...given } = settingsTable;
+    const tables = { lameduck: given, leaderElection: electionTable };
+    const rows = Object.entries<Readonly<Record<string, Row<unknown, unknown>>>>(tables).flatMap(([block, table]) =>
+      Object.entries(table).map(([name, { kind }]) => ({ block, name, kind })),
+    );
+    for (const { block, name, kind } of rows) {
+      it(`the chart rejects an invalid value of ${block}.${name}`, async () => {
+        for (const text of wrong[kindOf(kind)] ?? []) {
+          const reading = kind.fromText(text);
+          const lines = await refusals({ [block]: { [name]: text } });
+          assert.ok('allowed' in reading, `${name}=${text}`);
+          const said = `${block}.${name} (${text}): must be ${reading.allowed}; correct it, or leave it out for the default`;
+          assert.ok(lines.includes(said), `${said}\n${lines.join('\n')}`);
+        }
+      });
+    }
+  },
+);
 
 test('H-156 the table in the README equals the schema of the values', () => {
   const [first, last] = [

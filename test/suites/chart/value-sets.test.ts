@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it, test } from 'node:test';
 import { stringify } from 'yaml';
-import { chart, helms, objects, run, tools, type KubernetesObject } from './chart.ts';
+import { findingsIn } from '../../cli/lint/findings.ts';
+import { chart, helms, objects, run, template, tools, type KubernetesObject } from './chart.ts';
 import { valueSets } from './value-sets.ts';
 
 describe('H-151 H-152 HC-32 the documented sets of values', { concurrency: 2 }, () => {
@@ -17,7 +18,7 @@ describe('H-151 H-152 HC-32 the documented sets of values', { concurrency: 2 }, 
   });
 
   for (const [index, [name, values]] of Object.entries(valueSets).entries()) {
-    it(`${name}: helm lint accepts the values, and each version of Helm renders the same objects`, async () => {
+    it(`helm lint accepts the values ${name}, and each version of Helm renders the same objects`, async () => {
       const file = join(folder, `${String(index)}.json`);
       writeFileSync(file, JSON.stringify(values));
       const rendered = await Promise.all(
@@ -30,6 +31,20 @@ describe('H-151 H-152 HC-32 the documented sets of values', { concurrency: 2 }, 
       const [first = [], second = []] = rendered.map((list) => [...list].sort(byKindAndName));
       assert.deepEqual(first, second);
       for (const { kind, spec } of first) if (kind === 'PrometheusRule') await checkRules(spec, `${file}.rules`);
+    });
+  }
+});
+
+describe('H-050 `lameduck lint` on the documented sets of values', { concurrency: 2 }, () => {
+  // Values with which requests may be lost, so that `lameduck lint` finds errors.
+  const risky = ['a single pod', 'downtime', 'a short delay', 'no disruption budget'];
+  for (const [name, values] of Object.entries(valueSets)) {
+    if (risky.includes(name)) continue;
+    it(`lameduck lint finds no error for the values ${name}, and no load balancer that waits for longer than the drain`, async () => {
+      const found = findingsIn(await template(values)).filter(
+        ({ severity, rule }) => severity === 'error' || rule === 'drain-shorter-than-proxy-timeout',
+      );
+      assert.deepEqual(found, []);
     });
   }
 });

@@ -5,7 +5,7 @@ import type { Values } from './chart.ts';
 const hosts = [{ host: 'shop.example', paths: ['/', '/api'] }];
 const routed = { enabled: true, parentRefs: [{ name: 'public' }], hostnames: ['shop.example'] };
 
-/** Enables every optional object, except for those that exclude each other. */
+/** Enables every optional object. Objects that exclude each other are left out. */
 const everything: Values = {
   lameduck: { front: 'nginx' },
   autoscaling: { enabled: true, minReplicas: 3 },
@@ -72,10 +72,10 @@ const anyImage: Values = {
   },
   topologySpread: { whenUnsatisfiable: 'DoNotSchedule' },
   strategy: { maxSurge: '25%' },
-  podDisruptionBudget: { maxUnavailable: null, minAvailable: 1 },
+  podDisruptionBudget: { minAvailable: 1 },
 };
 
-/** Settings that pod security `restricted` requires, and that the chart does not impose on an injected image. */
+/** Settings that pod security `restricted` requires. The chart does not set them for an injected image. */
 const restricted: Values = {
   podSecurityContext: { runAsNonRoot: true, runAsUser: 1000 },
   securityContext: { capabilities: { drop: ['ALL'] } },
@@ -100,6 +100,7 @@ export const valueSets: Readonly<Record<string, Values>> = {
   'an NLB in front': { lameduck: { front: 'aws', frontIdleTimeout: '50s' }, service: { type: 'LoadBalancer' } },
   'an Ingress of Google in front': { lameduck: { front: 'gce' }, ingress: { enabled: true, hosts } },
   'a Gateway of Google in front': { lameduck: { front: 'gce' }, httpRoute: routed },
+  'a Gateway of AWS in front': { lameduck: { front: 'aws' }, httpRoute: routed },
   'a sleep before the process signal': { lameduck: { preStopSeconds: 15 } },
   'no probe port': { lameduck: { probePort: 'off' } },
   'a scaled release': { replicaCount: null },
@@ -108,7 +109,8 @@ export const valueSets: Readonly<Record<string, Values>> = {
   downtime: { strategy: { type: 'Recreate', allowDowntime: true } },
   'a security context of OpenShift': { podSecurityContext: { runAsUser: null, runAsGroup: null } },
   injection: { ...injected, env: { NODE_OPTIONS: '--require=/app/tracing.cjs' } },
-  'a checkpoint': { runFolder: { enabled: true } },
+  'a checkpoint': { lameduck: { checkpointPath: '/run/lameduck/checkpoint.json' } },
+  'no run folder': { runFolder: { enabled: false } },
   'leader election': { leaderElection: { enabled: true, leaseDuration: '30s' } },
   'any image': anyImage,
   'every optional object in addition to the Deployment': everything,
@@ -144,7 +146,7 @@ export const valueSets: Readonly<Record<string, Values>> = {
   'probes of the values': {
     readinessProbe: { httpGet: { path: '/readyz', port: 'probes' }, periodSeconds: 2, failureThreshold: 2 },
     livenessProbe: { grpc: { port: 9090 } },
-    startupProbe: { tcpSocket: { port: 'http' }, failureThreshold: 300 },
+    startupProbe: { tcpSocket: { port: 'http' }, periodSeconds: 1, failureThreshold: 300 },
   },
   'a lifecycle of the values': {
     lameduck: { preStopSeconds: 5 },

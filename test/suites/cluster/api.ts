@@ -1,4 +1,5 @@
-// Calls the API server through `kubectl proxy`. Many watches and logs then need no process each.
+// Calls the API server through `kubectl proxy`, so that a test with many watches and logs does not need one process for
+// each.
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -34,18 +35,18 @@ export class Api {
     this.#folder = folder;
   }
 
-  /** Resolves with the body of a 200, and with undefined after any other status or an error. */
+  /** Resolves with the body of a response with status 200, and with undefined in all other cases. */
   async get(path: string): Promise<string | undefined> {
     const response = await this.#ask(path, AbortSignal.timeout(2000)).catch(() => undefined);
     const body = response && (await text(response).catch(() => undefined));
     return response?.statusCode === 200 ? body : undefined;
   }
 
-  /** Follows a watch or a log to its end, line by line. */
+  /** Reads a watch or a log to its end, line by line. */
   async follow(path: string): Promise<Interface> {
     const response = await this.#ask(path);
     if (response.statusCode !== 200) throw new Error(`${path}: ${await text(response)}`);
-    return createInterface({ input: response }).on('error', () => undefined); // Ignore the error: the lines end, and so does the loop of the caller.
+    return createInterface({ input: response }).on('error', () => undefined); // Ignore the error: it also ends the lines, and with them the loop of the caller.
   }
 
   async stop(): Promise<void> {

@@ -1,4 +1,4 @@
-// Checks how each container has ended: its exit code, its final log line, and the results of scrapes and clients.
+// Checks how each container has ended: its exit code and its final log line, and the counts of scrapes and clients.
 import assert from 'node:assert/strict';
 import type { ShutdownRecord } from '../../../src/observer.ts';
 import type { Run } from './kubernetes.ts';
@@ -6,8 +6,8 @@ import type { Load } from './load.ts';
 import type { Scraper } from './scraper.ts';
 
 /**
- * Milliseconds that are added to each bound. The clients count per second, and a second of a busy machine may last
- * longer.
+ * Milliseconds that are added to each bound, because the clients count per second, and a second of a busy machine may
+ * last longer.
  */
 const slack = 1500;
 
@@ -25,7 +25,7 @@ export function recordOf({ pod, lines }: Run): ShutdownRecord {
   return record as ShutdownRecord;
 }
 
-/** assertEndedWell fails unless the run ended by itself, within the shutdown budget, with no request unfinished. */
+/** assertEndedWell asserts that the run ended by itself, within the shutdown budget, with no request unfinished. */
 export function assertEndedWell(run: Run): void {
   const record = recordOf(run);
   const { unfinished, hookFailures, heldBy, requests, durationMs, budgetMs } = record;
@@ -35,7 +35,7 @@ export function assertEndedWell(run: Run): void {
   assert.ok(durationMs < budgetMs, `${run.pod} took ${String(durationMs)} ms of ${String(budgetMs)}`);
 }
 
-/** assertToldAlike compares the number of requests in the final log line with the number that the clients counted. */
+/** assertToldAlike asserts that the final log lines and the clients have counted the same number of requests. */
 export function assertToldAlike(run: Run, load: Load): void {
   const { requests } = recordOf(run);
   const [began, ended] = [timeOf(run, 'ShutdownInitiated'), timeOf(run)];
@@ -50,7 +50,7 @@ export function assertToldAlike(run: Run, load: Load): void {
 }
 
 /**
- * assertScraped fails unless scrapes succeeded from the start of a container to its end. It ignores a container that
+ * assertScraped asserts that scrapes succeeded from the start of a container to its end. It ignores a container that
  * was never ready, because that may have ended before the first scrape.
  */
 export function assertScraped(run: Run, scraper: Scraper): void {

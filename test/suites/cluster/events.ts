@@ -1,4 +1,5 @@
-// Events that happen to releases while clients send requests. Each event resolves when all pods have settled after it.
+// Changes to releases while clients send requests, such as a rolling update. Each change resolves when all pods have
+// settled after it.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { instanceLabel, type Namespace, type Pod } from './kubernetes.ts';
@@ -17,7 +18,7 @@ export interface Scene {
   readonly load: Load;
 }
 
-/** settle resolves when all pods serve, no earlier pod is left, and the clients have reached each pod. */
+/** `settle()` resolves when all pods serve requests, no earlier pod is left, and the clients have reached each pod. */
 export async function settle({ namespace, releases, load }: Scene, more = 0): Promise<void> {
   for (const release of releases) {
     const count = release.replicas + more;
@@ -42,7 +43,7 @@ async function rollBack(scene: Scene): Promise<void> {
   await settle(scene);
 }
 
-/** The release's pod that has the most keep-alive connections. Ending it can lose the most requests. */
+/** Returns the pod of the release with the most keep-alive connections, because its end can lose the most requests. */
 function mostKept(release: Release, load: Load): string {
   const [pod] = release.pods().sort((one, other) => load.keptTo(nameOf(other)) - load.keptTo(nameOf(one)));
   assert.ok(pod && load.keptTo(nameOf(pod)) > 0, `${release.name} must have a pod with kept-alive connections`);
@@ -55,7 +56,10 @@ async function deletePod(scene: Scene): Promise<void> {
   await settle(scene);
 }
 
-/** Drains the node with the most pods of the first release. The disruption budget allows fewer evictions at a time. */
+/**
+ * Drains the node that has the most pods of the first release. The disruption budget limits how many are evicted at a
+ * time.
+ */
 async function drainNode(scene: Scene): Promise<void> {
   const { namespace, releases } = scene;
   const byNode = Map.groupBy(releases[0]?.pods() ?? [], ({ spec }) => spec.nodeName ?? '');
@@ -83,8 +87,8 @@ async function scaleUp(scene: Scene): Promise<void> {
 }
 
 /**
- * Deletes a pod after its first log line: before Node has started, PID 1 ignores signals (K-100). Another pod replaces
- * it.
+ * Deletes a pod after its first log line, because before Node has started, PID 1 ignores signals (K-100). Another pod
+ * replaces it.
  */
 async function killStarting(scene: Scene): Promise<void> {
   const { namespace, releases } = scene;
@@ -106,7 +110,9 @@ async function scaleDown(scene: Scene): Promise<void> {
   await settle(scene);
 }
 
-/** Sends SIGTERM inside a pod without deleting it. Only the readiness probe shows this to Kubernetes (P-122). */
+/**
+ * Sends SIGTERM inside a pod without deleting the pod. Kubernetes learns of this only by the readiness probe (P-122).
+ */
 async function signalInside(scene: Scene): Promise<void> {
   const { namespace, releases, load } = scene;
   const signal = async (release: Release) => {
@@ -138,7 +144,7 @@ export const events = {
 export type EventName = keyof typeof events;
 export const eventNames = Object.keys(events) as EventName[];
 
-/** Plays one event. Its failures become a column of the table, even if the event fails. */
+/** Runs one event. If it fails, its failures still become a column of the table. */
 export async function play(event: EventName, kubeProxy: KubeProxy, scene: Scene, columns: Column[]): Promise<void> {
   const { load } = scene;
   const before = structuredClone(load.tallies);

@@ -1,5 +1,6 @@
-// Tests that leadership moves during a rollout. Each rolling update of the reference service moves it from pod to pod,
-// while clients send requests. The audit log of the API server and the log lines of the leaders show when it moved.
+// Tests that leadership moves during a rollout. Each rolling update of the reference service moves the leadership from
+// pod to pod, while clients send requests. The audit log of the API server and the log lines of the leaders show when
+// the leadership moved.
 //
 //   CLUSTER_IMAGE_IMPORT, KUBECTL, HELM  see images.ts, kubernetes.ts and release.ts
 //   CLUSTER_AUDIT_LOG                    see leases/contest.ts
@@ -18,13 +19,13 @@ import { Release } from './release.ts';
 import { failed, sum, table } from './table.ts';
 
 /**
- * Whether the test runs in its long form, which also writes the table of hand-overs. The option `--all` of run.ts sets
- * the variable ALL.
+ * Whether the test has its long form, which also writes the table of hand-overs. The option `--all` of run.ts sets the
+ * variable ALL.
  */
 const isWhole = process.env['ALL'] === '1';
 const rollouts = isWhole ? 20 : 3;
 const page = new URL('../../../docs/leader-election.md', import.meta.url);
-/** The longest allowed time from the release of a Lease to the first log line of the next leader, in milliseconds. */
+/** How long the next leader may take until its first log line, in milliseconds after the release of the Lease. */
 const longestHandOver = 2_000;
 
 const job = (
@@ -76,7 +77,7 @@ describe('leadership on a real cluster', { skip: noAuditLog }, () => {
     );
   }
 
-  it('L-141 each rolling update moves leadership in less than two seconds', async (t) => {
+  it('L-141 each rolling update moves leadership to another pod in less than two seconds', async (t) => {
     const all: number[] = [];
     let terms = (await readHistory(namespace, 'leader')).terms.length;
     for (let rollout = 1; rollout <= rollouts; rollout++) {
@@ -96,7 +97,7 @@ describe('leadership on a real cluster', { skip: noAuditLog }, () => {
     if (isWhole) writeFileSync(page, withHandOvers(readFileSync(page, 'utf8'), rollouts, all));
   });
 
-  it('L-131, LT-51 two pods never lead at once, and tokens never decrease', async () => {
+  it('L-131, LT-51 two pods never lead at the same time, and fencing tokens never decrease', async () => {
     const { terms, faults } = await readHistory(namespace, 'leader');
     assert.deepEqual(faults, []);
     assert.deepEqual(jobFaults(jobs(), terms), []);

@@ -2,7 +2,7 @@
 // own.
 import { strangersImage } from './images.ts';
 
-/** The image of the same services with npm and a shell, and with its own NODE_OPTIONS. */
+/** The image of the same services, started by npm and a shell, and with its own NODE_OPTIONS. */
 export const launchedImage = 'localhost/lameduck-launched:dev';
 
 /** Program is a Deployment with two pods. */
@@ -10,7 +10,7 @@ export interface Program {
   readonly name: string;
   readonly containers: readonly { readonly name: string; readonly [field: string]: unknown }[];
   readonly annotations?: Readonly<Record<string, string>>;
-  /** The name of the container that is injected, or undefined if the pod is skipped. */
+  /** The name of the container that the injector changes, or undefined if the injector skips the pod. */
   readonly injected: string | undefined;
   /** Whether the program runs on Node. If so, lameduck runs in it, and no request may be lost. */
   readonly isNode: boolean;
@@ -28,7 +28,7 @@ const container = (name: string, image: string, more: object) => ({
 const app = (image: string, more: object) => container('app', image, more);
 const beside = container('beside', strangersImage, { command: [node, '--eval', idle] });
 
-/** programs lists every program with which the injector is tested. */
+/** `programs` lists every program with which the injector is tested. */
 export const programs: readonly Program[] = [
   { name: 'express', containers: [app(strangersImage, { args: ['express.js'] })], injected: 'app', isNode: true },
   { name: 'koa', containers: [app(strangersImage, { args: ['koa.js'] })], injected: 'app', isNode: true },

@@ -6,13 +6,13 @@ import { run } from '../../support/command-line.ts';
 
 const { CLUSTER_PROXY_LAG: proxyLag } = process.env;
 
-/** When kube-proxy acts after a change of the endpoints. */
+/** How fast kube-proxy acts after a change of the endpoints. */
 export type KubeProxy = 'prompt' | 'slow';
 
-/** The prompt and the slow kube-proxy, or only the prompt one if no command slows kube-proxy down. */
+/** Both speeds of kube-proxy, or only `prompt` if no command can slow kube-proxy down. */
 export const kubeProxies: readonly KubeProxy[] = proxyLag ? ['prompt', 'slow'] : ['prompt'];
 
-/** How late a slow kube-proxy acts, in seconds, as in a large cluster. The chart's delay of 10 s must outlast this. */
+/** How late a slow kube-proxy acts, in seconds, as in a large cluster. The chart's delay of 10 s must be longer. */
 const slowLag = 3;
 
 /** Makes every kube-proxy prompt, or slow for the next `duration` seconds. */

@@ -53,13 +53,16 @@ export interface Run {
   /** The release to which the pod belongs. */
   readonly instance: string | undefined;
   readonly lines: string[];
-  /** The exit code, from the last watch events before the deletion of the pod (P-122) or before its next run. */
+  /**
+   * The exit code, from the last watch events before the deletion of the pod (P-122) or before the container's next
+   * run.
+   */
   exitCode: number | undefined;
   exitReason: string | undefined;
   isLogComplete: boolean;
 }
 
-/** The moment at which a pod was added to the ready endpoints of a service, or removed from them. */
+/** A moment at which a pod was added to the ready endpoints of a Service, or removed from them. */
 export interface EndpointChange {
   readonly service: string;
   readonly pod: string;
@@ -79,7 +82,7 @@ export const instanceLabel = 'app.kubernetes.io/instance';
 
 /** Namespace is one namespace of the cluster. It emits `line` for each line of each log. */
 export class Namespace extends EventEmitter<{ change: []; line: [run: Run, line: string] }> {
-  /** The existing pods by uid, as of the latest watch event. */
+  /** The existing pods by UID, after the latest watch event. */
   readonly pods = new Map<string, Pod>();
   /** Every run of a container so far, by the container's id. */
   readonly runs = new Map<string, Run>();
@@ -127,7 +130,7 @@ export class Namespace extends EventEmitter<{ change: []; line: [run: Run, line:
     return run(this.#kubectl, ...args);
   }
 
-  /** Runs kubectl, and resolves with the warnings that it printed although it succeeded. */
+  /** Runs kubectl, which must succeed, and resolves with the warnings that it printed. */
   async complaintsOf(...args: string[]): Promise<string> {
     return (await feed('', this.#kubectl, ...args)).complaint;
   }
@@ -152,14 +155,16 @@ export class Namespace extends EventEmitter<{ change: []; line: [run: Run, line:
     return this.#ready.get(service)?.has(pod) === true;
   }
 
-  /** The events that report a container killed by a probe. */
+  /** Returns the events that say that the kubelet killed a container for a failed probe. */
   killsByProbe(): KubernetesEvent[] {
     return this.events.filter(
       ({ reason, message }) => reason === 'Killing' && / failed (liveness|startup) probe/.test(message),
     );
   }
 
-  /** Resolves when `claim` returns true. Rejects with `what` if it does not within `seconds`. */
+  /**
+   * Resolves when `claim` returns true. If that takes longer than `seconds`, rejects with an error that names `what`.
+   */
   async until(what: string, seconds: number, claim: () => boolean): Promise<void> {
     const limit = AbortSignal.timeout(seconds * 1000);
     while (!claim()) {

@@ -34,7 +34,7 @@ function leastOf<One>(all: readonly [One, ...One[]], count: (one: One) => number
   return all.reduce((least, one) => (count(one) < count(least) ? one : least));
 }
 
-/** Lease records as other programs write them: without some fields, or with times in another time zone notation. */
+/** Lease records as other programs write them: without some fields, or with times in another notation. */
 const foreign = {
   kubelet: () => ({ holderIdentity: 'node', leaseDurationSeconds: 4, renewTime: now() }),
   fabric8: () => ({
@@ -49,9 +49,9 @@ const foreignNames = Object.keys(foreign) as (keyof typeof foreign)[];
 
 describe('leader election on a real cluster', { skip: noAuditLog || (await noGoPrograms()) }, () => {
   const namespace = new Namespace('leader-election');
-  /** For each way to end a leader, the number of Node leaders and of Go leaders that were ended in this way. */
+  /** How many Node leaders and how many Go leaders were ended, for each way to end a leader. */
   const ended = new Map<string, number>(sides.flatMap((side) => ways.map((way) => [`${side}, ${way}`, 0])));
-  /** resumedWrites has what each suspended worker wrote when it resumed. */
+  /** resumedWrites has the lines that each suspended worker wrote after it resumed. */
   const resumedWrites: JobDone[] = [];
   let contest: Contest;
   let history: History;
@@ -69,7 +69,7 @@ describe('leader election on a real cluster', { skip: noAuditLog || (await noGoP
     }
   });
 
-  /** Lets the program that shall lead next contend. If the next leader is a worker, both Go programs contend too. */
+  /** Starts the program that shall lead next. If that is a worker, both Go programs contend too. */
   async function standBy(next: Program): Promise<void> {
     const candidates: Program[] = next === 'worker' ? ['worker', ...goPrograms] : [next];
     const followers = contest.running.filter((one) => one !== contest.leader);
@@ -92,7 +92,7 @@ describe('leader election on a real cluster', { skip: noAuditLog || (await noGoP
     await contest.until(`another one leads after ${way}`, 60, () => contest.leader !== leader);
     if (way === 'SIGSTOP') {
       leader.kill('SIGCONT');
-      // A Go program ends when it has lost the Lease. A worker contends again.
+      // A Go program exits when it has lost the Lease. A worker contends again.
       await contest.until('a loss is noticed', 60, () => leader.lateWrites.length > lateBefore || leader.hasEnded);
       resumedWrites.push(...leader.lateWrites.slice(lateBefore));
     } else {
@@ -112,7 +112,7 @@ describe('leader election on a real cluster', { skip: noAuditLog || (await noGoP
     for (const [agent, terms] of byAgent) t.diagnostic(`${agent} led ${String(terms.length)} times`);
   }
 
-  it('LT-55 Node and Go never lead at once, however a leader ends, and each change of the holder is counted', async (t) => {
+  it('LT-55 Node and Go never lead at the same time, however a leader ends, and each change of the holder is counted', async (t) => {
     contest.start('worker', 'app');
     await contest.until('a worker leads', 60, () => contest.leader !== undefined);
     while (!isCovered()) {
@@ -142,7 +142,7 @@ describe('leader election on a real cluster', { skip: noAuditLog || (await noGoP
     assert.deepEqual(jobFaults(contest.jobs, history.terms), []);
   });
 
-  it('LT-55 a store that checks tokens rejects what a suspended worker writes when it resumes', () => {
+  it('LT-55 a store that checks fencing tokens rejects what a suspended worker writes after it resumes', () => {
     assert.ok(resumedWrites.length > 0);
     assert.deepEqual(rejectedWrites([...contest.jobs, ...resumedWrites], history.terms), resumedWrites);
   });
@@ -156,7 +156,7 @@ describe('leader election on a real cluster', { skip: noAuditLog || (await noGoP
     assert.ok(takeovers.length >= 3 && returns.length >= 2, `${String(takeovers.length)}, ${String(returns.length)}`);
   });
 
-  it('LT-56 the Lease code reads the Leases of the kubelets', async () => {
+  it('LT-56 lameduck parses the Leases of the kubelets', async () => {
     const text = await namespace.kubectl('get', 'leases', '--namespace=kube-node-lease', '--output=json');
     const { items } = JSON.parse(text) as { items: unknown[] };
     assert.ok(items.length > 0);
@@ -178,7 +178,7 @@ describe('leader election on a real cluster', { skip: noAuditLog || (await noGoP
       const level = ['prioritylevelconfiguration', 'leader-election', '--output=jsonpath={.metadata.uid}'];
       const uid = await namespace.kubectl('get', ...level);
       const user = `--as=system:serviceaccount:${namespace.name}:worker`;
-      // A response names the priority level even if the Lease does not exist.
+      // The headers of a response name the priority level even if the Lease does not exist.
       const headers = () => namespace.complaintsOf('get', 'lease', 'app', user, '--v=8').catch(String);
       // The API server applies a new FlowSchema after a moment, and does not say when.
       for (let attempt = 1; !(await headers()).includes(uid); attempt++) {

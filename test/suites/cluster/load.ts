@@ -1,5 +1,4 @@
-// Load starts the clients on Node, Go and Python, each in its own pod, and reads their reports from the logs of those
-// pods.
+// Starts test clients on Node, Go and Python, each in its own pod, and reads their reports from the logs of these pods.
 import { referenceImage } from './images.ts';
 import type { Job, Line, PodSecond, Tally } from './programs/exchange.ts';
 import type { Namespace, Run } from './kubernetes.ts';
@@ -7,7 +6,7 @@ import { programPod } from './program-pods.ts';
 
 type Failure = Extract<Line, { type: 'failure' }>;
 
-/** The counts of all clients of a load, row by row. */
+/** The counts of all clients, by the row of the table to which they belong. */
 export type Tallies = Readonly<Record<string, Tally>>;
 
 const clientsImage = 'localhost/lameduck-clients:dev';
@@ -21,7 +20,7 @@ const stacks = {
 /** The language in which the clients are written. */
 export type Stack = keyof typeof stacks;
 
-/** The report of one client pod for one second. */
+/** The report of one client pod about one second. */
 interface Second {
   readonly at: number;
   readonly pods: Readonly<Record<string, PodSecond>>;
@@ -31,7 +30,7 @@ interface Second {
 export class Load {
   /** The failures that no test has examined yet. */
   readonly failures: Failure[] = [];
-  /** Log lines that are not part of the report. If there are any, the counts of the load cannot be trusted. */
+  /** Log lines that are not part of the report. If there are any, the counts of the clients cannot be trusted. */
   readonly warnings: string[] = [];
   readonly seconds: Second[] = [];
   readonly jobs: readonly Job[];
@@ -62,12 +61,12 @@ export class Load {
     return Object.assign({}, ...[...this.#latest.values()].map(({ tallies }) => tallies)) as Tallies;
   }
 
-  /** The number of connections that the clients keep open to a pod. */
+  /** Returns how many connections the clients keep open to a pod. */
   keptTo(pod: string): number {
     return [...this.#latest.values()].reduce((sum, { pods }) => sum + (pods[pod]?.kept ?? 0), 0);
   }
 
-  /** Whether the pod has responded in the last seconds. */
+  /** Returns whether the pod has responded to a client in the last seconds. */
   reaches(pod: string): boolean {
     return [...this.#latest.values()].some(({ pods }) => (pods[pod]?.answered ?? 0) > 0);
   }
@@ -101,8 +100,8 @@ function podOf(stack: Stack): string {
 
 function clientPod(stack: Stack, jobs: readonly Job[]): object {
   const { image, command } = stacks[stack];
-  // The client requests twice the CPU that the chart requests for a server. With less, the clients would lack CPU on a
-  // busy node. With more, the servers would.
+  // The client requests twice as much CPU as the chart requests for a server. With less, a busy node would starve the
+  // clients. With more, it would starve the servers.
   const client = { image, command: [...command, JSON.stringify(jobs)], cpu: '200m' };
   return programPod(podOf(stack), client, { terminationGracePeriodSeconds: 60 });
 }

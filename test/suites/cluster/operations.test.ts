@@ -15,14 +15,18 @@ import { Release } from './release.ts';
 const namespace = new Namespace('operations');
 const node = '/nodejs/bin/node';
 const phases = ['Started', ...signalNames];
-// A pod for each phase, and one for each other test.
+// The number of pods: one for each phase, and one for each other test.
 const replicas = phases.length + 4;
 
 const release = new Release(namespace, 'operations', replicas, {
   ...programs,
   command: [node, 'programs/hanging-server.ts'],
-  runFolder: { enabled: true },
-  lameduck: { shutdownDelayDuration: '1s', allowShortDelay: true, livezEventLoopStallLimit: '6s' },
+  lameduck: {
+    shutdownDelayDuration: '1s',
+    allowShortDelay: true,
+    livezEventLoopStallLimit: '6s',
+    checkpointPath: '/run/lameduck/checkpoint.json',
+  },
   probes: {
     liveness: { periodSeconds: 5, timeoutSeconds: 1, failureThreshold: 2, terminationGracePeriodSeconds: 5 },
     startup: { failureThreshold: 30 },
@@ -59,7 +63,7 @@ describe('the checkpoint and the debug socket on a real cluster', () => {
         pod.status.containerStatuses?.every(({ restartCount }) => restartCount === restarts),
     );
 
-  /** restarted resolves with the run after this number of restarts, when it has been ready, and with the run before it. */
+  /** `restarted()` resolves with a run and the run before it, when the run after this number of restarts is ready. */
   async function restarted(pod: string, restarts: number): Promise<{ run: Run; previous: Run }> {
     await namespace.until(
       `${pod} has been restarted`,
@@ -71,7 +75,13 @@ describe('the checkpoint and the debug socket on a real cluster', () => {
     return { run, previous };
   }
 
-  /** assertSays checks what the log, the metric and the debug socket of a run say about the previous run. */
+  /** assertFailedLiveness checks the kubelet's event that the pod's container was ended by its liveness probe. */
+  function assertFailedLiveness(pod: string): void {
+    const ofPod = namespace.killsByProbe().filter(({ involvedObject }) => involvedObject.name === pod);
+    assert.match(ofPod.map(({ message }) => message).join('\n'), / failed liveness probe/);
+  }
+
+  /** assertSays asserts what the log, the metric and the debug socket of a run say about the previous run. */
   async function assertSays(pod: string, run: Run, message: string, outcome: string, phase: string): Promise<void> {
     const [line] = linesOf(run).filter(({ msg }) => msg.startsWith('previous run'));
     assert.deepEqual([line?.msg, line?.phase], [message, phase]);
@@ -109,18 +119,19 @@ describe('the checkpoint and the debug socket on a real cluster', () => {
 
     it('after a kill for too much memory, the next run says that the previous run was killed', async () => {
       const pod = pods[phases.length] ?? '';
-      // The container may end before the response of kubectl.
+      // The container may be killed before kubectl has its response.
       await send(pod, '/fill').catch(() => undefined);
       const { run, previous } = await restarted(pod, 1);
       assert.deepEqual([previous.exitCode, previous.exitReason], [137, 'OOMKilled']);
       await assertSays(pod, run, 'previous run was killed', 'killed', 'HasBeenReady');
     });
 
-    it('after a kill for a blocked event loop, the next run says that the previous run was killed', async () => {
+    it('after a failing liveness probe of a blocked event loop, the next run says that the previous run was killed', async () => {
       const pod = pods[phases.length + 1] ?? '';
       await send(pod, '/block');
       const { run, previous } = await restarted(pod, 1);
       assert.equal(previous.exitCode, 137);
+      assertFailedLiveness(pod);
       await assertSays(pod, run, 'previous run was killed', 'killed', 'HasBeenReady');
     });
 
@@ -129,17 +140,17 @@ describe('the checkpoint and the debug socket on a real cluster', () => {
       await send(pod, '/unhealthy');
       const { run, previous } = await restarted(pod, 1);
       assert.equal(previous.exitCode, 0);
-      assert.ok(namespace.killsByProbe().some(({ involvedObject }) => involvedObject.name === pod));
+      assertFailedLiveness(pod);
       await assertSays(pod, run, 'previous run ended cleanly', 'clean', 'Exited');
     });
   });
 
-  it('kubectl exec runs lameduck inspect in an image without a shell, which removes the pod from its endpoints and ends it', async () => {
+  it('kubectl exec runs `lameduck inspect` in an image without a shell, which removes the pod from its endpoints and ends it', async () => {
     const pod = pods.at(-1) ?? '';
     const isEndpoint = () => namespace.isEndpoint('operations', pod);
     const inspect = (...options: string[]) => inPod(pod, '/app/dist/cli/main.js', 'inspect', ...options);
     await assert.rejects(namespace.kubectl('exec', pod, '--', 'sh', '-c', 'true'));
-    // The command of the page, with the path that it names for this image.
+    // Use the command on the page, with the path that the page names for this image.
     const [, command = ''] =
       /^kubectl exec \S+ -- (.* inspect)$/m.exec(
         blocksIn(readPage('docs/inspect.md'))

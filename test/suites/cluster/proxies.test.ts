@@ -1,5 +1,5 @@
-// Rolls releases to which nginx, HAProxy and Envoy send the requests of clients. Clients and
-// proxies keep their connections. None of them sends a request again, so every loss is seen.
+// Updates releases to which nginx, HAProxy and Envoy forward the requests of clients. Clients and proxies keep their
+// connections. None of them sends a request again, so every loss is seen.
 //
 //   CLUSTER_IMAGE_IMPORT, CLUSTER_PROXY_LAG, KUBECTL, HELM  see images.ts, kube-proxy.ts and release.ts
 import assert from 'node:assert/strict';
@@ -60,11 +60,11 @@ function jobs(proxy: Proxy, address: string): Job[] {
   const job = (kind: Kind, clients: number, rest: number): Job => {
     return { name: `${proxy}, ${kind}`, kind, url: `http://${address}:8080`, clients, rest };
   };
-  // The clients that rest for seconds leave connections between proxy and pod idle.
+  // Clients that pause for seconds leave connections between proxy and pod idle.
   return [job('kept POST', 4, 20), job('new POST', 2, 60), job('kept GET', 4, 40), job('slow', 2, 2_000)];
 }
 
-describe('releases that get their requests from real proxies', () => {
+describe('releases that get their requests from nginx, HAProxy and Envoy', () => {
   let load: Load;
   let tallies: Tallies = {};
   const columns: Column[] = [];
@@ -101,7 +101,7 @@ describe('releases that get their requests from real proxies', () => {
       rollOut(kubeProxy));
   }
 
-  it('no client of a proxy has lost a request, and every pod has ended by itself', async (t) => {
+  it('no client of nginx, HAProxy or Envoy has lost a request, and every pod has ended by itself', async (t) => {
     const ended = () =>
       scene().releases.flatMap((release) => release.runs().filter((one) => one.exitCode !== undefined));
     const asked = () => sum(load.tallies, ({ requests }) => requests);

@@ -1,4 +1,4 @@
-// One release of the chart. Helm installs, changes and rolls it back, and the class follows what its pods do.
+// One release of the chart. Helm installs it, changes it and rolls it back, and the class observes its pods.
 //
 //   HELM  optional: the command line for Helm if it is not `helm`
 import assert from 'node:assert/strict';
@@ -57,8 +57,8 @@ export class Release {
   }
 
   /**
-   * The ClusterIP of the release's Service. It exists even when there are no pods. It is an IP address and no name,
-   * because some clusters have no DNS.
+   * The ClusterIP of the release's Service, which exists even without pods. Tests use the IP address, because some
+   * clusters have no DNS.
    */
   async address(service = this.name): Promise<string> {
     const ip = await this.namespace.kubectl('get', 'service', service, '--output=jsonpath={.spec.clusterIP}');
@@ -66,7 +66,7 @@ export class Release {
     return ip;
   }
 
-  /** Whether the release has this number of pods, all of them serve, and none is terminating. */
+  /** Returns whether the release has this number of pods, all of them serve, and none is terminating. */
   hasSettled(replicas: number): boolean {
     const pods = this.pods();
     return pods.length === replicas && pods.every(isServing);

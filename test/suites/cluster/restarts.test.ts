@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { readObjects } from '../../../src/cli/manifest/objects.ts';
 import { effectsOf, type EffectKind } from '../../../src/cli/restarts/effects.ts';
+import { pairsNamespace } from '../../support/restart-pair.ts';
 import { restartPairs } from '../../support/restart-pairs.ts';
 import { importImages, referenceImage, strangersImage } from './images.ts';
 import { isServing, Namespace, type Pod } from './kubernetes.ts';
@@ -24,7 +25,13 @@ interface PodSpec {
 interface Manifest {
   kind: string;
   metadata: { name: string };
-  spec?: Partial<PodSpec> & { replicas?: number; template?: { spec: PodSpec } };
+  spec?: Partial<PodSpec> & {
+    replicas?: number;
+    parallelism?: number;
+    completions?: number;
+    suspend?: boolean;
+    template?: { spec: PodSpec };
+  };
 }
 
 interface Versions {
@@ -32,21 +39,25 @@ interface Versions {
   readonly newer: Manifest;
 }
 
-// SIGTERM ends this program at once, so that the test waits for no grace period. If a pod has several containers, only
-// one gets the port.
+// This program ends at SIGTERM, so that the test does not wait for a grace period. If a pod has several containers,
+// only one of them listens on the port.
 const idle = `require('node:http').createServer((_, response) => response.end()).listen(8080).on('error', () => undefined);
 setInterval(() => undefined, 1000);
 process.on('SIGTERM', () => process.exit());`;
 
-/** The cluster has both images, and their containers do the same. */
+/**
+ * The images of the examples, and for each an image that the cluster has. The containers of both cluster images run the
+ * command below, so only the name of the image differs.
+ */
 const images = new Map([
   ['shop:1', referenceImage],
   ['shop:1.1', strangersImage],
 ]);
 
-/** runnable returns the manifest with images that the cluster has. */
-function runnable(text: string): Manifest {
-  const manifest = structuredClone(readObjects(text, 'pair.yaml').objects[0]?.fields) as unknown as Manifest;
+/** runnable returns the manifest with images and a namespace that the cluster has. */
+function runnable(text: string, { name }: Namespace): Manifest {
+  const { objects } = readObjects(text.replaceAll(pairsNamespace, name), 'pair.yaml');
+  const manifest = structuredClone(objects[0]?.fields) as unknown as Manifest;
   const spec = (manifest.spec?.template?.spec ?? manifest.spec ?? {}) as Partial<PodSpec>;
   for (const container of [...(spec.initContainers ?? []), ...(spec.containers ?? [])]) {
     container.image = images.get(container.image) ?? container.image;
@@ -55,7 +66,7 @@ function runnable(text: string): Manifest {
   return manifest;
 }
 
-/** predicted returns the effect that the command predicts for this pair of manifests. */
+/** `predicted()` returns the effect that the command predicts for this pair of manifests. */
 function predicted({ older, newer }: Versions): EffectKind {
   const [first, ...others] = effectsOf(objectsOf(older, 'old.json'), objectsOf(newer, 'new.json'));
   assert.deepEqual(others, []);
@@ -69,7 +80,7 @@ function objectsOf(manifest: Manifest, file: string) {
 
 const namesOf = { Deployment: 'deployment', StatefulSet: 'statefulset', DaemonSet: 'daemonset' } as const;
 
-/** seen applies the new manifest and returns its effect on the pods. */
+/** `seen()` applies the newer manifest and returns its effect on the pods. */
 async function seen(namespace: Namespace, versions: Versions, expected: EffectKind): Promise<EffectKind> {
   const { newer } = versions;
   const old = podsOf(namespace);
@@ -90,17 +101,20 @@ async function seen(namespace: Namespace, versions: Versions, expected: EffectKi
   }
   if (kind === 'Deployment') {
     const sets = await namespace.kubectl('get', 'replicasets', '--output=name');
-    return sets.trim().split('\n').length > 1 ? 'rolls' : unchanged(namespace, old);
+    if (sets.trim().split('\n').length > 1) return 'rolls';
   }
-  // The controller deletes a pod before it reports that it has observed the change.
-  const { items } = JSON.parse(await namespace.kubectl('get', 'pods', '--output=json')) as { items: Pod[] };
-  const left = items.filter((pod) => pod.metadata.deletionTimestamp === undefined).map(({ metadata }) => metadata.uid);
-  return old.every(({ metadata }) => left.includes(metadata.uid)) ? unchanged(namespace, old) : 'rolls';
+  const count = replicasOf(newer);
+  await namespace.until('the number of pods is as stated', 60, () => podsOf(namespace).length === count);
+  // The controller of a StatefulSet may report that it has observed the change before it replaces a pod.
+  const isReplaced = () =>
+    podsOf(namespace).some(({ metadata }) => !old.some((one) => one.metadata.uid === metadata.uid));
+  if (expected === 'rolls') await namespace.until('a pod is replaced', 60, isReplaced);
+  return isReplaced() && count <= old.length ? 'rolls' : unchanged(namespace, old);
 }
 
 /**
- * A pod that does not restart shows nothing for which the test could wait. So a second change restarts one container of
- * the pod.
+ * If a pod does not restart, there is no event for which the test could wait. Therefore a second change makes one
+ * container of the pod restart.
  */
 async function seenOfPod(namespace: Namespace, newer: Manifest, expected: EffectKind): Promise<EffectKind> {
   const restarts = () => podsOf(namespace).flatMap(restartsOf);
@@ -116,7 +130,8 @@ async function seenOfPod(namespace: Namespace, newer: Manifest, expected: Effect
 
 function unchanged(namespace: Namespace, old: readonly Pod[]): EffectKind {
   const present = podsOf(namespace);
-  for (const { metadata } of old) assert.ok(present.some((pod) => pod.metadata.uid === metadata.uid));
+  const [fewer, more] = [old, present].toSorted((a, b) => a.length - b.length) as [readonly Pod[], readonly Pod[]];
+  for (const { metadata } of fewer) assert.ok(more.some((pod) => pod.metadata.uid === metadata.uid));
   return present.flatMap(restartsOf).some((count) => count > 0) ? 'restarts-containers' : 'nothing';
 }
 
@@ -129,8 +144,9 @@ function restartsOf({ status: { initContainerStatuses = [], containerStatuses = 
 }
 
 function replicasOf({ kind, spec }: Manifest): number {
-  if (kind === 'ConfigMap') return 0;
-  return spec?.replicas ?? 1;
+  if (kind === 'ConfigMap' || spec?.suspend === true) return 0;
+  // A Job that states no completions has one.
+  return spec?.replicas ?? Math.min(spec?.parallelism ?? 1, spec?.completions ?? 1);
 }
 
 describe('the effect of a manifest on a real cluster', { concurrency: 3 }, () => {
@@ -139,10 +155,10 @@ describe('the effect of a manifest on a real cluster', { concurrency: 3 }, () =>
   });
 
   for (const { title, before: old, after: changed, effect } of restartPairs) {
-    it(`K-155, K-156, K-157 ${title}: ${effect}`, async (t) => {
-      const versions = { older: runnable(old), newer: runnable(changed) };
-      assert.equal(predicted(versions), effect);
+    it(`K-155, K-156, K-157 on a real cluster, ${title}: ${effect}`, async (t) => {
       const namespace = new Namespace('restarts');
+      const versions = { older: runnable(old, namespace), newer: runnable(changed, namespace) };
+      assert.equal(predicted(versions), effect);
       t.after(() => namespace.delete());
       await namespace.create();
       const { older } = versions;

@@ -77,7 +77,7 @@ async function startLoad(): Promise<Load> {
   });
 }
 
-/** Fails if a request has failed since the last call, so that each event is judged separately. */
+/** Asserts that no request has failed since the previous call, so that each event is checked separately. */
 function assertNothingFailed(load: Load): void {
   const failures = load.failures.splice(0);
   const first = failures.slice(0, 5).map((failure) => JSON.stringify(failure));
@@ -87,8 +87,8 @@ function assertNothingFailed(load: Load): void {
 const update = ['rolling update'] as const;
 
 /**
- * The events of each release: every event for the reference service, and for the other releases the events that concern
- * them.
+ * The events that happen to each release. All of them happen to the reference service, and to the other releases only
+ * those that concern them.
  */
 const plan = new Map<Release, readonly EventName[]>([
   [reference, eventNames],
@@ -96,7 +96,9 @@ const plan = new Map<Release, readonly EventName[]>([
   [express, update],
 ]);
 
-/** If kube-proxy can be slowed down, some events happen with both a prompt and a slow kube-proxy. */
+/**
+ * If kube-proxy can be slowed down, some events are tested twice: once with a fast kube-proxy and once with a slow one.
+ */
 const promptPlan = kubeProxies.includes('slow')
   ? new Map<Release, readonly EventName[]>([reference, protocols].map((release) => [release, update]))
   : plan;
@@ -137,7 +139,7 @@ describe('rolling updates and other events on a real cluster', () => {
   for (const kubeProxy of kubeProxies) {
     const usual = kubeProxy === 'slow' ? plan : promptPlan;
     const casts = (event: EventName) => releases.filter((release) => isWhole || usual.get(release)?.includes(event));
-    describe(`the releases with a ${kubeProxy} kube-proxy`, () => {
+    describe(`releases on a cluster with a ${kubeProxy} kube-proxy`, () => {
       before(() => setKubeProxies(kubeProxy, 1_800));
 
       for (const event of eventNames.filter((name) => casts(name).length > 0)) {
@@ -147,7 +149,7 @@ describe('rolling updates and other events on a real cluster', () => {
     });
   }
 
-  describe('the end of the load', () => {
+  describe('the end of the test clients', () => {
     const ended = () => releases.flatMap((release) => release.runs()).filter(({ exitCode }) => exitCode !== undefined);
 
     before(async () => {
@@ -184,7 +186,7 @@ describe('rolling updates and other events on a real cluster', () => {
       assert.deepEqual(namespace.killsByProbe(), []);
     });
 
-    it('the numbers in the final log lines match those of the clients', () => {
+    it('the final log lines and the clients have counted the same number of requests', () => {
       for (const one of ended()) assertToldAlike(one, load);
       const told = (release: Release) =>
         release.runs().reduce((count, one) => count + (one.exitCode === 0 ? recordOf(one).longRunningEnded : 0), 0);
@@ -198,7 +200,7 @@ describe('rolling updates and other events on a real cluster', () => {
       for (const one of ended()) assertScraped(one, scraper);
     });
 
-    it('P-121 no container logs an error, or a warning about a variable', () => {
+    it('P-121 no container logs an error, or a warning about an environment variable', () => {
       const complaints = releases
         .flatMap((release) => release.runs())
         .flatMap(({ pod, lines }) =>

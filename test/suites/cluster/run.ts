@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { importImages } from './images.ts';
 
-/** These suites wait for pods most of the time, so two of them run at once. The remaining suites run one after another. */
+/** These suites mostly wait for pods, so two of them run at once. The other suites run one after another. */
 const waiting = ['hand-over', 'leader-election', 'restarts', 'slow-readers'].map((name) => `${name}.test.ts`);
 
 const { values } = parseArgs({ options: { all: { type: 'boolean', default: false } } });

@@ -1,4 +1,4 @@
-// Scrapes some releases from a program in its own pod, and reads the results from that program's log.
+// Runs a program in a pod that scrapes some releases, and reads the results from its log.
 import { referenceImage } from './images.ts';
 import { instanceLabel, type Namespace } from './kubernetes.ts';
 import { programPod } from './program-pods.ts';
@@ -33,7 +33,7 @@ export class Scraper {
   }
 }
 
-/** The pod of the scraper, and the permissions by which it can list other pods. */
+/** The pod of the scraper, and the permissions with which it lists other pods. */
 function objectsFor(namespace: string, selector: string): object[] {
   const authorization = 'rbac.authorization.k8s.io';
   const metadata = { name };

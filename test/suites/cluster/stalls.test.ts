@@ -13,7 +13,9 @@ import { Release } from './release.ts';
 const namespace = new Namespace('stalls');
 const node = '/nodejs/bin/node';
 
-/** The liveness stall limit in seconds. It is shorter than the default, but longer than a block of ten seconds. */
+/**
+ * The stall limit of liveness, in seconds. It is shorter than the default, but longer than the block of ten seconds.
+ */
 const livezLimit = 15;
 const livenessGrace = 5;
 const release = new Release(namespace, 'stalls', 4, {
@@ -25,8 +27,8 @@ const release = new Release(namespace, 'stalls', 4, {
 });
 
 /**
- * How many seconds the busy pod receives requests. This exceeds the time that the kubelet needs to restart the pod that
- * is blocked forever.
+ * How long the busy pod receives requests, in seconds. In this time, the kubelet restarts the pod that is blocked
+ * forever.
  */
 const floodSeconds = 45;
 const floodConnections = 2000;
@@ -77,7 +79,8 @@ describe('a blocked event loop on a real cluster', () => {
     await namespace.until('the pod has left the endpoints', 15, () => !namespace.isEndpoint('stalls', blocked));
     await namespace.until('the pod is back', 15, () => namespace.isEndpoint('stalls', blocked));
     const [left = 0, back = 0] = changesOf(blocked).map(({ at }) => (at - blockedAt) / 1000);
-    // /readyz fails after 5 s, and two probes must fail. The first probe after the block succeeds.
+    // /readyz fails after 5 s, and two probes must fail before the pod is removed from the endpoints. The first probe
+    // after the block succeeds.
     assert.ok(left > 5 && left < 10, `the pod left the endpoints after ${String(left)} s`);
     assert.ok(back > 10 && back < 15, `the pod was added back after ${String(back)} s`);
     await namespace.until(

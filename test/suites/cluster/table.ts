@@ -2,24 +2,26 @@
 import type { Tally } from './programs/exchange.ts';
 import type { Tallies } from './load.ts';
 
-/** Column holds the counts before and after one event. */
+/** Column has the counts before and after one event. */
 export interface Column {
   readonly event: string;
   readonly before: Tallies;
   readonly after: Tallies;
 }
 
-/** failed returns the number of requests that were lost, refused or answered wrongly. */
+/** `failed()` returns the number of requests that were lost, refused or answered wrongly. */
 export function failed({ lost, refused, wrong }: Tally): number {
   return lost + refused + wrong;
 }
 
-/** sum adds up one number over all rows. */
+/** `sum()` adds up one figure over all rows. */
 export function sum(tallies: Tallies, figure: (tally: Tally) => number): number {
   return Object.values(tallies).reduce((all, tally) => all + figure(tally), 0);
 }
 
-/** table returns the lines of the table. Each cell has the number of failed requests and the number of all requests. */
+/**
+ * `table()` returns the lines of the table. Each cell has the number of failed requests and the number of all requests.
+ */
 export function table(columns: readonly Column[], whole: Tallies): string[] {
   const names = Object.keys(whole).sort();
   const field = (name: string, { before, after }: Column) => {

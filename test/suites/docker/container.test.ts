@@ -36,7 +36,7 @@ const order = post
 
 const finalLine = /"schema":"lameduck\/shutdown\/v1","reason":"SIGTERM","exitCode":0,.*\n$/;
 
-test('H-176 H-168 the container serves as a user without privileges, who can write no file', async (t) => {
+test('H-176 H-168 the container serves requests as a user without privileges, who can write no file', async (t) => {
   const { container, port } = await ready(t);
   assert.equal((await fetch(`http://127.0.0.1:${String(port)}/`)).status, 200);
   const status = await container.node(`console.log(require('fs').readFileSync('/proc/1/status', 'utf8'))`);
@@ -104,7 +104,7 @@ describe('H-169 H-176 HC-39 SIGTERM while the container starts', () => {
   const boots = (code: string): Record<string, string> => ({ NODE_OPTIONS: `--import=data:text/javascript,${code}` });
   const forLong = boots(`console.log('boots');await(new(Promise)((resolve)=>setTimeout(resolve,60_000)))`);
 
-  it('SIGTERM ends the container at once, even before the program has started', async (t) => {
+  it('SIGTERM before the program has started ends the container at once', async (t) => {
     const { container } = await start(t, forLong);
     await container.printed(/^boots$/m);
     const began = performance.now();

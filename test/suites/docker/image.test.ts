@@ -90,7 +90,7 @@ test('H-162 H-163 HC-35 the image contains no shell, no package manager and no p
   );
 });
 
-test('H-176 no shell and no npm can be started in the image, under any name', async () => {
+test('H-176 neither a shell nor npm can be started in the image, under any name', async () => {
   for (const program of ['sh', '/bin/sh', '/bin/bash', 'npm', '/usr/local/bin/npm', '/usr/bin/env']) {
     await assert.rejects(
       ask('run', '--rm', '--network', 'none', '--entrypoint', program, image),
@@ -104,7 +104,7 @@ test('H-168 HC-35 the files of the program belong to root and are read-only', ()
   assert.ok(code.length > 100);
   for (const { mode, owner, path } of code) {
     assert.equal(owner, '0/0', path);
-    // Only root can write a folder that a COPY has created.
+    // A COPY creates folders that only root can write to.
     if (!mode.startsWith('l')) assert.match(mode, /^(-r-x|dr[w-]x)r-xr-x$/, path);
   }
 });
@@ -151,7 +151,7 @@ test('H-164 HC-36 Dockerfile.dockerignore sends exactly the files to the builder
   assert.deepEqual(new Set(copied.map((source) => `!${source}`)), new Set(permitted));
 });
 
-test("H-167 files outside the program's folder come from the base image, so no secret of the build remains in the image", async () => {
+test("H-167 all files outside the program's folder are those of the base image, so no secret of the build is in the image", async () => {
   const outside = (list: readonly File[]): File[] => list.filter(({ path }) => !/^app(\/|$)/.test(path));
   const ofTheBase = await filesOf(String(config.Labels['org.opencontainers.image.base.name']));
   assert.deepEqual(outside(files), ofTheBase);
@@ -187,7 +187,8 @@ test('H-165 another base image can be passed as an argument, and a label names i
     await rm(folder, { recursive: true });
     await ask('image', 'rm', '--force', name, base);
   });
-  // The other base must be another image. For a second name of one image, buildah would reuse the first name's label.
+  // The base image that the test passes as an argument must be a different image than the default. If it were only a
+  // second name of the same image, buildah would reuse the label of the first name.
   const recipe = join(folder, 'Dockerfile');
   const usual = String(config.Labels['org.opencontainers.image.base.name']);
   await writeFile(recipe, `FROM ${usual}\nLABEL another.base="${base}"\n`);

@@ -50,7 +50,8 @@ async function folder(t: TestContext): Promise<string> {
 
 function inject(t: TestContext, volume: string): Container {
   const [program, ...args] = injector.command;
-  // If a pod names no user, its containers run as the users of their images. These may differ, as in this test.
+  // If a pod names no user, its containers run as the users of their images. This test has two images with different
+  // users.
   const options = [...restrictedTo('2000'), '--entrypoint', program, '--volume', `${volume}:/opt/lameduck`];
   return disposed(t, new Container(options, image, args));
 }

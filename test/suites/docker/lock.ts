@@ -1,4 +1,4 @@
-// Reads from package-lock.json a list of dependencies and everything that they depend on.
+// Reads from package-lock.json which packages some dependencies need, directly and indirectly.
 import assert from 'node:assert/strict';
 import { readPage } from '../../support/markdown.ts';
 

@@ -25,7 +25,7 @@ function block(language: string): string {
 const recipe = block('dockerfile');
 
 test('the recipe in docs/image.md runs a service with the same settings as the image of the reference service', () => {
-  // The last stage is the image that runs.
+  // Instructions of the last stage, which is the image that runs.
   const running = /^(ENV|EXPOSE|USER|STOPSIGNAL|HEALTHCHECK)\b.*$/gm;
   const said = (dockerfile: string): string[] => [
     ...(dockerfile.match(/^ARG \w+_BASE=.*$/gm) ?? []),
@@ -63,7 +63,7 @@ test('H-166 H-168 H-176 a service that is built by the recipe in docs/image.md s
   assert.match(container.output, /"reason":"SIGTERM","exitCode":0/);
 });
 
-/** prepare writes the files that docs/image.md leaves to the reader, and packs the package from this tree. */
+/** `prepare()` writes the files that docs/image.md leaves to the reader, and packs the package from this tree. */
 async function prepare(folder: string): Promise<void> {
   const inFolder = { cwd: folder };
   await execute('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: root });

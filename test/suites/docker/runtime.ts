@@ -11,7 +11,7 @@ import { root } from '../../support/markdown.ts';
 const execute = promisify(execFile);
 const has = (name: string): boolean => spawnSync('sh', ['-c', `command -v ${name}`]).status === 0;
 
-// buildah builds images for podman. docker builds its own images.
+// If buildah is installed, it builds the images and podman runs them. Otherwise, docker does both.
 const isPodman = has('buildah');
 const runtime = isPodman ? 'podman' : 'docker';
 // podman's default runtime crun fails where both versions of cgroups are mounted.
@@ -47,14 +47,15 @@ export interface Image {
   readonly RootFS: { readonly Layers: readonly string[] };
 }
 
-/** ask runs a command of the runtime to its end, and rejects with the command's output if the command fails. */
+/** `ask()` runs a command of the runtime to its end, and rejects with the command's output if the command fails. */
 export async function ask(...args: readonly string[]): Promise<string> {
   const { stdout } = await execute(runtime, [...always, ...args], { maxBuffer: 2 ** 26 });
   return stdout;
 }
 
 /**
- * pipe pipes the output of a runtime command into a shell command, and resolves with the output of the shell command.
+ * `pipe()` pipes the output of a runtime command into a shell command, and resolves with the output of the shell
+ * command.
  */
 export async function pipe(args: readonly string[], reader: string): Promise<string> {
   const script = `set -o pipefail; "$@" | ${reader}`;
@@ -87,7 +88,7 @@ export async function healthcheckOf(name: string): Promise<Healthcheck | undefin
   return found.Healthcheck ?? found.Config.Healthcheck;
 }
 
-/** build builds an image with the script that builds the project's own image. */
+/** `build()` builds an image with the script that builds the project's own image. */
 export async function build(
   name: string,
   dockerfile: string,
@@ -113,18 +114,22 @@ export class Container extends CommandUnderTest {
   }
 
   /**
-   * stop ends the container as `compose down` does: with the image's stop signal, and with SIGKILL after these seconds.
+   * `stop()` ends the container as `compose down` does: with the stop signal of the image, and after `seconds` with
+   * SIGKILL.
    */
   async stop(seconds: number): Promise<void> {
     await ask('stop', '--time', String(seconds), this.name);
   }
 
-  /** node runs a script in the container, and resolves with what it prints. */
+  /** `node()` runs a script in the container, and resolves with what it prints. */
   node(script: string): Promise<string> {
     return ask('exec', this.name, '/nodejs/bin/node', '--eval', script);
   }
 
-  /** becomes waits until the health check has this state, at most 60 seconds. The start period and three checks fit into that. */
+  /**
+   * `becomes()` waits until the health check has this state, for at most 60 seconds. This is longer than the start
+   * period and three checks.
+   */
   async becomes(state: string): Promise<void> {
     const limit = Date.now() + 60_000;
     for (let health = ''; health !== state; health = await this.#health()) {
@@ -133,7 +138,7 @@ export class Container extends CommandUnderTest {
     }
   }
 
-  // Runs one health check, where the runtime does not run it on its own.
+  // Runs one health check. Some runtimes do not run it on their own.
   async #health(): Promise<string> {
     if (isPodman) await ask('healthcheck', 'run', this.name).catch(() => undefined);
     return (await ask('inspect', '--format', '{{.State.Health.Status}}', this.name)).trim();

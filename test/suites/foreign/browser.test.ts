@@ -1,5 +1,5 @@
-// A page in Chromium whose server shuts down while another server takes over its address. `.ci/browser` runs this file.
-// CHROMIUM is the browser.
+// Tests a page in Chromium whose server shuts down while another server takes over its address. `.ci/browser` runs this
+// file. The variable CHROMIUM names the browser.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -14,8 +14,8 @@ import { CommandUnderTest } from '../../support/command-under-test.ts';
 import { disposed } from '../../support/disposed.ts';
 import { ProcessUnderTest } from '../../support/process-under-test.ts';
 
-// The retry time that the server sends, in milliseconds. It exceeds the default of every browser, and the next server
-// listens before the first stream reconnects.
+// The retry time that the server sends, in milliseconds. It is longer than the default of every browser. The next
+// server listens before the first stream reconnects.
 const retry = 8_000;
 
 // How long to wait for the page, in milliseconds. The first start of a browser is slow.
@@ -24,8 +24,7 @@ const patience = 40_000;
 // EventSource.CONNECTING.
 const connecting = 0;
 
-// Tolerance in milliseconds. A browser counts the `retry` time from its own moment, which may be later than the
-// server's.
+// Tolerance in milliseconds, because a browser may start to count the `retry` time later than the server.
 const slack = 1_500;
 
 interface Seen {
@@ -81,7 +80,7 @@ for (const [name, SECURE] of [
   });
 }
 
-// Each stream must reconnect after a different time, without a repeated or missing event.
+// Asserts that the streams reconnected at different times, and that no event was repeated or missed.
 function assertCameBack({ streams }: Seen): void {
   const waited = streams.map(({ openedAt: [, again], errors: [error] }) => Number(again) - Number(error?.at));
   for (const [index, { missed, errors, openedAt }] of streams.entries()) {
@@ -106,7 +105,7 @@ interface Page {
   shows(isSo: (seen: Seen) => boolean): Promise<Seen>;
 }
 
-/** open opens page.html in a new browser. The page connects to the target and reports what it sees. */
+/** `open()` opens page.html in a new browser. The page connects to the target and reports what it sees. */
 async function open(t: TestContext, target: string): Promise<Page> {
   let seen: Seen | undefined;
   const server = createServer((request, response) => {

@@ -17,7 +17,7 @@ const { clients, subscribers, sources, single } = (await import(
 )) as Readonly<Record<'clients' | 'subscribers' | 'sources' | 'single', Clients>>;
 const responses = { ...clients, ...subscribers };
 
-/** shutDown signals the server when every response has begun, and returns how each client ended. */
+/** shutDown signals the server when every response has begun. It returns how the response of each client ended. */
 async function shutDown(t: TestContext, whom: Clients, parts: number, environment: Readonly<Record<string, string>>) {
   const server = disposed(
     t,
@@ -57,7 +57,7 @@ test('P-033, P-034 every client of an event stream gets the whole response, and 
   assert.equal(code, 0, output);
 });
 
-test('P-025, P-027 no client takes a broken-off event stream for the whole response', async (t) => {
+test('P-025, P-027 no client mistakes an event stream that is broken off for the whole response', async (t) => {
   const { outcomes, code, output } = await shutDown(t, responses, 200, {
     LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '4',
   });

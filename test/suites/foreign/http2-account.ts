@@ -2,22 +2,22 @@
 import { createInterface } from 'node:readline';
 import { CommandUnderTest } from '../../support/command-under-test.ts';
 
-// The number of URLs that curl gets. It is ended long before it has requested all of them.
+// How many URLs curl receives. The test ends curl long before it has requested all of them.
 const mostAsked = 20_000;
 
 const atOnce = 10;
 
-// How many lines of curl's own log to keep. They show why a connection ended.
+// How many lines of curl's own log are kept, to show why a connection ended.
 const longestTrace = 150;
 
 const body = 'x'.repeat(10_000);
 
-// Errors of connections that could not be opened and of streams that the server refused. The client knows that the
-// request was not executed.
+// Errors of connections that could not be opened, and of streams that the server refused. The client then knows that
+// the server did not execute the request.
 const refusals = [/connection refused/i, /couldn't connect|failed to connect/i, /cannot retry err \[.*GOAWAY\]/];
 
-// If Go's session receives a GOAWAY before a request has been written, Go closes the body and cannot send the request
-// again.
+// Go's error for a request that it had not yet written when its session received a GOAWAY. Go closes the body, and then
+// cannot send the request again.
 const closedUnsent = 'cannot rewind body';
 
 // Go closes that body in another goroutine (closeReqBodyLocked in net/http). If it does so after rewindBody has looked,
@@ -25,7 +25,7 @@ const closedUnsent = 'cannot rewind body';
 // for 20 of 530 000 requests, of which the server executed none. A server's reset gives a different error.
 const closedWhileSent = 'io: read/write on closed pipe';
 
-/** A completed request. */
+/** A request that has ended. */
 export interface Asked {
   readonly id: string;
   readonly outcome: 'answered' | 'refused' | 'unsent' | 'lost';
@@ -42,7 +42,9 @@ export interface Asked {
 /** ForeignClient is a client in its own process, which ends when it is refused. */
 export class ForeignClient extends CommandUnderTest {
   readonly asked: Asked[] = [];
-  /** How many requests the client has repeated on its own, because the server had refused them or had sent a GOAWAY. */
+  /**
+   * How many requests the client has sent again on its own, because the server had refused them or had sent a GOAWAY.
+   */
   resent = 0;
   /** The end of curl's log, for each request that curl sent again without a GOAWAY or REFUSED_STREAM from the server. */
   readonly died: string[] = [];
@@ -91,9 +93,7 @@ export class ForeignClient extends CommandUnderTest {
   }
 }
 
-/**
- * curl itself would continue to the last of its URLs. It is ended when it has been refused and has no pending request.
- */
+/** curl would continue to the last of its URLs. The test ends it when it has been refused and no request is pending. */
 class Curl extends ForeignClient {
   #last = 0;
 
@@ -124,7 +124,7 @@ function lengthOfAnswer(query: URLSearchParams): number {
   return pieces + `${String(query.get('id'))} ${String(Number(query.get('sends')))}`.length;
 }
 
-/** goClient runs twenty loops over four sessions of net/http. */
+/** goClient starts a Go client with four sessions of net/http, which run twenty loops of requests. */
 export function goClient(url: string): ForeignClient {
   return new ForeignClient('Go', process.env['HTTP2_CLIENT'] as string, [url]);
 }
@@ -135,7 +135,7 @@ const queries = {
   download: 'pieces=5&bytes=20000&after=10',
 } as const;
 
-/** curl runs ten requests at a time. curl sends them in one session for as long as that session accepts them. */
+/** `curl()` runs ten requests at a time. curl sends them in one session for as long as that session accepts them. */
 export function curl(kind: keyof typeof queries, url: string): ForeignClient {
   return new Curl(`curl, ${kind}`, process.env['CURL'] as string, [
     '--http2-prior-knowledge',

@@ -1,6 +1,6 @@
 // Tests HTTP/2 clients in Go (net/http) and curl, under load while their server shuts down. `.ci/http2-clients` runs
-// this file. HTTP2_CLIENT is the client in Go, CURL is curl, and ROUNDS is the number of shutdowns of each kind of
-// server.
+// this file. The variable HTTP2_CLIENT names the client in Go, CURL names curl, and ROUNDS is the number of shutdowns
+// of each kind of server.
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { disposed } from '../../support/disposed.ts';
@@ -11,18 +11,18 @@ import { curl, goClient, type Asked, type ForeignClient } from './http2-account.
 const delay = 1_000;
 const rounds = Number(process.env['ROUNDS'] ?? 1);
 
-// The number of responses after which the shutdown begins. Each session has then carried many requests.
+// The shutdown begins after this many responses, when each session has carried many requests.
 const loaded = 300;
 
 for (const [name, SECURE] of [
-  ['in clear text', '0'],
+  ['without TLS', '0'],
   ['over TLS', '1'],
 ] as const) {
   for (const [how, sendRetryAfter] of [
     ['which closes its listener first', 'false'],
     ['which sends retry-after', 'true'],
   ] as const) {
-    describe(`${name}, from a server ${how}`, () => {
+    describe(`${name}, with responses from a server ${how}`, () => {
       for (let round = 1; round <= rounds; round++) {
         test(`P-003, P-043 Go and curl lose no request while their sessions move to another server, round ${String(round)}`, async (t) => {
           await goAway(t, {
@@ -46,14 +46,16 @@ async function goAway(t: TestContext, environment: Readonly<Record<string, strin
   const before = clients.map(({ asked }) => asked.length);
   program.kill('SIGTERM');
   assert.deepEqual(await program.exit, { code: 0, signal: null }, program.output);
+  const exitedAt = Date.now();
   await Promise.all(clients.map(({ exit }) => exit));
 
   const stopped = (await program.signaled('NotAcceptingNewRequest'))['time'] as number;
   const accepted = new Set(await program.acceptedPorts(port));
   const executed = (await program.line('what was executed', ({ msg }) => msg === 'executed'))['executed'] as string[];
   for (const [index, client] of clients.entries()) {
-    const { name, asked, resent } = client;
-    assert.deepEqual(lost(client, accepted), [], `${name} lost`);
+    const { name, asked, died, resent } = client;
+    const ofLost = lost(client, accepted).map((one) => ({ ...one, isExecuted: executed.includes(one.id) }));
+    assert.deepEqual([...ofLost, ...died], [], `${name} lost; the server exited at ${String(exitedAt)}`);
     const early = asked.filter((one) => one.outcome === 'refused' && one.at < stopped);
     assert.deepEqual(early, [], `${name} was refused before NotAcceptingNewRequest`);
     const { answered, refused, unsent } = counted(asked);
@@ -73,9 +75,9 @@ async function goAway(t: TestContext, environment: Readonly<Record<string, strin
   assert.deepEqual((await program.finalLine())['unfinished'], []);
 }
 
-// When the listener closes, the kernel resets connections that the program has not accepted. These count as refused.
-function lost({ asked, died }: ForeignClient, accepted: ReadonlySet<number>): readonly unknown[] {
-  return [...asked.filter(({ outcome, port }) => outcome === 'lost' && (port === 0 || accepted.has(port))), ...died];
+// When a listener closes, the kernel resets connections that the program has not accepted yet. These count as refused.
+function lost({ asked }: ForeignClient, accepted: ReadonlySet<number>): readonly Asked[] {
+  return asked.filter(({ outcome, port }) => outcome === 'lost' && (port === 0 || accepted.has(port)));
 }
 
 function counted(asked: readonly Asked[]): Readonly<Record<Asked['outcome'], number>> {

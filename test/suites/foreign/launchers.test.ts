@@ -29,7 +29,7 @@ async function portOf(command: CommandUnderTest): Promise<number> {
   return Number(port);
 }
 
-// The configuration of the page, with any free port. It names server.js, too.
+// Use the configuration on the page, but with a free port. It names server.js too.
 const [, , , , { text: ecosystem = '' } = {}] = blocksIn(readPage('docs/outside-kubernetes.md'));
 writeFileSync(join(cwd, 'ecosystem.config.cjs'), ecosystem.replace("'8080'", "'0'"));
 
@@ -66,7 +66,7 @@ test("P-068 in PM2's cluster mode, a reload loses and refuses no request, and th
   t.after(() => pm2('kill').exit);
   const options = ['--instances', '2', '--shutdown-with-message', '--kill-timeout', '30000'];
   await pm2('start', 'server.js', '--name', 'shop', ...options).exit;
-  // The standard output of a worker, to which lameduck logs, goes to the log of PM2's daemon.
+  // lameduck logs to the standard output of a worker, which PM2's daemon writes to its log.
   const count = (pattern: RegExp): number =>
     readFileSync(join(env.PM2_HOME, 'pm2.log'), 'utf8').match(pattern)?.length ?? 0;
   await until(() => count(/"name":"HasBeenReady"/g) === 2);
@@ -87,7 +87,7 @@ test("P-068 in PM2's cluster mode, a reload loses and refuses no request, and th
   const { lost, refused, failed } = account;
   assert.deepEqual({ lost, refused, failed }, { lost: [], refused: [], failed: 0 });
 
-  // Node gives one request to each worker, and PM2 stops one worker after another.
+  // Node distributes the requests over the workers, and PM2 stops one worker after another.
   const requests = [await HeldRequest.open(t, port), await HeldRequest.open(t, port)];
   const stopped = pm2('stop', 'shop');
   await until(() => count(/"name":"HTTPServerStoppedListening"/g) === 3);
@@ -113,7 +113,7 @@ for (const [runtime, run, preload] of [
 ] as const) {
   const command = bin(runtime.toLowerCase());
 
-  test(`on ${runtime} lameduck() and a whole shutdown do not throw, and the log has a warning`, async (t) => {
+  test(`on ${runtime}, lameduck() and a whole shutdown throw nothing, and the log has a warning`, async (t) => {
     const program = start(t, command, [...run, 'shuts-down.js']);
     assert.deepEqual(await program.exit, { code: 0, signal: null }, program.output);
     assert.match(program.output, /^ended with 0$/m);

@@ -17,7 +17,7 @@ const event = (at: number, kind: RehearsalEvent['kind'], detail: RehearsalEvent[
   detail,
 });
 
-/** The events of a rollout with a loss of each kind and every mark of the page. */
+/** The events of a rollout, with each kind of lost request and each kind of mark on the page. */
 const events: readonly RehearsalEvent[] = [
   event(300, 'containerListening', { port: 3000 }),
   event(1_000, 'readinessChanged', { isReady: true }),
@@ -40,7 +40,7 @@ function html(): string {
   return page(resultOf([scenario, { ...scenario, name: 'second-signal' }], { seed: 1, command, leftOut: 0 }));
 }
 
-/** A script for the page. It lists each text with too little contrast against its background. */
+/** A script for the page. It lists each text whose contrast with its background is too low. */
 const faintTexts = `(() => {
   const channels = (color) => color.match(/[\\d.]+/g).slice(0, 3).map(Number);
   const luminance = (color) => channels(color)
@@ -108,7 +108,7 @@ describe('the report page of a rehearsal', () => {
     });
   }
 
-  it('the report page of a rehearsal is printed with a whole scenario on each sheet', async () => {
+  it('the report page of a rehearsal is printed with each scenario on a sheet of its own', async () => {
     await emulate('', 'light');
     const { data } = (await browser.send('Page.printToPDF', { printBackground: false })) as { data: string };
     const pdf = Buffer.from(data, 'base64').toString('latin1');

@@ -14,12 +14,12 @@ import { until } from '../../support/until.ts';
 const root = process.env['PROGRAMS'] ?? '';
 const { io } = createRequire(join(root, 'package.json'))('socket.io-client') as { readonly io: Connect };
 
-// The number of WebSockets. At the rate of 200 per second, closing them takes half a second. All at once, it would take
-// a few hundredths of a second. test/http tests the exact rate.
+// The number of WebSockets. Closing them at 200 per second takes half a second, and all at once a few hundredths of a
+// second. test/http tests the exact rate.
 const many = 101;
 const least = 200;
 
-/** Details holds the close event of a WebSocket, or the response to a poll. */
+/** Details has the close event of a WebSocket, or the response to a poll. */
 interface Details {
   readonly context?: { readonly code?: number; readonly status?: number };
 }
@@ -53,7 +53,7 @@ function assertPaced(moments: readonly number[]): void {
 
 for (const order of ['first', 'last']) {
   for (const how of ['SIGTERM', 'app.close()']) {
-    test(`P-039 @fastify/websocket: each client sees 1001, one after another, with lameduck registered ${order}, at ${how}`, async (t) => {
+    test(`P-039 with @fastify/websocket each client sees 1001, one after another, with lameduck registered ${order}, at ${how}`, async (t) => {
       const port = await reservePort();
       const program = await start(t, 'fastify-websocket.mjs', port, { ORDER: order });
       const clients = Array.from({ length: many }, () => new WebSocket(`ws://127.0.0.1:${String(port)}`));
@@ -95,11 +95,11 @@ const preloaded = {
 for (const [transports, count, expected, { program: file, environment }] of [
   [['websocket'], many, ['transport close', 1001], inCode],
   [['polling', 'websocket'], 5, ['transport close', 1001], inCode],
-  // The poll of this client gets its response at the end of the grace period.
+  // The poll of this client gets its response when the grace period ends.
   [['polling'], 5, ['transport error', 503], inCode],
   [['polling'], 5, ['transport error', 503], preloaded],
 ] as const) {
-  test(`P-035, P-039 Socket.IO by ${transports.join(', then ')} in ${file}: each client sees ${expected.join(' ')}, and reconnects to the next server by itself`, async (t) => {
+  test(`P-035, P-039 each Socket.IO client by ${transports.join(', then ')} in ${file} sees ${expected.join(' ')}, and reconnects to the next server by itself`, async (t) => {
     const port = await reservePort();
     const program = await start(t, file, port, {
       ...environment,

@@ -1,4 +1,4 @@
-// Probes a gRPC health service once, as the kubelet does: its own connection, in clear text, and one call.
+// Probes a gRPC health service once, as the kubelet does: its own connection, without TLS, and one call.
 //
 // 	grpc-probe ADDRESS SERVICE
 //

@@ -1,4 +1,4 @@
-// Nest with its own shutdown hooks, and lameduck() in code.
+// A Nest program with Nest's own shutdown hooks, which also calls lameduck().
 const { NestFactory } = require('@nestjs/core');
 const { FastifyAdapter } = require('@nestjs/platform-fastify');
 const { lameduck } = require('lameduck');

@@ -14,7 +14,7 @@ folder=$(mktemp -d)
 trap 'rm -r "$folder"' EXIT
 
 CGO_ENABLED=0 GOFLAGS=-buildvcs=false go build -trimpath -o "$folder/client" .
-# Leaves out the extension modules that no client uses, because they need shared libraries.
+# Leave out the extension modules that no client uses, because they need shared libraries.
 bash copy-python.sh "$folder" 'ssl|hashlib|sqlite3|tkinter|curses|readline|dbm|gdbm|ctypes|lzma|bz2|nis|crypt|uuid|test|xx'
 cp client.py "$folder/"
 cp Dockerfile "$folder/"

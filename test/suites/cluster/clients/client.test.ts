@@ -1,5 +1,5 @@
-// Tests how the load's clients classify responses and errors. If they missed a loss, the rollout test would prove
-// nothing. The clients in Go and Python are tested where Go and Python are installed.
+// Tests how the clients of the cluster tests classify responses and errors. If they missed a loss, the rollout test
+// would prove nothing. The clients in Go and Python are tested where Go and Python are installed.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -42,8 +42,8 @@ const answerRightly: Answer = (request, response, body) => {
 };
 
 /**
- * Sends the load correct responses until it has begun, and then the responses of `answer` until `isEnough` returns
- * true.
+ * Answers the requests of the test clients: correctly at first, then with the responses of `answer`, until `isEnough`
+ * returns true.
  */
 async function load(
   t: TestContext,
@@ -94,7 +94,7 @@ const failing: [title: string, outcome: Outcome, answer: Answer][] = [
 ];
 
 for (const [name, stack] of Object.entries(stacks)) {
-  describe(`the load's clients on ${name}`, { skip: !stack.isThere && `${name} is not installed` }, () => {
+  describe(`the test clients on ${name}`, { skip: !stack.isThere && `${name} is not installed` }, () => {
     before(() => {
       if (name !== 'Go') return;
       const built = spawnSync('go', ['build', '-trimpath', '-o', join(folder, 'client'), '.'], {
@@ -106,7 +106,7 @@ for (const [name, stack] of Object.entries(stacks)) {
     });
 
     for (const [title, outcome, answer] of failing) {
-      it(`the load's clients on ${name} count ${title} as ${outcome}, on keep-alive and on new connections`, async (t) => {
+      it(`the test clients on ${name} count ${title} as ${outcome}, on keep-alive and on new connections`, async (t) => {
         const namesOf = (failures: Failure[]) => new Set(failures.map((failure) => failure.name));
         const isEnough = (seen: Failure[]) => namesOf(seen).size === stack.kinds.length;
         const { failures, tallies } = await load(t, stack, answer, isEnough);
@@ -121,27 +121,28 @@ for (const [name, stack] of Object.entries(stacks)) {
       });
     }
 
-    it(`the load's clients on ${name} count the response to another request as wrong`, async (t) => {
+    it(`the test clients on ${name} count a response that belongs to another request as wrong`, async (t) => {
       const posting = { ...stack, kinds: stack.kinds.filter((kind) => kind.endsWith('POST')) };
       const swap: Answer = (_, response) => response.writeHead(201).end('another');
       const { failures } = await load(t, posting, swap, (seen) => seen.length > 3);
       assert.ok(failures.every((failure) => failure.outcome === 'wrong'));
     });
 
-    it(`the load's clients on ${name} count a refused connect as refused`, async (t) => {
+    it(`the test clients on ${name} count a connection that is refused as refused`, async (t) => {
       const leave: Answer = (request, response, body) => {
         response.setHeader('Connection', 'close');
         answerRightly(request, response, body);
-        // http.Server's close would also end connections on which a client is about to send a request.
+        // http.Server's close would also end connections on which a client is about to send a request, so use that of
+        // net.Server.
         NetServer.prototype.close.call((request.socket as Socket & { server: NetServer }).server);
       };
-      // Closing the listener may reset some connects (P-018). Those are not refusals, so this test ignores them.
+      // Ignore connections that the kernel resets when the listener closes (P-018). They do not count as refusals.
       const refused = (failures: Failure[]) => failures.filter(({ reason }) => /refused/i.test(reason));
       const { failures } = await load(t, stack, leave, (seen) => refused(seen).length > 20);
       assert.ok(refused(failures).every((failure) => failure.outcome === 'refused'));
     });
 
-    it(`the load's clients on ${name} open a new connection only after Connection: close`, async (t) => {
+    it(`the test clients on ${name} open a new connection only after Connection: close`, async (t) => {
       let asked = 0;
       const tell: Answer = (request, response, body) => {
         if (++asked % 3 === 0) response.setHeader('Connection', 'close');

@@ -12,7 +12,7 @@ folder=$(realpath "${1:?which folder to fill}")
 left_out=${2:-tkinter}
 
 [ -x "$(type -P python3)" ] || { apt-get -qq update && apt-get -qq install --no-install-recommends python3 >/dev/null; }
-# Every file keeps its path on this machine, so that the interpreter finds its library without a setting.
+# Every file keeps its path, so that the interpreter finds its library without a setting.
 python=$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))')
 library=$(python3 -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')
 mapfile -t modules < <(find "$library/lib-dynload" -name '*.so' |

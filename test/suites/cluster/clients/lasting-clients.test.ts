@@ -16,7 +16,7 @@ async function urlOf(t: TestContext, server: Server): Promise<URL> {
 
 const used: Client[] = [];
 
-/** judged returns how the client classified its last exchange. */
+/** `judged()` returns how the client classified its last exchange. */
 async function judged(client: Client, exchanges = 1): Promise<string> {
   used.push(client);
   let last = '';
@@ -33,7 +33,7 @@ after(() => {
   for (const client of used) client.end();
 });
 
-describe("the load's event stream client", () => {
+describe('the event stream client of the cluster tests', () => {
   const streaming = async (t: TestContext, ...answers: RequestListener[]) => {
     const server = createServer((request, response) => {
       response.setHeader('Content-Type', 'text/event-stream');
@@ -54,12 +54,12 @@ describe("the load's event stream client", () => {
     assert.equal(await judged(client, 2), 'answered, told to close, on a new connection');
   });
 
-  it('the event stream client counts a broken-off stream as lost', async (t) => {
+  it('the event stream client counts a stream that breaks off as lost', async (t) => {
     const cut: RequestListener = ({ socket }, response) => response.write('id: 7\n\n', () => socket.destroy());
     assert.match(await judged(await streaming(t, cut)), /^lost/);
   });
 
-  it('the event stream client counts a missing event as wrong', async (t) => {
+  it('the event stream client counts a stream with a missing event as wrong', async (t) => {
     const client = await streaming(t, whole('id: 7\n\n'), whole('id: 9\n\n'));
     assert.match(await judged(client, 2), /^wrong/);
   });
@@ -69,7 +69,7 @@ describe("the load's event stream client", () => {
   });
 });
 
-describe("the load's WebSocket client", () => {
+describe('the WebSocket client of the cluster tests', () => {
   const serving = async (t: TestContext, onMessage: (socket: ServedWebSocket, text: string) => void) => {
     const server = createServer();
     const sockets = new WebSocketServer({ server });
@@ -92,7 +92,7 @@ describe("the load's WebSocket client", () => {
   ];
 
   for (const [title, verdict, act] of fates) {
-    it(`the WebSocket client counts ${title}`, async (t) => {
+    it(`the WebSocket client of the cluster tests classifies the end of an exchange: ${title}`, async (t) => {
       let asked = 0;
       const client = await serving(t, (socket, text) => {
         asked += 1;
@@ -108,7 +108,7 @@ describe("the load's WebSocket client", () => {
   });
 });
 
-describe("the load's HTTP/2 client", () => {
+describe('the HTTP/2 client of the cluster tests', () => {
   type Act = (stream: ServerHttp2Stream, connection: Socket) => void;
   const serving = async (t: TestContext, act: Act) => {
     let asked = 0;
@@ -143,12 +143,12 @@ describe("the load's HTTP/2 client", () => {
   ];
 
   for (const [title, verdict, act, exchanges] of fates) {
-    it(`the HTTP/2 client counts ${title}`, async (t) => {
+    it(`the HTTP/2 client of the cluster tests classifies the end of a request: ${title}`, async (t) => {
       assert.match(await judged(await serving(t, act), exchanges), verdict);
     });
   }
 
-  it('after the first of two GOAWAYs, the HTTP/2 client sends a request that it has not sent yet on another session', async (t) => {
+  it('after the first of two GOAWAYs, the HTTP/2 client opens another session for the requests that it has not sent yet', async (t) => {
     let isLeaving = true;
     const leave = (stream: ServerHttp2Stream) => {
       if (!isLeaving) return;

@@ -112,8 +112,8 @@ func saySecond() {
 	say(map[string]any{"type": "second", "at": time.Now().UnixMilli(), "tallies": tallies, "pods": pods})
 }
 
-// connection records whether the peer ended it. Go itself drops a connection if the request is not completely sent 50
-// ms after its response. That happens on a busy machine.
+// connection records whether the server has ended it. Go itself drops a connection if the request is not completely
+// sent 50 ms after its response, which happens on a busy machine.
 type connection struct {
 	net.Conn
 	isTold, isEnded atomic.Bool
@@ -153,7 +153,7 @@ func clientFor(j job) *client {
 	return c
 }
 
-// replaced reports whether a new connection is the first one, or took the place of one that the peer had ended.
+// replaced reports whether a new connection is the first one, or replaces a connection that the server has ended.
 func replaced(before *connection) bool {
 	return before == nil || before.isTold.Load() || before.isEnded.Load()
 }
@@ -168,7 +168,7 @@ func ask(c *client, j job) exchange {
 	if err != nil {
 		panic(err)
 	}
-	request.GetBody = nil // Go cannot repeat a request without GetBody.
+	request.GetBody = nil // Without GetBody, Go cannot send the request a second time.
 	request.Header.Set("Content-Type", "application/json")
 	attempts, fresh := 0, false
 	trace := &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
@@ -181,7 +181,7 @@ func ask(c *client, j job) exchange {
 	if err != nil {
 		e.outcome, e.reason = "lost", err.Error()
 		var failure *net.OpError
-		// Go returns this error for a request that it would have repeated if it could.
+		// Go returns this error if it would have sent the request again but could not.
 		isRefused := strings.Contains(err.Error(), "cannot retry")
 		if attempts == 0 || isRefused || (errors.As(err, &failure) && failure.Op == "dial") {
 			e.outcome = "refused"

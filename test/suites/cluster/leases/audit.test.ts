@@ -1,4 +1,4 @@
-// Tests the code that judges an audit log, with valid logs and with logs that break a rule.
+// Tests the code that checks an audit log for broken rules, with valid logs and with logs that break a rule.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { handOversOf, historyOf, jobFaults, rejectedWrites, type Term } from './audit.ts';
@@ -45,8 +45,8 @@ const held = (holder: string, transitions: number, at: number) => ({
 });
 
 /**
- * Two terms of a, one of b after a release, and one of a after an expiry. The log has the last two writes in reverse
- * order.
+ * Two terms of `a`, one of `b` after a release, and one of `a` after an expiry. The last two writes are in reverse
+ * order in the log.
  */
 const good: readonly Given[] = [
   { at: 0, version: 9, verb: 'create', code: 201, spec: held('a', 0, 0) },
@@ -77,7 +77,7 @@ test('an audit log without a broken rule has no fault, and its terms are found',
   assert.deepEqual(times, [[at(0), at(2)], [at(2), at(3)], [at(3), undefined], [at(5), undefined]]); // prettier-ignore
 });
 
-test('a write whose client was killed counts if a later write is based on it', () => {
+test('a write counts although its client was killed, if a later write is based on it', () => {
   const { terms, faults } = historyWith((given) =>
     given.version === 17 ? { ...given, version: 0, code: 504 } : given,
   );
@@ -157,7 +157,7 @@ const bad: Readonly<Record<string, [() => { faults: readonly string[] }, RegExp]
 };
 
 for (const [title, [history, expected]] of Object.entries(bad)) {
-  test(`${title} is a fault of the audit log`, () => {
+  test(`a broken rule is found as a fault in the audit log: ${title}`, () => {
     assert.match(history().faults.join('\n'), expected);
   });
 }
@@ -179,11 +179,11 @@ const jobs = [
   { time: 9_100, token: '11' },
 ];
 
-test('work of a leader inside its own terms has no fault', () => {
+test('a log line of a leader during its own term is no fault', () => {
   assert.deepEqual(jobFaults(jobs, terms), []);
 });
 
-test('work of a leader outside its term, during the term of another, and without a term is a fault', () => {
+test('a log line of a leader outside of its term, during the term of another leader, or without a term is a fault', () => {
   const faultsWith = (time: number, token: string) => jobFaults([...jobs, { time, token }], terms).join('\n');
   assert.match(faultsWith(9_001, '10'), /a line at 9001 with the token 10 is outside its term/);
   assert.match(faultsWith(9_200, '10'), /follows one with the token 11/);
@@ -193,14 +193,14 @@ test('work of a leader outside its term, during the term of another, and without
   assert.deepEqual(jobFaults([], terms), ['no work was done']);
 });
 
-test('a store that checks tokens rejects work of an earlier term after the next leader has written', () => {
+test('a store that checks fencing tokens rejects lines of an earlier term after the next leader has written', () => {
   assert.deepEqual(rejectedWrites(jobs, terms), []);
   const late = { time: 3_501, token: '9' };
   assert.deepEqual(rejectedWrites([...jobs, late], terms), [late]);
   assert.deepEqual(rejectedWrites([{ ...late, time: 3_499 }], terms), []);
 });
 
-test('a hand-over is measured from the release of the Lease to the acquisition and to the first log line', () => {
+test('a hand-over lasts from the release of the Lease to its acquisition, and to the first log line of the next leader', () => {
   assert.deepEqual(handOversOf(terms, jobs), [{ untilAcquired: 500, untilJobDone: 600 }]);
   const [withoutWork] = handOversOf(terms, jobs.slice(1, 3));
   assert.equal(withoutWork?.untilJobDone, Infinity);

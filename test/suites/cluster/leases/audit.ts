@@ -1,4 +1,4 @@
-// Judges one Lease by the API server's audit log: who held it when, and which rules its writers broke. It has no side
+// Finds in the API server's audit log who held a Lease at which time, and which rules its writers broke. It has no side
 // effects.
 import { FencedStore } from '../../../support/fenced-store.ts';
 
@@ -10,9 +10,9 @@ export interface LeaseName {
 /** Term is the period in which one identity held the Lease. Times are milliseconds of the API server's clock. */
 export interface Term {
   readonly holder: string;
-  /** The user agent of the acquiring write. */
+  /** The user agent of the write that acquired the Lease. */
   readonly agent: string;
-  /** The resourceVersion of the acquiring write. */
+  /** The resourceVersion of the write that acquired the Lease, which is the fencing token. */
   readonly token: string;
   readonly transitions: number;
   /** When the API server received the write that acquired the Lease. */
@@ -24,17 +24,17 @@ export interface Term {
 /** History is the content of the audit log about one Lease. */
 export interface History {
   readonly terms: readonly Term[];
-  /** One sentence for each rule that a write has broken. */
+  /** A sentence for each broken rule. */
   readonly faults: readonly string[];
 }
 
-/** JobDone is a log line that the leader's work wrote. */
+/** JobDone is a log line of the work of a leader. */
 export interface JobDone {
   readonly time: number;
   readonly token: string;
 }
 
-/** HandOver holds the milliseconds from the release of a Lease to two events of the next leader. */
+/** HandOver has the time from the release of a Lease to two events of the next leader, in milliseconds. */
 export interface HandOver {
   /** Milliseconds from the release until the API server received the acquiring write. */
   readonly untilAcquired: number;
@@ -105,8 +105,9 @@ function isAbout({ objectRef, requestObject }: AuditEvent, { namespace, name }: 
 }
 
 /**
- * Returns the accepted writes in the order in which etcd stored them. If a client is killed after it has sent a write, the log
- * has a 504 for the write, and etcd may have stored it. It was stored if the next write is based on a version after it.
+ * Returns the accepted writes in the order in which etcd stored them. If a client is killed after it has sent a write,
+ * the log has a 504 for it, although etcd may have stored it. The write was stored if the next write is based on a
+ * newer version than the previous write.
  */
 function writesIn(events: readonly AuditEvent[], faults: string[]): Write[] {
   const writes: Write[] = [];
@@ -152,8 +153,8 @@ function writeOf(event: AuditEvent, { metadata, spec = {} }: AuditedLease): Omit
   };
 }
 
-// Each write names the resourceVersion that it is based on. The versions show that the log is complete, and pair each
-// write with its predecessor.
+// Each write names the resourceVersion on which it is based. With these versions, each write is paired with its
+// predecessor, and the log is known to be complete.
 function judge(write: Write, before: Write | undefined, terms: Term[], faults: string[]): void {
   const { agent, holder, receivedAt, transitions, version, spec } = write;
   const found = (fault: string): unknown => faults.push(`version ${version} by ${agent}: ${fault}`);
@@ -189,8 +190,8 @@ function judge(write: Write, before: Write | undefined, terms: Term[], faults: s
 }
 
 /**
- * jobFaults compares the log lines of the leaders' work with the terms. Each line must be inside the term of its
- * writer, so that no two leaders worked at once. The writers and the API server must share a clock.
+ * jobFaults compares the log lines of leaders with the terms. Each line must be within the term of its writer, so that
+ * two leaders never worked at the same time. The writers and the API server must use the same clock.
  */
 export function jobFaults(jobs: readonly JobDone[], terms: readonly Term[]): string[] {
   if (jobs.length === 0) return ['no work was done'];
@@ -209,8 +210,8 @@ export function jobFaults(jobs: readonly JobDone[], terms: readonly Term[]): str
 }
 
 /**
- * rejectedWrites returns the writes that a store rejects if it checks tokens. The leader of each term, on Node or in
- * Go, writes to the store when it has acquired the Lease.
+ * rejectedWrites returns the writes that a store with a check of fencing tokens rejects. The leader of each term, on
+ * Node or in Go, writes to the store when it has acquired the Lease.
  */
 export function rejectedWrites(writes: readonly JobDone[], terms: readonly Term[]): JobDone[] {
   const store = new FencedStore();
@@ -219,7 +220,7 @@ export function rejectedWrites(writes: readonly JobDone[], terms: readonly Term[
   return inOrder.filter(({ token }) => !store.write(token));
 }
 
-/** handOversOf measures each release after which another term wrote a line of work. */
+/** handOversOf measures each release after which another leader wrote a log line. */
 export function handOversOf(terms: readonly Term[], jobs: readonly JobDone[]): HandOver[] {
   return terms.flatMap(({ releasedAt }, index) => {
     const next = terms[index + 1];

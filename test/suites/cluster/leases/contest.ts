@@ -26,14 +26,11 @@ export const goPrograms = ['kube-scheduler', 'kube-controller-manager'] as const
 /** Program is a contender: one of the Go programs, or a worker on Node. */
 export type Program = 'worker' | (typeof goPrograms)[number];
 
-/** noAuditLog is the reason for which suites are skipped without an audit log, or false if there is one. */
+/** noAuditLog is the reason to skip a suite that needs an audit log, or false. */
 export const noAuditLog =
   auditLog === undefined && 'CLUSTER_AUDIT_LOG does not name a command that prints the audit log of the API server';
 
-/**
- * noGoPrograms resolves with the reason for which suites are skipped without the Go programs, or with false if they are
- * installed.
- */
+/** noGoPrograms resolves with the reason to skip a suite that needs the Go programs, or with false. */
 export async function noGoPrograms(): Promise<string | false> {
   const finding = goPrograms.map((program) => run(runner, 'sh', '-c', `command -v ${program}`));
   const isFound = await Promise.all(finding).catch(() => false);
@@ -51,7 +48,9 @@ export class Contender extends CommandUnderTest {
   readonly program: Program;
   /** The number of terms that the contender has begun. */
   terms = 0;
-  /** isWorking is true if a worker has written a line in its latest term. */
+  /**
+   * isWorking is true if the contender's work has written at least one line since the contender last became the leader.
+   */
   isWorking = false;
   /** lateWrites are the lines that a worker wrote after its term. */
   readonly lateWrites: JobDone[] = [];
@@ -64,7 +63,7 @@ export class Contender extends CommandUnderTest {
   }
 }
 
-// The durations are short, so that a leader that was killed is replaced after a few seconds.
+// The durations are short, so that another contender replaces a killed leader after a few seconds.
 const times = { 'lease-duration': '6s', 'renew-deadline': '4s', 'retry-period': '1s' };
 
 /** Contest starts contenders and follows which of them leads. */
@@ -101,7 +100,7 @@ export class Contest extends EventEmitter<{ change: [] }> {
       apiVersion: 'kubescheduler.config.k8s.io/v1',
       kind: 'KubeSchedulerConfiguration',
       clientConnection: { kubeconfig: join(folder, 'kubeconfig') },
-      // No pod uses the scheduler of the test. The cluster's own scheduler places its pods.
+      // No pod uses the test's scheduler. The scheduler of the cluster places the pods.
       profiles: [{ schedulerName: 'for-no-pod' }],
     };
     await writeFile(join(folder, 'kubeconfig'), config);
@@ -145,7 +144,7 @@ export class Contest extends EventEmitter<{ change: [] }> {
   }
 
   /**
-   * Resolves when `claim` returns true. If it does not in time, rejects with `what` and the last log lines of all
+   * Resolves when `claim` returns true. If that takes too long, rejects with `what` and the last log lines of all
    * contenders.
    */
   async until(what: string, seconds: number, claim: () => boolean): Promise<void> {
@@ -169,7 +168,7 @@ export class Contest extends EventEmitter<{ change: [] }> {
       contender.isWorking = false;
       this.leaders.push(contender);
     }
-    // A worker logs this line after it has read the Lease.
+    // A worker logs this line when it has read the Lease for the first time.
     if (/"msg":"leader changed"|"Attempting to acquire leader lease/.test(line)) contender.isContending = true;
     if (line.includes('"msg":"job done"')) {
       contender.isWorking = true;
@@ -201,7 +200,7 @@ export class Contest extends EventEmitter<{ change: [] }> {
     const election = { ...times, 'resource-name': lease, 'resource-namespace': this.#namespace.name };
     const own = {
       'kube-scheduler': [`--config=${join(this.#folder, 'scheduler')}`],
-      // The controller of the test does nothing that disturbs the controllers of the cluster.
+      // The one controller of the test does not disturb the controllers of the cluster.
       'kube-controller-manager': [`--kubeconfig=${join(this.#folder, 'kubeconfig')}`, '--controllers=ttl-controller'],
     }[program];
     const flags = Object.entries(election).map(([name, value]) => `--leader-elect-${name}=${value}`);

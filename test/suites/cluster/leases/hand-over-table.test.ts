@@ -1,4 +1,4 @@
-// Tests that the table of hand-overs is written to its place on the page, and that nothing else on the page changes.
+// Tests that the table of hand-overs replaces the earlier table on the page, and that nothing else on the page changes.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readPage } from '../../../support/markdown.ts';
@@ -16,6 +16,6 @@ test('the hand-over table has the median and the longest hand-over in seconds, a
   );
 });
 
-test('a page without a place for the hand-over table is an error', () => {
+test('a page without a place for the hand-over table causes an error', () => {
   assert.throws(() => withHandOvers('# Title', 1, [5]), /no place for the hand-overs/);
 });

@@ -13,7 +13,7 @@ export function withHandOvers(page: string, rollouts: number, handOvers: readonl
   const median = sorted[Math.floor(sorted.length / 2)];
   const cells = [String(rollouts), String(sorted.length), seconds(median), seconds(sorted.at(-1))];
   return withPart(page, place, [
-    '| rolling updates | hand-overs | median | longest |',
+    '| rolling updates | hand-overs of the leadership | median time without a leader | longest time without a leader |',
     '| --- | --- | --- | --- |',
     `| ${cells.join(' | ')} |`,
   ]);

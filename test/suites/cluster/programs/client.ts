@@ -1,6 +1,6 @@
-// The load's clients on Node: closed loops that never retry, and the counts of each kind of client. The file imports
-// only Node and the files beside it, so that a pod can run it from a ConfigMap. It writes one JSON object per line, as
-// the clients in Go and Python do.
+// The test clients on Node. Each sends one request after another and never retries, and the results are counted for
+// each kind of client. The file imports only Node and the files beside it, so that a pod can run it from a ConfigMap.
+// It writes one JSON object per line, as the clients in Go and Python do.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client, Exchange, Job, LastingKind, Line, PodSecond, Tally } from './exchange.ts';
 import { httpClient, type HttpKind } from './http-client.ts';
@@ -21,13 +21,13 @@ function clientOf({ kind, url }: Job, index: number): Client {
   return kind in clients ? clients[kind as LastingKind](target) : httpClient(target, kind as HttpKind, index % 3 === 2);
 }
 
-/** Account counts the results of one run and prints them. */
+/** Account counts the results of the clients and prints them. */
 class Account {
   readonly tallies: Record<string, Tally> = {};
   readonly #kept = new Map<object, string>();
   #answered = new Map<string, number>();
 
-  /** If an exchange has no response, its pod is known only if the connection was kept from an earlier request. */
+  /** If an exchange has no response, its pod is known only if the connection had an earlier response. */
   add(client: object, { name, kind }: Job, result: Exchange, milliseconds: number): void {
     const { outcome, reason = '', pod, isNewConnection, toldToClose, isRequest } = result;
     const tally = (this.tallies[name] ??= {
@@ -77,20 +77,20 @@ async function askUntil(stop: AbortSignal, job: Job, index: number, account: Acc
     const began = performance.now();
     const result = await client.ask();
     account.add(client, job, result, performance.now() - began);
-    await pause(job.rest * (0.5 + Math.random())); // The pause keeps CPU free. Without the pause, a slow kube-proxy would become even slower.
+    await pause(job.rest * (0.5 + Math.random())); // The pause saves CPU. Without it, a slow kube-proxy would become even slower.
   }
 }
 
 /**
- * Retries until the first response. Before every kube-proxy knows the Service, a refused connect says nothing about its
- * pods.
+ * Retries until the first response. Until every kube-proxy knows the Service, a refused connection says nothing about
+ * the pods.
  */
 async function firstAnswer(job: Job): Promise<void> {
   const deadline = performance.now() + startLimit;
   const client = clientOf(job, 0);
   const end = setInterval(() => {
     client.end();
-  }, 1000); // A stream that has not failed within a second is established.
+  }, 1000); // A stream counts as established if it has not failed within a second.
   for (;;) {
     const { outcome, reason } = await client.ask();
     if (outcome === 'answered') break;

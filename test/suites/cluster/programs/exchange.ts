@@ -1,11 +1,11 @@
-// The types that all clients of the load share: their requests, their results, and their output.
+// The types that all test clients share: their requests, their results, and their output.
 
 /** The kind of request that a client sends, and whether it keeps its connection. */
 export type Kind = 'kept GET' | 'kept POST' | 'new GET' | 'new POST' | 'upload' | 'slow' | LastingKind;
 export type LastingKind = 'HTTP/2' | 'event stream' | 'WebSocket';
 
 /**
- * A number of clients of one kind. They share a row of the counts, and each rests for some milliseconds between
+ * A number of clients of one kind. They are counted in the same row, and each pauses for some milliseconds between
  * requests.
  */
 export interface Job {
@@ -17,13 +17,13 @@ export interface Job {
 }
 
 /**
- * How an exchange ended. *Lost*: the request was sent on an accepted connection that had not announced its end, and it
- * has no complete response. *Refused*: the connect failed, the complete response is a 429 or 503, or HTTP/2 lets the
- * client retry. *Wrong*: any other response.
+ * How an exchange ended. *Lost*: the request was sent on an accepted connection whose end was not announced, and its
+ * response is not complete. *Refused*: the connection failed, the complete response is a 429 or 503, or HTTP/2 allows
+ * the client to retry. *Wrong*: any other response.
  */
 export type Outcome = 'answered' | 'lost' | 'refused' | 'wrong';
 
-/** The counts of all clients in one row, and the duration of their longest exchange. */
+/** The counts of all clients in one row, and the duration of the longest exchange. */
 export type Tally = Record<Outcome | 'requests' | 'connections' | 'toldToClose' | 'slowestMilliseconds', number>;
 
 /** A line of a client's output. */
@@ -46,7 +46,7 @@ export interface Exchange {
   /** The pod that responded. It names itself in a header. */
   pod?: string | undefined;
   isNewConnection: boolean;
-  /** Whether the server announced the end of the connection, as the protocol provides. */
+  /** Whether the server announced the end of the connection in the way of its protocol. */
   toldToClose: boolean;
   /** True for an ordinary request, false for a long-lived stream. */
   isRequest: boolean;

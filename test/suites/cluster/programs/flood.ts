@@ -1,9 +1,9 @@
-// Keeps a server busy. For some seconds, each of many keep-alive connections always has a request waiting, so that the
-// server never catches up. Prints how the requests and connections ended.
+// Keeps a server busy: for some seconds, many keep-alive connections always have a request waiting. Prints how the
+// requests and connections ended.
 import { Agent, get } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Flood holds the counts of answered and failed requests. */
+/** Flood has the number of requests that got a response, and of those that failed. */
 export interface Flood {
   readonly connections: number;
   readonly answered: number;

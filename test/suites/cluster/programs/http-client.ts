@@ -1,4 +1,4 @@
-// An HTTP/1.1 client that keeps its connection, or opens one for each request, and never repeats a request.
+// An HTTP/1.1 client that keeps its connection, or opens one for each request. It never sends a request a second time.
 import { randomUUID } from 'node:crypto';
 import { Agent, type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
 import { answerLimit, type Client, type Exchange, type Kind, type LastingKind, type Outcome } from './exchange.ts';
@@ -15,8 +15,8 @@ interface Verdict {
 const slowMilliseconds = 300;
 
 /**
- * Milliseconds that a slow request takes. This exceeds the shutdown delay, so that the request is in flight when the
- * listener closes.
+ * How long a slow request takes, in milliseconds. This exceeds the shutdown delay, so that the request is in flight
+ * when the listener closes.
  */
 const longMilliseconds = 11_000;
 
@@ -24,16 +24,16 @@ const longMilliseconds = 11_000;
 const piece = Buffer.alloc(64 * 1024, 'x');
 const pieces = 32;
 
-/** httpClient returns a client of this kind. A slow client takes longer over each request. */
+/** httpClient returns a client of this kind. With `slow`, each of its requests takes longer. */
 export function httpClient(target: URL, kind: HttpKind, slow: boolean): Client {
   const agent = !kind.startsWith('new') && new Agent({ keepAlive: true, maxSockets: 1 });
   return {
     ask: () => exchange(target, kind, slow, agent),
-    end: () => undefined, // Nothing to end: every response is complete or fails by itself.
+    end: () => undefined, // Nothing to end: every response completes or fails by itself.
   };
 }
 
-/** exchange sends one request. A POST carries a random ID, which the right answer repeats. */
+/** `exchange()` sends one request. A POST carries a random ID, which the correct response repeats. */
 function exchange(target: URL, kind: HttpKind, slow: boolean, agent: Agent | false): Promise<Exchange> {
   const { promise, resolve } = Promise.withResolvers<Exchange>();
   const order = kind.endsWith('POST') ? randomUUID() : undefined;

@@ -1,4 +1,5 @@
-// An HTTP/2 client without TLS that keeps its session until it receives a GOAWAY, and never repeats a request.
+// An HTTP/2 client without TLS. It keeps its session until it receives a GOAWAY, and never sends a request a second
+// time.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
@@ -6,7 +7,7 @@ import { answerLimit, type Client, type Exchange } from './exchange.ts';
 
 const refusedStream = 'REFUSED_STREAM';
 
-/** The first of two GOAWAYs names the highest possible stream ID, and so refuses no stream (RFC 9113 section 6.8). */
+/** The first of two GOAWAYs has the highest possible stream ID, so that it refuses no stream (RFC 9113 section 6.8). */
 const highest = 2 ** 31 - 1;
 
 /** http2Client returns a client that posts a random ID and expects it in the response. */
@@ -28,14 +29,14 @@ export function http2Client(target: URL): Client {
       asking.add(asked);
       const result = await asked;
       asking.delete(asked);
-      // After the first GOAWAY, Node's client itself rejects the requests that it has not sent. The server never sees
+      // After the first GOAWAY, Node's client itself fails the requests that it has not sent. The server does not see
       // them.
       if (result.reason === refusedStream && lastStream === highest) return this.ask();
-      // A GOAWAY is counted once: with the first request on the session that replaces the ended one.
+      // Each GOAWAY is counted once: with the first request on the next session.
       return { ...result, isNewConnection, toldToClose: toldToClose && isNewConnection };
     },
     end() {
-      // Closing a session while a request is being created would reject that request.
+      // Closing the session while a request is being created would make that request fail.
       void Promise.all(asking).then(() => session?.close());
     },
   };
@@ -74,7 +75,7 @@ async function exchange(session: ClientHttp2Session): Promise<Exchange> {
     seen.pod = headers['x-served-by']?.toString();
   });
   stream.setEncoding('utf8').on('data', (chunk: string) => (seen.text += chunk));
-  stream.on('end', () => (seen.isComplete = true)).on('error', () => undefined); // The error code of the stream shows how it ended.
+  stream.on('end', () => (seen.isComplete = true)).on('error', () => undefined); // The error code of the stream says how it ended.
   stream.end(JSON.stringify({ id: order }));
   await new Promise((resolve) => stream.once('close', resolve));
   const { text, status, isComplete, pod } = seen;

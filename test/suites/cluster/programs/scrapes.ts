@@ -1,5 +1,6 @@
-// Scrapes every pod of some releases four times per second, from the pod's first address to its end. Writes each result
-// as one line of JSON. It runs in a pod, as Prometheus does, and finds the other pods through the API server.
+// Scrapes every pod of some releases four times per second, from the time when the pod has an address to its end.
+// Writes each result as one line of JSON. It runs in a pod, as Prometheus does, and finds the other pods through the
+// API server.
 import { readFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { get as getSecurely } from 'node:https';
@@ -30,7 +31,9 @@ const secret = (name: string) => readFileSync(`${secrets}/${name}`, 'utf8');
 const agent = new Agent({ keepAlive: true });
 const pods = new Set<string>();
 
-/** Resolves with the body of a 200. Any other result is no scrape, and resolves with undefined. */
+/**
+ * Resolves with the body of a response with status 200, and otherwise with undefined, because there is no scrape then.
+ */
 async function ask(host: string): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
   const options = { host, port: probePort, path: '/metrics', agent, signal: AbortSignal.timeout(answerLimit) };

@@ -1,10 +1,10 @@
-// Reads large responses slowly: one on a connection that it keeps, and one on a connection on which it has sent a FIN.
-// It logs when it has begun to read all of them, and in the end how many bytes each of them lacks.
+// Reads large responses slowly, one on a keep-alive connection and one on a connection on which it has sent a FIN. It
+// logs when it has begun to read all of them, and at the end how many bytes of each are missing.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** A line of the output. There is one for each response. */
+/** A line of the output about one response. */
 export interface Read {
   readonly type: 'begun' | 'read';
   readonly response: string;
@@ -12,13 +12,13 @@ export interface Read {
 }
 
 /**
- * Bytes that are read per millisecond. A response then takes 19 seconds, and for the last twelve it is in the server's
- * kernel.
+ * Bytes that are read per millisecond. A response then takes 19 seconds, and its rest is in the server's kernel for the
+ * last twelve.
  */
 const bytesPerMillisecond = 80;
 
-// Milliseconds without a byte after which the rest counts as missing. The rest cannot arrive after the network
-// interface of the pod has been removed.
+// After this many milliseconds without a byte, the rest of the response counts as missing. Once the network interface
+// of the pod is removed, the rest cannot arrive.
 const patience = 5_000;
 
 const [perHost = '', ...hosts] = process.argv.slice(2);
@@ -47,7 +47,7 @@ async function read(host: string, isHalfClosed: boolean): Promise<void> {
       say('begun', missing);
     }
   } catch {
-    // The number of received bytes shows how the connection ended.
+    // Ignore the error: the number of received bytes shows how the connection ended.
   }
   say('read', missing);
 }

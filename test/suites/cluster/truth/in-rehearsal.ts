@@ -1,4 +1,5 @@
-// Runs a case in a rehearsal, and builds the account of its pod from the log of its containers and from the events.
+// Runs a case in a rehearsal. Builds the account of its pod from the logs of its containers and the events of the
+// rehearsal.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { findIsolation } from '../../../../src/cli/rehearsal/container.ts';
 import { EventLog, type RehearsalEvent } from '../../../../src/cli/rehearsal/event-log.ts';
 import { readManifest } from '../../../../src/cli/rehearsal/manifest.ts';
-import { ScenarioRun } from '../../../../src/cli/rehearsal/run.ts';
+import { ScenarioRun } from '../../../../src/cli/rehearsal/scenario-run.ts';
 import type { Scenario } from '../../../../src/cli/rehearsal/scenarios.ts';
 import type { Line } from '../programs/told-server.ts';
 import type { Account } from './account.ts';
@@ -19,13 +20,13 @@ const place = {
   program: fileURLToPath(new URL('../programs/told-server.ts', import.meta.url)),
 };
 
-// How long Node takes to start, in milliseconds. A case counts its end from the first log line of the pod. A rehearsal
-// counts from the start of the process.
+// Measures how long Node takes to start. The time of a case begins with the first log line of the pod, but in a
+// rehearsal with the start of the process.
 const before = Date.now();
 spawnSync(place.node, [place.program, 'check', '/']);
 const startOfNode = Date.now() - before;
 
-// The rehearsal sends no load, because the cases test probes and ends. With a load, the rehearsal would report losses.
+// The rehearsal sends no requests, because the cases test only probes and ends. Otherwise it would report losses.
 const noLoad = {
   rate: 0,
   connections: 0,

@@ -19,12 +19,13 @@ import { onCluster } from './on-cluster.ts';
 import { page, withLosses, type Comparison } from './page.ts';
 import type { Case } from './pods.ts';
 
-// How many cases run at once, and the milliseconds between two starts. On a busier machine, the times would be wrong.
+// How many cases run at once, and the milliseconds between the starts of two cases. If the machine were busier, the
+// measured times would be wrong.
 const atOnce = 6;
 const apart = 1500;
 
-// The largest number of attempts for a case. On a busy machine a process may start or end late. The page lists what
-// differed in an earlier attempt.
+// A case is tried at most this many times, because a process may start or end late on a busy machine. The page lists
+// the differences of earlier attempts.
 const attempts = 3;
 
 const file = new URL('../../../../docs/rehearsal-truth.md', import.meta.url);
@@ -81,16 +82,16 @@ async function compareAll(some: readonly Case[], attempt: number): Promise<void>
   });
 }
 
-// Returns the case with the time at which the kubelet evicted the pod, because a case cannot set this time.
+// Returns the case with the time at which the kubelet evicted the pod. The case itself cannot choose this time.
 function atTimeOf(one: Case, account: Account | undefined): Case {
   const signal = account?.lines.find(({ what }) => what === 'SIGTERM');
   return signal === undefined ? one : { ...one, endsAfter: (signal.at - signal.startedAt) / 1000 };
 }
 
-// A case that fails is reported, and the other cases continue.
+// If a case fails, its failure is reported and the other cases continue.
 async function inTurn(some: readonly Case[], run: (one: Case) => Promise<Account>): Promise<Map<Case, Account>> {
   const accounts = new Map<Case, Account>();
-  // The longest cases start first, so that none runs alone at the end.
+  // The longest cases start first. Otherwise one of them would run alone at the end.
   const waiting = some.toSorted((a, b) => b.endsAfter - a.endsAfter);
   const next = async (index: number): Promise<void> => {
     await sleep(index * apart);

@@ -1,4 +1,5 @@
-// Runs a case on the cluster, and builds the account of its pod from its containers' logs, its status and its events.
+// Runs a case on the cluster. Builds the account of its pod from the logs of its containers, and from the status and
+// the events of the pod.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Line } from '../programs/told-server.ts';
 import { referenceImage } from '../images.ts';
@@ -17,17 +18,21 @@ const longestEviction = 180;
 
 /** onCluster runs a case in the namespace. The namespace already has the programs. */
 export async function onCluster(namespace: Namespace, one: Case): Promise<Account> {
-  const { name, endsAfter, gracePeriodSeconds, isEvicted = false } = one;
+  const { name, endsAfter, gracePeriodSeconds, isEvicted = false, isInPostStart = false } = one;
   const watched = new WatchedPod(namespace, name);
   await namespace.add(manifest(one));
-  await namespace.until(`${name} has started`, 90, () => watched.lines.length > 0);
+  const hasStarted = () =>
+    isInPostStart
+      ? namespace.events.some(({ reason, involvedObject }) => reason === 'Started' && involvedObject.name === name)
+      : watched.lines.length > 0;
+  await namespace.until(`${name} has started`, 90, hasStarted);
   const runs = () => [...namespace.runs.values()].filter(({ pod }) => pod === name);
   const hasEnded = () => runs().every(({ exitCode, isLogComplete }) => exitCode !== undefined && isLogComplete);
   if (isEvicted) {
     await namespace.until(`${name} is evicted`, longestEviction, hasEnded);
     await namespace.kubectl('delete', 'pod', name, '--wait=false');
   } else {
-    await sleep((watched.lines[0]?.at ?? 0) + endsAfter * 1000 - Date.now());
+    await sleep((watched.lines[0]?.at ?? Date.now()) + endsAfter * 1000 - Date.now());
     const grace = gracePeriodSeconds === undefined ? [] : [`--grace-period=${String(gracePeriodSeconds)}`];
     await namespace.kubectl('delete', 'pod', name, '--wait=false', ...grace);
     await namespace.until(`${name} is gone`, 90, () => watched.isGone && hasEnded());

@@ -8,11 +8,11 @@ export interface Comparison {
   readonly name: string;
   readonly title: string;
   readonly rows: readonly Row[];
-  /** The rows that differed in earlier attempts. */
+  /** Properties that differed in earlier attempts. */
   readonly earlier: readonly Row[];
 }
 
-// Parts of a rehearsal that follow the kubelet's source code, because this cluster did not show them.
+// Behaviour of a rehearsal that follows the source code of the kubelet, because it did not occur on the cluster.
 const fromSource: readonly (readonly [what: string, why: string])[] = [
   ['graceful node shutdown', 'the nodes have no systemd, whose inhibitor lock the kubelet needs'],
   ['soft eviction, and eviction for memory', 'the nodes share the memory of one machine'],
@@ -20,11 +20,11 @@ const fromSource: readonly (readonly [what: string, why: string])[] = [
   ['`OOMKilled`', 'a rehearsal limits no memory'],
   [
     'a back-off beyond 20 s, and its reset after 600 s',
-    'the script ends within minutes; unit tests have the arithmetic',
+    'the script ends within minutes, and unit tests check this arithmetic',
   ],
 ];
 
-/** page returns the text of docs/rehearsal-truth.md. */
+/** `page()` returns the text of docs/rehearsal-truth.md. */
 export function page(comparisons: readonly Comparison[], losses: readonly ComparedLoss[], versions: string): string {
   const agreeing = comparisons.filter(({ rows }) => rows.every(({ agrees }) => agrees)).length;
   const atOnce = comparisons.filter(
@@ -33,33 +33,35 @@ export function page(comparisons: readonly Comparison[], losses: readonly Compar
   return [
     '# The rehearsal beside a real kubelet',
     '',
-    `\`lameduck rehearse\` predicts what a kubelet does. This page compares both: ${String(comparisons.length)} pods ran under a real`,
-    `kubelet, and the same program and manifest ran in a rehearsal. In ${String(agreeing)} of them both agree,`,
-    `${String(atOnce)} of them at the first attempt.`,
+    `\`lameduck rehearse\` predicts what a kubelet does. This page compares a rehearsal with a real kubelet: ${String(comparisons.length)} pods ran under a real`,
+    `kubelet, and the same programs and manifests ran in a rehearsal. Kubelet and rehearsal agree for ${String(agreeing)} of the pods, and agreed for ${String(atOnce)} of these pods at the`,
+    'first attempt.',
     '',
-    `The kubelet was ${versions}. \`npm run truth\` writes this page; it needs a cluster.`,
+    `The kubelet had the version ${versions}. \`npm run truth\` writes this page, and needs a cluster.`,
     '',
     '## How it is compared',
     '',
     '- The answers to probes are read from the log of the server, because the kubelet logs no successful probe.',
     '- Times after SIGTERM agree if they differ by at most 0.1 s. All other times agree within 1.5 s, and counts within 1.',
     '- Exit codes, reasons, the order of events and the reported events must be equal.',
-    '- The signal of a sidecar is another step: containerd takes up to half a second to report the end of a container.',
-    '- In the cluster and in the rehearsal, a pod is deleted the same time after its start. The rehearsal runs without clients.',
-    '- A killed process cannot log its end. The table has the time of its last log line instead. It writes a line every 20 ms.',
+    '- The times of probe responses and of readiness count from the start of the program. A pod without a readiness probe is ready',
+    '  before its program has started, so the time of its readiness is negative.',
+    "- The time of a sidecar's SIGTERM may differ by 1.5 s, because containerd takes up to half a second to report the end of a container.",
+    '- In the cluster and in the rehearsal, a pod is deleted equally long after its start. The rehearsal has no clients.',
+    '- A killed process cannot log its end. The table has the time of its last log line instead. Each process logs a line every 20 ms.',
     '- The kubelet makes each wait of a back-off longer, by a random part of up to one half. The rehearsal waits without this part,',
-    '  and its column shows the range of possible times.',
+    '  and the column of the rehearsal shows the range of the times that are possible for a kubelet.',
     '- If cluster and rehearsal differ, the pod is compared again, up to three times, because a busy machine starts and ends',
-    '  processes late. The earlier differences are listed below the table of the pod.',
+    '  processes late. A list after the table of the pod shows the earlier differences.',
     '- The reported events do not include failed probes that found no listener, because these depend on milliseconds.',
     '',
     ...lossesSection(losses),
     ...comparisons.flatMap(section),
     '## From source',
     '',
-    'These parts of a rehearsal follow the source of the kubelet. No pod of this page shows them.',
+    'These parts of a rehearsal follow the source code of the kubelet, because no pod of this page shows the behavior of a real kubelet.',
     '',
-    ...table([['part', 'why it is not shown'], ...fromSource]),
+    ...table([['part of a rehearsal', 'why no pod of this page shows the part'], ...fromSource]),
     '',
   ].join('\n');
 }
@@ -79,12 +81,12 @@ function lossesSection(losses: readonly ComparedLoss[]): string[] {
   return [
     lossesHeading,
     '',
-    'Each server ran as a Deployment of two pods behind a Service. Each Deployment was rolled once, while sixteen clients sent',
-    'requests through kube-proxy. Ten of them kept their connection, and none retried. Each kube-proxy learned of a change up to',
+    'Each server ran as a Deployment of two pods behind a Service. Sixteen clients sent requests',
+    'through kube-proxy during one rolling update of each Deployment. Ten of the clients kept their connection, and none retried. Each kube-proxy learned of a change up to',
     '2 s late.',
     '`lameduck rehearse --manifest` then rehearsed the same Deployment with `--propagation 2s`. The cluster and the rehearsal send',
-    'different numbers of requests, so the counts differ. They agree if both lost or refused requests, and the server had served',
-    'before. For a server with lameduck, they agree if both sent requests, and neither lost or refused a request.',
+    'different numbers of requests, so the counts differ. Cluster and rehearsal agree if requests were lost or refused in both, and the',
+    'server had served before. For a server with lameduck, they agree if both sent requests, and neither lost or refused a request.',
     '',
     'Exit codes may differ: a server that waits for its kept-alive connections ends only when its clients happen to be idle. A server',
     'that ignores SIGTERM as PID 1 is killed, and its requests in flight are lost.',
@@ -104,26 +106,38 @@ function lossesSection(losses: readonly ComparedLoss[]): string[] {
 }
 
 function countsOf({ requests, lost, refused, exitCode }: Loss): string {
-  return `${String(lost)} lost, ${String(refused)} refused of ${String(requests)}, exit code ${String(exitCode)}`;
+  return `of ${String(requests)} requests: ${String(lost)} lost and ${String(refused)} refused, exit code ${String(exitCode)}`;
 }
 
 function section({ name, title, rows, earlier }: Comparison): string[] {
   return [
     `## ${name}`,
     '',
-    `A server that ${title}.`,
+    `This pod runs a server that ${title}.`,
     '',
     ...table([
-      ['', 'kubelet', 'rehearsal', 'agrees'],
-      ...rows.map((row) => [row.what, row.onCluster, row.inRehearsal, row.agrees ? 'yes' : '**no**']),
+      ['property', 'under a real kubelet', 'in the rehearsal', 'agrees'],
+      ...rows.map((row) => [
+        row.what,
+        row.onCluster || 'none',
+        row.inRehearsal || 'none',
+        row.agrees ? 'yes' : '**no**',
+      ]),
     ]),
     '',
-    ...(earlier.length === 0 ? [] : ['Different in an earlier attempt:', '', ...earlier.map(differenceOf), '']),
+    ...(earlier.length === 0
+      ? []
+      : [
+          'In an earlier attempt, the kubelet and the rehearsal differed in these properties of the pod:',
+          '',
+          ...earlier.flatMap(differenceOf),
+          '',
+        ]),
   ];
 }
 
-function differenceOf({ what, onCluster, inRehearsal }: Row): string {
-  return `- ${what}: ${onCluster || 'none'} under the kubelet, ${inRehearsal || 'none'} in the rehearsal`;
+function differenceOf({ what, onCluster, inRehearsal }: Row): string[] {
+  return [`- ${what}`, `  - kubelet: ${onCluster || 'none'}`, `  - rehearsal: ${inRehearsal || 'none'}`];
 }
 
 // Formats a table as the formatter does.

@@ -28,6 +28,11 @@ export interface Case {
   readonly spec: (place: Place) => Spec;
   /** Seconds from the first log line of the pod to its deletion, or in a rehearsal to its eviction. */
   readonly endsAfter: number;
+  /**
+   * Whether the pod is deleted while a postStart hook runs. The kubelet then gives out no log of the container, so the
+   * time counts from the kubelet's event `Started`.
+   */
+  readonly isInPostStart?: boolean;
   /** The grace period of the deletion, in seconds. */
   readonly gracePeriodSeconds?: number;
   /** Whether the kubelet evicts the pod. The kubelet chooses the time. */
@@ -69,10 +74,16 @@ function containers(...all: readonly Described[]): (place: Place) => SpecContain
 /** everySecond is the timing of a probe that runs every second and whose first failure counts. */
 export const everySecond = { periodSeconds: 1, failureThreshold: 1 };
 
-/** alone returns a pod with one container. */
+/** `alone()` returns a pod with one container. */
 export function alone(described: Described, spec: Partial<Spec> = {}): Case['spec'] {
   const make = containers(described);
   return (place) => ({ terminationGracePeriodSeconds: 10, ...spec, containers: make(place) });
+}
+
+/** together returns a pod with several regular containers. */
+export function together(terminationGracePeriodSeconds: number, ...all: readonly Described[]): Case['spec'] {
+  const make = containers(...all);
+  return (place) => ({ terminationGracePeriodSeconds, containers: make(place) });
 }
 
 /** withSidecars returns a pod with sidecars. The last container is the regular one. */

@@ -1,9 +1,10 @@
 // Names the events of a kubelet and of a rehearsal in the same way, so that they can be compared. It has no side
 // effects.
 
-/** reportOfProbe returns the report of a probe that failed, in words that do not depend on the HTTP client. */
+/** reportOfProbe describes a failed probe in words that do not depend on the HTTP client. */
 export function reportOfProbe(type: string, how: string, output: string): string[] {
-  // A probe may happen to run just before a server listens, or while it ends. Such a failure is not compared.
+  // A refused or broken connection is not compared: a probe may happen to run just before the server listens, or while
+  // the server ends.
   if (/refused|reset|EOF|hang up|dial tcp/i.test(output)) return [];
   if (how === 'errored' && !/no such file/i.test(output)) return [];
   if (/^(\w+ probe failed:)?\s*$/.test(output)) return [];

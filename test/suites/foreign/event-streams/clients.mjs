@@ -1,5 +1,5 @@
-// The clients: each reads one response and returns its text, or rejects. `onBegin` is called when the first part has
-// arrived.
+// Clients that each read one response. A client returns the text of the response, or rejects. It calls `onBegin` when
+// the first part has arrived.
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { PassThrough } from 'node:stream';
@@ -15,14 +15,14 @@ import OpenAI from 'openai';
 const query = 'subscription { word }';
 const accept = 'text/event-stream';
 
-/** wordsIn returns the words in the events of GraphQL, and the fields that make a client reconnect. */
+/** wordsIn returns the words in the GraphQL events, and the fields that tell a client to reconnect. */
 function wordsIn(text) {
   return [...text.matchAll(/"word":"(.*?)"|^(retry): /gm)].map(([, word, retry]) => word ?? retry).join('');
 }
 
 /**
- * subscribe reads the subscription with the client of graphql-sse. Retries are off, because it would otherwise
- * reconnect.
+ * `subscribe()` reads the subscription with the client of graphql-sse. Retries are off, because the client would
+ * otherwise reconnect.
  */
 async function subscribe(origin, onBegin, options) {
   const client = createClient({ url: `${origin}/graphql-sse`, retryAttempts: 0, ...options });
@@ -34,7 +34,7 @@ async function subscribe(origin, onBegin, options) {
   return text;
 }
 
-/** get reads the subscription as an EventSource does, until its first end. */
+/** `get()` reads the subscription until its first end, as an EventSource would. */
 async function get(url, onBegin) {
   const response = await fetch(`${url}?${new URLSearchParams({ query })}`, { headers: { accept } });
   let text = '';

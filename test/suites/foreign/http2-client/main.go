@@ -1,4 +1,4 @@
-// Sends HTTP/2 requests with net/http, in clear text or over TLS, until the server no longer responds.
+// Sends HTTP/2 requests with net/http, without TLS or over TLS, until the server no longer responds.
 //
 //	http2-client URL
 //
@@ -24,10 +24,11 @@ import (
 
 const sessions = 4
 
-// The timeout of a request. It is more than ten times the duration of the longest request.
+// The timeout of a request, more than ten times as long as the longest request takes.
 const patience = 15 * time.Second
 
-// kinds are the requests of one session. Each is sent again as soon as it has its response.
+// kinds are the kinds of requests that each session sends. When a request of a kind has its response, the next one of
+// this kind is sent.
 var kinds = map[string]func() (query string, body io.Reader){
 	"get": func() (string, io.Reader) {
 		return fmt.Sprintf("after=%d", rand.IntN(30)), nil
@@ -75,7 +76,7 @@ func transport() *http.Transport {
 
 // ask sends a request, prints its result, and reports whether the handler responded.
 func ask(client *http.Client, query string, body io.Reader) bool {
-	// A goroutine of the transport writes these. It may outlive the request.
+	// A goroutine of the transport writes these variables, and it may outlive the request.
 	var port, sent atomic.Int64
 	ctx := httptrace.WithClientTrace(context.Background(), &httptrace.ClientTrace{
 		GotConn: func(info httptrace.GotConnInfo) {

@@ -9,7 +9,7 @@ import { pool } from '../pool.mjs';
 const app = express();
 const httpServer = createServer(app);
 
-// Apollo Server stops by itself at SIGTERM, and then signals the process once more.
+// At SIGTERM, Apollo Server stops by itself, and then sends the signal to its process once more.
 const apollo = new ApolloServer({
   csrfPrevention: false,
   stopOnTerminationSignals: true,

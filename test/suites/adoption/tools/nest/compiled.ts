@@ -1,4 +1,4 @@
-// Code for each compiler: a correct program, and one mistake that the compiler must find.
+// Code that each tested compiler compiles: a correct program, and one mistake that the compiler must find.
 import { createServer } from 'http';
 import { lameduck, LameduckError, type LameduckOptions } from 'lameduck';
 import { runShutdown } from 'lameduck/testing';

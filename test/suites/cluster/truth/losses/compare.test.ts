@@ -23,7 +23,7 @@ const lossless: ComparedLoss = {
   rehearsal: { ...losing.rehearsal, refused: 0, verdict: 'clean', causes: [] },
 };
 
-test('a server that loses requests both on the cluster and in the rehearsal counts as agreement', () => {
+test('cluster and rehearsal agree if a server loses requests in both', () => {
   assert.ok(hasAgreed(losing));
   assert.ok(!hasAgreed({ ...losing, cluster: lossless.cluster }));
   assert.ok(!hasAgreed({ ...losing, rehearsal: { ...losing.rehearsal, refused: 0 } }));
@@ -37,7 +37,7 @@ for (const name of failuresToServe) {
   });
 }
 
-test('a server with lameduck counts as agreement if both runs sent requests and lost none', () => {
+test('for a server with lameduck, cluster and rehearsal agree if both sent requests and lost none', () => {
   const { server, cluster, rehearsal } = lossless;
   assert.ok(hasAgreed(lossless));
   for (const failed of [

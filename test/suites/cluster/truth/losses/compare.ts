@@ -1,4 +1,4 @@
-// Rolls every server on the cluster, rehearses it, and compares the losses.
+// Updates every server on the cluster, rehearses it, and compares the lost requests.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,9 +24,7 @@ export interface ComparedLoss {
   readonly rehearsal: Rehearsed;
 }
 
-/**
- * failuresToServe lists the causes that a rehearsal reports for a server that did not serve before its pod was deleted.
- */
+/** failuresToServe has the causes that mean that a server did not serve before its pod was deleted. */
 export const failuresToServe = ['crashed', 'neverReady', 'commandNotStarted'];
 
 /** hasAgreed returns whether both runs had the expected result: losses without lameduck, and none with it. */

@@ -1,4 +1,4 @@
-// A rolling update of a server on the cluster, while clients that never retry send requests to its Service.
+// Runs a rolling update of a server on the cluster. Meanwhile clients that never retry send requests to its Service.
 import { instanceLabel, isServing, Namespace, type Run } from '../../kubernetes.ts';
 import { Load } from '../../load.ts';
 import { addPrograms } from '../../program-pods.ts';
@@ -14,10 +14,10 @@ export interface Loss {
 }
 
 const replicas = 2;
-// The longest time for a rolling update, in seconds. A server that ignores SIGTERM runs until its grace period ends.
+// A rolling update may take this many seconds. A server that ignores SIGTERM runs until its grace period ends.
 const longestRollout = 180;
 
-/** onCluster rolls the server once, in its own namespace. */
+/** onCluster runs a rolling update of the server in a namespace of its own. */
 export async function onCluster({ name, manifest }: Server): Promise<Loss> {
   const namespace = new Namespace(`loses-${name}`);
   await namespace.create();

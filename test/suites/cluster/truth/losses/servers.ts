@@ -1,4 +1,4 @@
-// The servers that are rolled on a cluster and rehearsed, with their manifests and their command lines on this machine.
+// The servers that the comparison runs on a cluster and in a rehearsal, with their manifests and their command lines.
 import { run } from '../../../../support/command-line.ts';
 import { fileURLToPath } from 'node:url';
 import { referenceImage } from '../../images.ts';
@@ -15,9 +15,9 @@ export interface Server {
   readonly port: number;
   /** Whether the server uses the package. If so, no request may be lost. */
   readonly hasLameduck?: boolean;
-  /** manifest returns a Deployment and a Service with the server's name. */
+  /** `manifest()` returns a Deployment and a Service with the server's name. */
   readonly manifest: () => Promise<string>;
-  /** command returns the command line for a rehearsal, given the folder of the servers. */
+  /** `command()` returns the command line for a rehearsal, given the folder of the servers. */
   readonly command: (folder: string) => readonly string[];
 }
 
@@ -33,7 +33,7 @@ interface Described {
   readonly readiness?: object;
 }
 
-// The first port for a rehearsal. All servers listen on this machine, so each needs its own port.
+// The port of the first server in a rehearsal. All servers listen on this machine, so each needs its own port.
 const firstPort = 28_200;
 
 const node = 'localhost/lameduck-servers-node:dev';
@@ -77,7 +77,7 @@ const described: readonly Described[] = [
 
 const uvicorn = ['-m', 'uvicorn', 'app:app', '--host', '0.0.0.0', '--port', portOf('uvicorn')];
 
-/** servers lists the servers in the order of the page. The last server uses the package. */
+/** `servers` lists the servers in the order of the page. The last server uses the package. */
 export const servers: readonly Server[] = [
   ...described.map((one) => ({
     name: one.name,
@@ -137,8 +137,8 @@ function manifestOf({ name, image, command, env = {}, readiness }: Described): s
       strategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
       template: {
         metadata: { labels },
-        // Service links are off. Otherwise Kubernetes would set LIGHTSHIP_PORT for a Service called lightship, and the
-        // library would read it.
+        // With service links, Kubernetes would set LIGHTSHIP_PORT for the Service called lightship, and the library
+        // lightship would read it.
         spec: { enableServiceLinks: false, terminationGracePeriodSeconds: 15, containers: [container] },
       },
     },

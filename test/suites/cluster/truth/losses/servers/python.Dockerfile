@@ -1,4 +1,4 @@
-# A server on Python, from a folder that build.sh and copy-python.sh have filled.
+# A server on Python. build.sh and copy-python.sh have put it into the folder.
 FROM scratch
 COPY . /
 WORKDIR /servers

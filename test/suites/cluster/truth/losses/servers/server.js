@@ -20,7 +20,7 @@ const ways = {
     createTerminus(server, { signal: 'SIGTERM', healthChecks: { '/readyz': () => Promise.resolve() } });
   },
   async lightship() {
-    // The `exports` of this package lead to a file that Node rejects.
+    // The field `exports` of this package points to a file that Node cannot load, so import another file.
     const { createLightship } = await import(new URL('node_modules/lightship/dist/esm/index.js', import.meta.url));
     const lightship = await createLightship();
     lightship.registerShutdownHandler(() => server.close());

@@ -1,0 +1,191 @@
+// Sample data for the pictures of the dashboard: one hour of a Deployment with two pods, from 14:00. Some reports are slow
+// at 14:14, and a rollout begins at 14:30.
+
+/** Sample is one series of a query: its labels, and its value at each minute of the hour. */
+export interface Sample {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly at: (minute: number) => number | undefined;
+}
+
+type Line = (minute: number) => number;
+
+interface Pod {
+  readonly name: string;
+  /** The minutes in which the pod starts, becomes ready, receives SIGTERM and exits. */
+  readonly starts: number;
+  readonly isReady: number;
+  readonly stops: number;
+  readonly exits: number;
+}
+
+// The times of the rollout, in minutes. The replacement of a pod is ready before the pod receives SIGTERM.
+const pods: readonly Pod[] = [
+  { name: 'shop-7d4b9c8f-k8n2w', starts: -60, isReady: -60, stops: 31, exits: 31.7 },
+  { name: 'shop-7d4b9c8f-x2x4z', starts: -60, isReady: -60, stops: 32.5, exits: 33.2 },
+  { name: 'shop-5f6c7d9b-4tq9m', starts: 30.6, isReady: 30.8, stops: 99, exits: 99 },
+  { name: 'shop-5f6c7d9b-wv7hd', starts: 32.1, isReady: 32.3, stops: 99, exits: 99 },
+];
+
+/** Returns a number from -1 to 1 that looks random, and is the same in each run. */
+function scattered(number: number): number {
+  const product = Math.sin(number * 12.9898) * 43_758.5453;
+  return 2 * (product - Math.floor(product)) - 1;
+}
+
+/** Returns a line through random numbers, one every `step` minutes. */
+function wandering(seed: number, step: number): Line {
+  return (minute) => {
+    const before = Math.floor(minute / step);
+    const [from, to] = [scattered(before + seed * 1_009), scattered(before + 1 + seed * 1_009)];
+    return from + (to - from) * (minute / step - before);
+  };
+}
+
+/** Returns a line that varies around 0 by at most 1. */
+function noise(seed: number): Line {
+  const [slow, fast] = [wandering(seed, 7), wandering(seed + 0.5, 0.8)];
+  return (minute) => 0.5 * slow(minute) + 0.5 * fast(minute);
+}
+
+const around =
+  (middle: number, width: number, seed: number): Line =>
+  (minute) =>
+    middle + width * noise(seed)(minute);
+
+const constant =
+  (value: number): Line =>
+  () =>
+    value;
+
+/** Returns the sum of a line and a bump at a minute. */
+const withBump =
+  (line: Line, at: number, height: number, minutes = 1): Line =>
+  (minute) =>
+    line(minute) + height * Math.exp(-(((minute - at) / minutes) ** 2));
+
+const serves = ({ isReady, stops }: Pod, minute: number): boolean => minute >= isReady && minute < stops;
+const numberOf = (isCounted: (pod: Pod) => boolean): number => pods.filter(isCounted).length;
+
+/** Returns one series for each pod, for as long as the pod exists. */
+function perPod(line: (pod: Pod, seed: number) => Line, labels: Readonly<Record<string, string>> = {}): Sample[] {
+  return pods.map((pod, index) => ({
+    labels: { pod: pod.name, ...labels },
+    at: (minute) => (minute >= pod.starts && minute < pod.exits ? line(pod, index + 1)(minute) : undefined),
+  }));
+}
+
+/** Returns a line that divides a total over the pods that serve. A pod that drains loses its share within half a minute. */
+function shareOf(total: number, width: number): (pod: Pod, seed: number) => Line {
+  return (pod, seed) => (minute) => {
+    const share =
+      around(total, width, seed)(minute) /
+      Math.max(
+        1,
+        numberOf((one) => serves(one, minute)),
+      );
+    if (minute < pod.isReady) return 0;
+    return minute < pod.stops ? share : share * Math.max(0, 1 - (minute - pod.stops) * 2);
+  };
+}
+
+const one = (labels: Readonly<Record<string, string>>, at: Sample['at']): Sample[] => [{ labels, at }];
+const workload = { workload: 'shop' };
+const route = (name: string, status: string): Record<string, string> => ({
+  http_route: name,
+  http_response_status_code: status,
+});
+
+// A drain passes these signals in this order, so many minutes after SIGTERM.
+const signals: Readonly<Record<string, number>> = {
+  ShutdownInitiated: 0,
+  AfterShutdownDelayDuration: 0.17,
+  PreShutdownHooksStopped: 0.17,
+  NotAcceptingNewRequest: 0.18,
+  HTTPServerStoppedListening: 0.2,
+  InFlightRequestsDrained: 0.6,
+};
+
+const mebibyte = 2 ** 20;
+
+/** `samples` contains the series of each query, by the title of the panel and in the order of its queries. */
+export const samples: Readonly<Record<string, readonly Sample[][]>> = {
+  Requests: [
+    [
+      ...one(route('/orders', '200'), around(84, 9, 1)),
+      ...one(route('/orders/:id', '200'), around(52, 7, 2)),
+      ...one(route('/orders/:id', '404'), around(6, 2, 3)),
+      ...one(route('/reports', '200'), around(15, 3, 4)),
+      ...one(route('/reports', '503'), withBump(constant(0), 14, 3)),
+    ],
+  ],
+  'Error rate': [
+    one(workload, (minute) => Math.max(0, withBump(around(0.0006, 0.0005, 5), 14, 0.018)(minute))),
+    one(workload, (minute) => Math.max(0, around(0.0009, 0.0007, 6)(minute))),
+  ],
+  'Request duration': [
+    [
+      ...one({ http_route: '/orders' }, around(0.24, 0.05, 1)),
+      ...one({ http_route: '/orders/:id' }, around(0.12, 0.04, 2)),
+      ...one({ http_route: '/reports' }, withBump(around(1.7, 0.3, 3), 14, 1.6, 2)),
+    ],
+  ],
+  'In flight': [perPod(shareOf(42, 12)), perPod(shareOf(9, 2))],
+  Connections: [perPod(shareOf(180, 20))],
+  Replicas: [
+    one(workload, (minute) => numberOf(({ starts, exits }) => minute >= starts && minute < exits)),
+    one({ deployment: 'shop' }, (minute) => numberOf((pod) => serves(pod, minute))),
+  ],
+  'Lifecycle signals': [
+    [
+      ...one({ signal: 'MuxAndDiscoveryComplete' }, (minute) =>
+        numberOf(({ starts, exits }) => minute >= starts && minute < exits),
+      ),
+      ...one({ signal: 'HasBeenReady' }, (minute) =>
+        numberOf(({ isReady, exits }) => minute >= isReady && minute < exits),
+      ),
+      ...Object.entries(signals).flatMap(([signal, delay]) =>
+        one({ signal }, (minute) => numberOf(({ stops, exits }) => minute >= stops + delay && minute < exits)),
+      ),
+    ],
+  ],
+  'Shutdown time': [perPod((_, seed) => withBump(around(13, 1.5, seed), 14, 9, 2)), one({}, constant(46))],
+  'Requests during shutdowns': [
+    [
+      ...one(
+        { outcome: 'answered' },
+        (minute) => 214 * numberOf(({ stops, exits }) => minute >= stops && minute < exits),
+      ),
+      ...one({ outcome: 'refused' }, constant(0)),
+      ...one({ outcome: 'cut' }, constant(0)),
+    ],
+  ],
+  'Health checks': [
+    [
+      ...one({ type: 'livez', name: 'ping' }, constant(1)),
+      ...one({ type: 'readyz', name: 'database' }, constant(1)),
+      ...one({ type: 'readyz', name: 'shutdown' }, (minute) =>
+        numberOf(({ stops, exits }) => minute >= stops && minute < exits) > 0 ? 0 : 1,
+      ),
+    ],
+  ],
+  CPU: [perPod((pod, seed) => withBump(around(0.31, 0.05, seed), pod.starts, 0.35, 0.5))],
+  Heap: [
+    perPod((pod, seed) => (minute) => mebibyte * (48 + 14 * noise(seed)(minute) + Math.min(8, minute - pod.starts))),
+    perPod((pod, seed) => (minute) => mebibyte * (118 + 3 * noise(seed)(minute) + Math.min(14, minute - pod.starts))),
+  ],
+  'Event loop': [
+    perPod((_, seed) => around(0.27, 0.05, seed)),
+    perPod((_, seed) => withBump(around(0.018, 0.008, seed), 14, seed === 1 ? 0.12 : 0)),
+  ],
+  'Event loop stalls': [perPod((_, seed) => (minute) => (seed === 1 && minute >= 13.5 && minute < 14.5 ? 1 : 0))],
+  Leadership: [
+    perPod(
+      (_, seed) => (minute) => {
+        const leader = [31.1, 32.6].filter((end) => minute >= end).length;
+        return seed === leader + 1 ? 1 : 0;
+      },
+      { name: 'shop-jobs' },
+    ),
+  ],
+  Restarts: [perPod(() => constant(0))],
+};
