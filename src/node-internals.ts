@@ -3,7 +3,7 @@
 // 26, unless its comment says otherwise. Each comment says what happens if the part is missing. A test checks each part
 // on the running Node.
 import type { Worker } from 'node:cluster';
-import type { ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Http2Session, ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import { Socket, type AddressInfo, type Server } from 'node:net';
 
@@ -36,6 +36,30 @@ export function sessionsOf(server: Server): ServerHttp2Session[] {
   const sessions = hidden(server, 'sessions') as Iterable<Partial<ServerHttp2Session>> | undefined;
   if (typeof sessions?.[Symbol.iterator] !== 'function') return [];
   return [...sessions].filter((one) => typeof one.goaway === 'function' && !one.destroyed) as ServerHttp2Session[];
+}
+
+/**
+ * streamsOf lists the open streams of an HTTP/2 session. If Node's list is missing, the drain does not wait for a stream
+ * that is older than the lifecycle.
+ */
+export function streamsOf(session: ServerHttp2Session): ServerHttp2Stream[] {
+  const state = hidden(session, 'state') as { readonly streams?: ReadonlyMap<number, ServerHttp2Stream> } | undefined;
+  return [...(state?.streams?.values() ?? [])];
+}
+
+/** Compatible contains the request and response objects that node:http2's compatibility API creates for a stream. */
+export interface Compatible {
+  readonly request?: { readonly headers: IncomingHttpHeaders } | undefined;
+  readonly response?: object | undefined;
+}
+
+/**
+ * compatibleOf returns the objects that node:http2's compatibility API has created for a stream, if the program uses
+ * that API. Without the properties, the log names no path of a stream that is older than the lifecycle.
+ */
+export function compatibleOf(stream: ServerHttp2Stream): Compatible {
+  const [request, response] = ['request', 'response'].map((name) => hidden(stream, name) ?? undefined);
+  return { request: request as Compatible['request'], response };
 }
 
 /**
@@ -84,6 +108,15 @@ export function isInMessage(socket: Socket): boolean | undefined {
   // `finish` tells the parser that the socket has ended, as Node does. It returns an error if only a part of a request
   // has arrived. It changes the parser's state only if the end of the socket completes a body.
   return isInBody(socket) || parser.finish() instanceof Error;
+}
+
+/**
+ * isNewestRequest tells whether no HTTP/1.1 request has arrived on a socket after the given request. Without the
+ * property `parser`, it returns true, and a response may say `Connection: close` although an older pipelined request
+ * has no response yet.
+ */
+export function isNewestRequest(socket: Socket, request: object): boolean {
+  return (parserOf(socket)?.incoming ?? request) === request;
 }
 
 function parserOf(socket: Socket): Parser | null | undefined {

@@ -6,6 +6,8 @@ import { createServer, type ServerResponse } from 'node:http';
 import {
   connect as connectHttp2,
   createServer as createHttp2Server,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2';
@@ -107,6 +109,19 @@ test('an undocumented part of Node shows the TCP socket below a TLS socket', asy
   assert.equal(internals.tcpSocketOf((await secured)[0]), (await tcp)[0]);
 });
 
+test("an undocumented part of Node shows the objects that node:http2's compatibility API has created for a stream", async (t) => {
+  const server = createHttp2Server();
+  const requested = once(server, 'request') as Promise<[Http2ServerRequest, Http2ServerResponse]>;
+  const client = connectHttp2(`http://127.0.0.1:${String(await listen(t, server))}`);
+  t.after(() => {
+    client.destroy();
+  });
+  client.request({ ':path': '/compatible' }).on('error', () => undefined);
+  const [request, response] = await requested;
+  assert.deepEqual(internals.compatibleOf(request.stream), { request, response });
+  assert.equal(internals.compatibleOf(request.stream).request?.headers[':path'], '/compatible');
+});
+
 test('an undocumented part of Node shows the socket of an HTTP/2 session, and the state and the file of a stream', async (t) => {
   const server = createHttp2Server();
   const accepted = once(server, 'connection') as Promise<[Socket]>;
@@ -122,6 +137,8 @@ test('an undocumented part of Node shows the socket of an HTTP/2 session, and th
   const hasList = Number(process.versions.node.split('.')[0]) >= 24;
   assert.deepEqual(internals.sessionsOf(server), hasList ? [session] : []);
   const [stream] = await arrived;
+  assert.deepEqual(internals.streamsOf(session), [stream]);
+  assert.deepEqual(internals.compatibleOf(stream), { request: undefined, response: undefined });
   assert.equal(internals.isClosedHere(stream), false);
   assert.equal(internals.sendsFile(stream), false);
   const closed = [once(request, 'close'), once(stream, 'close')];

@@ -11,7 +11,7 @@ import {
 import type { Exchange, HttpExchange } from './exchange.ts';
 import { Http1Exchange } from './http1/exchange.ts';
 import type { Session } from './http2/session.ts';
-import { isHandedOver, isInBody, isInMessage, responseOn } from '../node-internals.ts';
+import { isHandedOver, isInBody, isInMessage, isNewestRequest, responseOn } from '../node-internals.ts';
 import { sendFin } from './responses/fin.ts';
 import { keyOf, type HttpResponse } from '../message.ts';
 import type { Upgraded } from './upgraded/socket.ts';
@@ -42,8 +42,11 @@ export class Connection {
   readonly #exchanges: HttpExchange[] = [];
   #closeAt = Infinity;
   #closeBy = Infinity;
-  /** #notedAt is when the last request arrived that was noted and not counted. */
-  #notedAt = 0;
+  /**
+   * #notedAt is when the last request arrived that was noted and not counted. For a request that is older than the
+   * lifecycle, it is when the lifecycle began.
+   */
+  #notedAt: number;
   #quietSince!: number;
   #bytesRead!: number;
   /** #allSentAt is when lameduck first saw that the last byte for the peer had been sent. */
@@ -51,6 +54,7 @@ export class Connection {
 
   constructor(socket: Socket, spoken: Spoken, now: number, isLate: boolean) {
     this.#state = spoken;
+    this.#notedAt = now;
     this.#take(socket, now, isLate);
   }
 
@@ -222,7 +226,9 @@ export class Connection {
 
   /** isLast returns true if no request has arrived on the connection after the given request. */
   isLast(exchange: HttpExchange): boolean {
-    return this.#exchanges[this.#exchanges.length - 1] === exchange;
+    // `exchanges` does not contain pipelined requests that are older than the lifecycle, but Node's parser shows the
+    // newest of them.
+    return this.#exchanges[this.#exchanges.length - 1] === exchange && isNewestRequest(this.#socket, exchange.request);
   }
 
   /**

@@ -24,6 +24,8 @@ export interface ServerEvents {
   /** onHandshake is called for a new TCP connection of a TLS server, before the TLS handshake. */
   onHandshake(socket: Socket): void;
   onSecureConnection(socket: Socket): void;
+  /** onOlderConnection is called for each connection of HTTP/1.1 that was accepted before `emit` was replaced. */
+  onOlderConnection(socket: Socket): void;
   /**
    * onRequest is called for each HTTP/1.1 request. It returns true if the program must not receive the request now. A
    * held request reaches the program later: onRequest then calls `proceed` with `event`.
@@ -145,9 +147,9 @@ function watched(send: Proceed, onThrow: (subject: object) => void): Proceed {
   };
 }
 
-// Creates records of the connections that were accepted before `emit` was replaced (P-053).
+// Creates records of the connections that were accepted before `emit` was replaced, and of their requests (P-053).
 function passOlder(server: Server, events: ServerEvents): void {
-  visitEach(connectionsOf(server), events.onConnection.bind(events), events.onFailure);
+  visitEach(connectionsOf(server), events.onOlderConnection.bind(events), events.onFailure);
   visitEach(sessionsOf(server), events.onSession.bind(events), events.onFailure);
 }
 

@@ -8,7 +8,7 @@ import { socketOf } from '../message.ts';
 import type { TrafficCounts, UnfinishedRequest } from '../observer.ts';
 import { Connection, connectionOf } from './connection.ts';
 import { handshake, http, type Spoken } from './connection-state.ts';
-import { socketUnder, tcpSocketOf } from '../node-internals.ts';
+import { socketUnder, streamsOf, tcpSocketOf } from '../node-internals.ts';
 import { Admission, type AdmissionOptions, type Records } from './admission/admission.ts';
 import { isLimited } from './admission/overload-limits.ts';
 import type { Hold } from './in-flight/hold.ts';
@@ -17,6 +17,7 @@ import type { HttpExchange } from './exchange.ts';
 import { Requests, type Ended, type RequestsOptions } from './in-flight/requests.ts';
 import type { Proceed, ServerEvents } from './server-events.ts';
 import type { Server } from './server.ts';
+import { Http2Exchange } from './http2/exchange.ts';
 import { Session } from './http2/session.ts';
 import { describeUnfinished } from './in-flight/unfinished.ts';
 import { takeUpgrade } from './upgraded/upgrade.ts';
@@ -128,6 +129,11 @@ export class Traffic implements ServerEvents, Records, Ended {
     this.#track(socket, http);
   }
 
+  onOlderConnection(socket: Socket): void {
+    this.connectionsAccepted++;
+    this.requests.enrolOlder(this.#track(socket, http));
+  }
+
   onHandshake(socket: Socket): void {
     this.connectionsAccepted++;
     this.#track(socket, handshake);
@@ -166,12 +172,17 @@ export class Traffic implements ServerEvents, Records, Ended {
     return false;
   }
 
-  // A session that began before lameduck replaced `emit` has no record yet.
-  onSession(session: ServerHttp2Session): Session {
+  // A session that began before lameduck replaced `emit` has no record yet. Its open streams are counted here, except
+  // `arriving`, which Admission counts (P-053).
+  onSession(session: ServerHttp2Session, arriving?: ServerHttp2Stream): Session {
     const socket = socketUnder(session);
     const connection = connectionOf(socket) ?? this.#track(socket, http);
-    const begun = connection.session ?? new Session(connection, session, this.#clock);
+    if (connection.session !== undefined) return connection.session;
+    const begun = new Session(connection, session, this.#clock);
     connection.enter({ is: 'session', session: begun });
+    for (const stream of streamsOf(session)) {
+      if (stream !== arriving) this.requests.enrol(Http2Exchange.older(connection, stream, this.#clock.now()), false);
+    }
     return begun;
   }
 

@@ -11,6 +11,7 @@ import { text } from 'node:stream/consumers';
 import { it } from 'node:test';
 import type { Http1Server } from '../../src/http/server.ts';
 import type { Parts } from '../../src/parts.ts';
+import type { SettingsOptions } from '../../src/settings/table.ts';
 import { adapters, type AdapterName } from '../support/adapters.ts';
 import { manage } from '../support/manage.ts';
 import { clientOn, describeAdapters, listen, serve, shutdownOf, type Client } from '../support/serving.ts';
@@ -48,8 +49,12 @@ it('P-090 each event of a server counts as a sign that the event loop is running
 });
 
 /** manageOpen adds a lifecycle to servers that already listen. In production, only lameduck/register does this. */
-async function manageOpen(adapter: AdapterName, servers: readonly Http1Server[]): Promise<Parts> {
-  const parts = manage(servers, {}, { isUnderRegister: adapter === 'register' });
+async function manageOpen(
+  adapter: AdapterName,
+  servers: readonly Http1Server[],
+  options: SettingsOptions = {},
+): Promise<Parts> {
+  const parts = manage(servers, options, { isUnderRegister: adapter === 'register' });
   parts.startup.begin();
   await parts.handle.signals.hasBeenReady.signaled;
   return parts;
@@ -116,6 +121,46 @@ describeAdapters((adapter) => {
     assert.equal(exitCode, 0);
     assert.ok((phases.InFlightRequestsDrained ?? 0) >= 1_000, 'an idle connection must stay open for one second');
   });
+
+  // With a limit, each request is counted when it arrives. A request that is older than the lifecycle was not counted.
+  for (const maxRequestsInflight of [0, 100]) {
+    const limit = maxRequestsInflight === 0 ? 'without overload limits' : 'with an overload limit';
+
+    it(`P-053 the drain waits for a request that is older than the lifecycle, ${limit}`, async () => {
+      const held: ServerResponse[] = [];
+      const server = await open((_, response) => held.push(response));
+      const client = await dial(adapter, server);
+      client.get('/older');
+      await until(() => held.length === 1);
+      const parts = await manageOpen(adapter, [server], { maxRequestsInflight });
+      assert.equal(parts.traffic.counts.requestsInFlight, 1);
+      const ended = parts.handle.shutdown();
+      await parts.handle.signals.httpServerStoppedListening.signaled;
+      held[0]?.end('whole');
+      const response = await client.reader.next();
+      assert.deepEqual([response?.body, response?.isClose], ['whole', true]);
+      assert.deepEqual((await ended).requests, { answered: 1, refused: 0, aborted: 0, cut: 0 });
+    });
+
+    it(`P-009, P-053 each pipelined request that is older than the lifecycle gets its response, ${limit}`, async () => {
+      const held: ServerResponse[] = [];
+      const server = await open((_, response) => held.push(response));
+      const client = await dial(adapter, server);
+      for (const path of ['/first', '/second', '/third']) client.get(path);
+      await until(() => held.length === 3);
+      const parts = await manageOpen(adapter, [server], { maxRequestsInflight });
+      const ended = parts.handle.shutdown();
+      await parts.handle.signals.httpServerStoppedListening.signaled;
+      const closes: (boolean | undefined)[] = [];
+      for (const response of held) {
+        response.end('whole');
+        closes.push((await client.reader.next())?.isClose);
+      }
+      assert.deepEqual(closes, [false, false, true]);
+      const { exitCode, requests } = await ended;
+      assert.deepEqual([exitCode, requests.aborted, requests.cut], [0, 0, 0]);
+    });
+  }
 
   const skip = adapter === 'register' && 'a server has its lifecycle once it listens';
   it(

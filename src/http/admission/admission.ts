@@ -39,7 +39,8 @@ export interface Records {
    * real, because a test has injected the request in the process (P-031).
    */
   adopt(socket: unknown): Connection | undefined;
-  onSession(session: ServerHttp2Session): Session;
+  /** onSession returns the record of a session. `arriving` is the stream by which lameduck has found the session. */
+  onSession(session: ServerHttp2Session, arriving: ServerHttp2Stream): Session;
 }
 
 type Decision = 'answered' | 'held' | 'passed on';
@@ -117,7 +118,7 @@ export class Admission {
       stream.on('error', () => undefined);
       return true;
     }
-    const { connection, hold } = connectionOf(session.socket)?.session ?? this.#records.onSession(session);
+    const { connection, hold } = connectionOf(session.socket)?.session ?? this.#records.onSession(session, stream);
     const exchange = new Http2Exchange(connection, stream, headers, this.#options.clock.now());
     const answer = this.#options.answer(exchange.request.url, exchange.request.method);
     if (answer !== undefined) exchange.response.ignoreErrors();

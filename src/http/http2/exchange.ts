@@ -4,6 +4,7 @@ import type { EventEmitter } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
 import { given, type HttpResponse } from '../../message.ts';
+import { compatibleOf } from '../../node-internals.ts';
 import { patchEmit } from '../../patch-emit.ts';
 import type { Connection } from '../connection.ts';
 import { noted, type HttpExchange, type State } from '../exchange.ts';
@@ -40,6 +41,17 @@ export class Http2Exchange implements HttpExchange {
     this.connection = connection;
     this.response = new StreamResponse(stream, headers, connection.socket);
     this.arrivedAt = arrivedAt;
+  }
+
+  /**
+   * `older()` returns the exchange of a stream that was opened before the lifecycle began. Node keeps the headers of its
+   * request only if the program uses node:http2's compatibility API.
+   */
+  static older(connection: Connection, stream: ServerHttp2Stream, arrivedAt: number): Http2Exchange {
+    const { request, response } = compatibleOf(stream);
+    const exchange = new Http2Exchange(connection, stream, request?.headers ?? {}, arrivedAt);
+    if (request !== undefined && response !== undefined) exchange.noteCompatible(request, response);
+    return exchange;
   }
 
   get request(): StreamRequest {

@@ -32,7 +32,7 @@ export class StreamRequest implements HttpRequest {
   }
 
   get method(): string {
-    return String(this.headers[':method']);
+    return String(this.headers[':method'] ?? '');
   }
 
   get url(): string {

@@ -170,6 +170,22 @@ export class Requests {
   }
 
   /**
+   * enrolOlder counts the HTTP/1.1 request that was in flight on a connection before the lifecycle began (P-053). Node
+   * shows only one response of a socket at a time. A further pipelined request is therefore counted when the response
+   * before it has ended, unless its own response has ended by then.
+   */
+  enrolOlder(connection: Connection): void {
+    const exchange = connection.enrolNoted();
+    if (exchange === undefined) return;
+    // Count the next request before this one is released, so that the connection never seems idle between them.
+    exchange.onEnd(() => {
+      this.enrolOlder(connection);
+    });
+    this.#begin(exchange, false);
+    if (this.inFlight.isShuttingDown) this.#beginShutdown(exchange);
+  }
+
+  /**
    * watch recognizes an event stream as soon as its headers have been sent. If no limit is set and there is no audit
    * log, watch does nothing.
    */

@@ -96,7 +96,18 @@ for (const isSecure of [false, true]) {
         streams[0]?.respond({ ':status': 200 });
         streams[0]?.end('whole');
         assert.equal((await outcome).body, 'whole');
-        assert.equal((await ended).exitCode, 0);
+        const { exitCode, requests } = await ended;
+        assert.deepEqual([exitCode, requests.answered], [0, 1]);
+      });
+
+      it('P-023, P-053 a stream that was opened before the lifecycle began is cut at the deadline', async (t) => {
+        const { client, streams, begin } = await dialOlder(t, isSecure);
+        const outcome = client.request('/');
+        await until(() => streams.length === 1);
+        const handle = await begin();
+        const record = await handle.shutdown('test', { budget: 100 });
+        assert.deepEqual([record.exitCode, record.requests.cut], [80, 1]);
+        assert.equal((await outcome).isWhole, false);
       });
     },
   );
