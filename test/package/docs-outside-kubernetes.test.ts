@@ -31,7 +31,7 @@ const sections = new Map(
     .slice(1)
     .map((text) => {
       const [{ text: config = '' } = {}] = blocksIn(text);
-      const [sum = ''] = /^With this configuration, the platform sends SIGKILL after .*$/m.exec(text) ?? [];
+      const [sum = ''] = /^With this configuration, .* sends SIGKILL after .*$/m.exec(text) ?? [];
       return [text.split('\n', 1)[0] ?? '', { config, sum }] as const;
     }),
 );
@@ -81,14 +81,14 @@ const platforms: Readonly<Record<string, (config: string) => { seconds: number; 
 };
 
 // Extracts the sum of the shutdown budget from the start line, in the form in which the page prints it.
-function sumIn(message: string): string {
+function sumIn(platform: string, message: string): string {
   const [, grace = '', budget = ''] =
     /SECONDS|terminationGracePeriodSeconds (\S+) .*= budget (\S+);/.exec(message) ?? [];
   const [, delay = '', destroy = '', drain = ''] =
     /max\(shutdownDelayDuration (\S+) .*destroyHookTimeout (\S+) .*= drain (\S+)$/.exec(message) ?? [];
   const inWords = (text: string): string => text.replace(/s$/, ' s');
   const before = delay === '0s' ? '' : `${inWords(delay)} for the delay, `;
-  return `With this configuration, the platform sends SIGKILL after ${inWords(grace)}. The shutdown budget is ${inWords(budget)}: ${before}${inWords(destroy)} for destroy hooks and ${inWords(drain)} for the drain.`;
+  return `With this configuration, ${platform} sends SIGKILL after ${inWords(grace)}. The shutdown budget is ${inWords(budget)}: ${before}${inWords(destroy)} for destroy hooks and ${inWords(drain)} for the drain.`;
 }
 
 describe('docs/outside-kubernetes.md', { concurrency: 5 }, () => {
@@ -99,7 +99,7 @@ describe('docs/outside-kubernetes.md', { concurrency: 5 }, () => {
       assert.equal(variables['LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS'], String(seconds));
       const program = disposed(t, new ProcessUnderTest('listens.ts', { ...variables, LAMEDUCK_LOG_FORMAT: 'json' }));
       const start = await program.line('the start', ({ msg = '' }) => msg.startsWith('lifecycle started'));
-      assert.equal(sumIn(start.msg ?? ''), sum);
+      assert.equal(sumIn(name, start.msg ?? ''), sum);
       await program.signaled('HasBeenReady');
       program.kill('SIGKILL');
       await program.exit;
