@@ -103,8 +103,10 @@ export class EmitOverride {
   interceptLater(signals: readonly NodeJS.Signals[], hurry: () => void): () => void {
     const listeners = new Map<string, Listener>();
     const end = (): void => {
-      for (const [signal, listener] of listeners) this.process.off(signal, listener);
       if (this.#interceptor === provisional) this.#interceptor = undefined;
+      const added = [...listeners];
+      listeners.clear();
+      for (const [signal, listener] of added) this.process.off(signal, listener);
     };
     const next = (): Interceptor | undefined => {
       hurry();
@@ -112,6 +114,7 @@ export class EmitOverride {
     };
     const provisional: Interceptor = {
       take: (event, args) => {
+        if (event === 'removeListener') keep(args);
         const own = listeners.get(event);
         if (own === undefined && event !== 'message' && !event.startsWith('SIG')) return false;
         if (next()?.take(event, args) === true) return true;
@@ -131,8 +134,22 @@ export class EmitOverride {
         if (this.emitting !== signal) this.emit(signal, args);
       };
     };
+    const add = (signal: string): void => {
+      listeners.set(signal, this.added(signal, emitAgain(signal)));
+    };
+    // Adds a listener again that the program has removed. `process.removeAllListeners()` also removes the listener that
+    // `keep` has just added, without an event. So `keep` looks again in the next tick.
+    const keep = ([event, listener]: readonly unknown[]): void => {
+      const signal = event as string;
+      if (listener !== listeners.get(signal)) return;
+      add(signal);
+      this.process.nextTick(() => {
+        const present = listeners.get(signal);
+        if (present !== undefined && !this.process.rawListeners(signal).includes(present)) add(signal);
+      });
+    };
     this.#interceptor ??= provisional;
-    for (const signal of signals) listeners.set(signal, this.added(signal, emitAgain(signal)));
+    for (const signal of signals) add(signal);
     return end;
   }
 

@@ -35,6 +35,13 @@ test('with lameduck/register, a process signal before the first response starts 
   assert.ok(said.indexOf('whole') < said.indexOf('shutdown ended') && said.includes('whole'), said.join());
 });
 
+test('with lameduck/register, a process signal before the first response starts a drain even if the program has removed all listeners', async (t) => {
+  const removed = "process.removeAllListeners(); process.kill(process.pid, 'SIGTERM');";
+  const command = started(t, program(removed));
+  assert.deepEqual(await command.exit, { code: 0, signal: null });
+  assert.ok(messages(command.lines).includes('whole'));
+});
+
 test("with lameduck/register, the program's own listener of a signal before the first response is called after the drain", async (t) => {
   const own = "process.on('SIGTERM', () => { say('own listener'); process.exit(7); });";
   const command = started(t, program("process.kill(process.pid, 'SIGTERM');", own));
