@@ -5,8 +5,8 @@ import type { Server as NetServer } from 'node:net';
 import type { EventEmitter } from 'node:events';
 import { isMainThread, parentPort } from 'node:worker_threads';
 import { startImmediate, systemClock } from './clock.ts';
-import { Group } from './process/cluster/group.ts';
-import { Membership, type MembershipOptions } from './process/cluster/membership.ts';
+import { Workers } from './process/cluster/workers.ts';
+import { GroupMembership, type GroupMembershipOptions } from './process/group-membership.ts';
 import { preloadInWorkers } from './process/cluster/preload.ts';
 import { SharedListeners } from './process/cluster/shared-listeners.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -100,7 +100,7 @@ function inCluster(options: GroupOptions): InGroup {
 
 // Returns the group of a primary, whose process may fork workers later. Its lifecycle has no server.
 function primary(cluster: Cluster, settings: Settings, parts: () => Parts, listeners: SharedListeners): InGroup {
-  const group = new Group({
+  const workers = new Workers({
     cluster,
     clock: systemClock,
     probePort: settings.probePort,
@@ -114,30 +114,30 @@ function primary(cluster: Cluster, settings: Settings, parts: () => Parts, liste
   // Add the checks before the lifecycle starts, because no check can be added after the start.
   startImmediate(() => {
     const { health, shutdown } = parts();
-    shutdown.drainWith(group);
-    if (group.isEmpty) return;
-    health.addOwnReadyz(reasons.workers(group));
+    shutdown.drainWith(workers);
+    if (workers.isEmpty) return;
+    health.addOwnReadyz(reasons.workers(workers));
     health.addLivez('worker-event-loops', () => {
-      group.live();
+      workers.live();
     });
   });
   return {
     ...alone,
-    ends: group.ends,
+    ends: workers.ends,
     observer: {
       ...silent,
       onSignal({ name }) {
-        if (name === 'ShutdownInitiated') shutDown(group, settings, parts());
-        if (name === 'NotAcceptingNewRequest') void group.stopAccepting();
+        if (name === 'ShutdownInitiated') shutDown(workers, settings, parts());
+        if (name === 'NotAcceptingNewRequest') void workers.stopAccepting();
       },
     },
   };
 }
 
-function shutDown(group: Group | Threads, settings: Settings, { shutdown, recorder }: Parts): void {
+function shutDown(workers: Workers | Threads, settings: Settings, { shutdown, recorder }: Parts): void {
   const { reason } = recorder.soFar();
   const signal = settings.shutdownSignals.find((name) => name === reason) ?? settings.shutdownSignals[0] ?? 'SIGTERM';
-  group.shutDown(signal, shutdown.deadlines?.drainBy ?? systemClock.now());
+  workers.shutDown(signal, shutdown.deadlines?.drainBy ?? systemClock.now());
 }
 
 // Returns a function that records the exit code of a worker, if the code is one of `exitCodes`. lameduck does not know
@@ -150,7 +150,7 @@ function noteExitCode(parts: () => Parts): (exitCode: number) => void {
 
 function worker(options: GroupOptions): InGroup {
   const { environment, parts } = options;
-  const membership = new Membership({ channel: process, ...memberOf(parts) });
+  const membership = new GroupMembership({ channel: process, ...membershipOptions(parts) });
   // When the primary has received the exit code, it may send a process signal to this worker. Node drops a signal if
   // its last listener is removed before Node delivers it. So wait until lameduck has removed its listeners.
   const onEnded = (exitCode: number): void => {
@@ -173,7 +173,7 @@ function ownProbePort({ settings, sources }: GroupOptions): number | undefined {
   return sources.probePort === 'default' ? undefined : settings.probePort;
 }
 
-interface MemberActions {
+interface WorkerActions {
   readonly probePort: number | undefined;
   /** onEnded is called when the lifecycle has ended but the process continues. */
   readonly onEnded: (exitCode: number) => void;
@@ -182,7 +182,7 @@ interface MemberActions {
 }
 
 // Returns the group of a worker or a worker thread, which reports to the owner of the group.
-function inGroupOf(membership: Membership, { probePort, onEnded, onNoOwner }: MemberActions): InGroup {
+function inGroupOf(membership: GroupMembership, { probePort, onEnded, onNoOwner }: WorkerActions): InGroup {
   return {
     ...alone,
     observer: {
@@ -201,7 +201,7 @@ function inGroupOf(membership: Membership, { probePort, onEnded, onNoOwner }: Me
   };
 }
 
-function memberOf(parts: () => Parts): Omit<MembershipOptions, 'channel'> {
+function membershipOptions(parts: () => Parts): Omit<GroupMembershipOptions, 'channel'> {
   return {
     clock: systemClock,
     isReady: () => parts().health.readyz.passes(),
@@ -241,11 +241,11 @@ function withThreads(group: InGroup, { settings, parts }: GroupOptions): InGroup
 function workerThread(options: GroupOptions): InGroup {
   const { parts, servers } = options;
   const channel = new ThreadChannel();
-  const { shutDown: begin, ...member } = memberOf(parts);
-  const membership = new Membership({
+  const { shutDown: begin, ...rest } = membershipOptions(parts);
+  const membership = new GroupMembership({
     channel,
     hasServer: servers.length > 0,
-    ...member,
+    ...rest,
     async shutDown(...args) {
       await begin(...args);
       // Stop listening for messages of the main thread, so that this thread can end.

@@ -5,7 +5,7 @@ import { exitCodes } from '../exit-codes.ts';
 import type { EmitOverride } from './emit-override.ts';
 import type { Exit, Print } from './exit.ts';
 import { Listening } from './listening.ts';
-import { Members, type AllEnded, type Member } from './members.ts';
+import { JoinedLifecycles, type AllEnded, type JoinedLifecycle } from './joined-lifecycles.ts';
 import { OwnListeners, type Listener } from './own-listeners.ts';
 import { next, type Actions, type Event, type ProcessSignal, type State } from './signals-and-errors.ts';
 import { startWatchdog } from './watchdog.ts';
@@ -34,7 +34,7 @@ export class ProcessEnd {
   hasWarnedOfLauncher = false;
   readonly #options: ProcessEndOptions;
   readonly #process: NodeJS.Process;
-  readonly #members: Members;
+  readonly #lifecycles: JoinedLifecycles;
   readonly #listening: Listening;
   readonly #ownListeners: OwnListeners;
   #state: State = { phase: 'running' };
@@ -42,7 +42,7 @@ export class ProcessEnd {
   constructor(options: ProcessEndOptions) {
     this.#options = options;
     this.#process = options.override.process;
-    this.#members = new Members(options.clock);
+    this.#lifecycles = new JoinedLifecycles(options.clock);
     this.#listening = new Listening(options.override, (event, args) => {
       if (event !== 'message' || isShutdownMessage(event, args)) this.#onProcessSignal(event, undefined);
     });
@@ -62,22 +62,22 @@ export class ProcessEnd {
    * signals at once, even before the server listens (P-066). A process may have several lifecycles (A-032). The
    * returned function removes the lifecycle. If no other lifecycle is left, it also removes every listener (P-070).
    */
-  join(member: Member): () => void {
-    if (this.#members.size === 0) this.#intercept();
-    this.#members.add(member);
-    for (const signal of member.shutdownSignals) this.#listening.listen(signal);
-    if (member.takesShutdownMessage && this.#process.channel !== undefined) this.#listening.listen('message');
+  join(lifecycle: JoinedLifecycle): () => void {
+    if (this.#lifecycles.size === 0) this.#intercept();
+    this.#lifecycles.add(lifecycle);
+    for (const signal of lifecycle.shutdownSignals) this.#listening.listen(signal);
+    if (lifecycle.takesShutdownMessage && this.#process.channel !== undefined) this.#listening.listen('message');
     const state = this.#state;
     // If the process is already ending, shut down the new lifecycle in the next tick. Its caller has registered its
     // hooks by then.
-    if (state.phase !== 'running') this.#process.nextTick(() => this.#members.shutDown([member], state.cause));
+    if (state.phase !== 'running') this.#process.nextTick(() => this.#lifecycles.shutDown([lifecycle], state.cause));
     return () => {
       // Keep the listeners while the process is ending. Without a listener, a late signal would kill the process.
-      if (this.isEnding || !this.#members.delete(member)) return;
-      for (const signal of member.shutdownSignals)
-        if (!this.#members.haveShutdownSignal(signal)) this.#listening.forget(signal);
-      if (!this.#members.takeShutdownMessage) this.#listening.forget('message');
-      if (this.#members.size === 0) this.#options.override.stopIntercepting();
+      if (this.isEnding || !this.#lifecycles.delete(lifecycle)) return;
+      for (const signal of lifecycle.shutdownSignals)
+        if (!this.#lifecycles.haveShutdownSignal(signal)) this.#listening.forget(signal);
+      if (!this.#lifecycles.takeShutdownMessage) this.#listening.forget('message');
+      if (this.#lifecycles.size === 0) this.#options.override.stopIntercepting();
     };
   }
 
@@ -85,7 +85,7 @@ export class ProcessEnd {
    * endAfterLoss ends the process with the exit code for lost leadership. If `isAtOnce` is false, it shuts down first.
    */
   endAfterLoss(reason: string, isAtOnce: boolean): void {
-    this.#handle({ kind: 'loss', reason, isAtOnce: isAtOnce || this.#members.size === 0 });
+    this.#handle({ kind: 'loss', reason, isAtOnce: isAtOnce || this.#lifecycles.size === 0 });
   }
 
   #intercept(): void {
@@ -102,13 +102,13 @@ export class ProcessEnd {
     // Write the final line before the logger's own `exit` listener stops the logger (P-061).
     if (event === 'exit') this.#onExit(args[0] as number);
     if (event === 'removeListener') this.#listening.keep(args);
-    const isMessage = this.#members.takeShutdownMessage && isShutdownMessage(event, args);
-    return (isMessage || this.#members.haveShutdownSignal(event)) && this.#onProcessSignal(event, args);
+    const isMessage = this.#lifecycles.takeShutdownMessage && isShutdownMessage(event, args);
+    return (isMessage || this.#lifecycles.haveShutdownSignal(event)) && this.#onProcessSignal(event, args);
   }
 
   #onProcessSignal(event: string, args: readonly unknown[] | undefined): boolean {
     const hasListeners = args !== undefined && this.#listening.othersOf(event).length > 0;
-    const then = this.#members.some((member) => member.runsOwnListeners) ? 'call' : 'hold';
+    const then = this.#lifecycles.some((lifecycle) => lifecycle.runsOwnListeners) ? 'call' : 'hold';
     const listeners = hasListeners ? then : 'none';
     return this.#handle({ kind: 'signal', event, args, listeners, at: this.#options.clock.now() });
   }
@@ -124,12 +124,12 @@ export class ProcessEnd {
   readonly #actions: Actions = {
     begin: (cause) => {
       const { clock, exit } = this.#options;
-      const members = [...this.#members];
+      const lifecycles = [...this.#lifecycles];
       // Listen for `exit` too, in case a library has replaced `process.emit`, as the signal-exit of execa does.
       this.#process.prependListener('exit', (code) => {
         this.#onExit(code);
       });
-      const endsAt = (): number => Math.max(...members.map((member) => member.endsAt() ?? -Infinity));
+      const endsAt = (): number => Math.max(...lifecycles.map((lifecycle) => lifecycle.endsAt() ?? -Infinity));
       startWatchdog(clock, endsAt, () => {
         try {
           this.#handle({ kind: 'watchdog' });
@@ -138,13 +138,13 @@ export class ProcessEnd {
         }
       });
       this.#actions.join(cause);
-      void this.#members.ended().then((ended) => {
+      void this.#lifecycles.ended().then((ended) => {
         this.#onDrained(ended);
       });
     },
     join: (cause) => {
       if (cause.kind === 'uncaught error') this.#options.print(cause.error, cause.origin);
-      this.#members.shutDown([...this.#members], cause);
+      this.#lifecycles.shutDown([...this.#lifecycles], cause);
     },
     // A process signal that arrived while the event loop was blocked is delivered in this turn or the next turn.
     settleSignal: () => {
@@ -153,7 +153,7 @@ export class ProcessEnd {
       );
     },
     logHeldListeners: (signal) => {
-      for (const member of this.#members) member.onListenersHeld(signal, this.#signalListeners().length);
+      for (const lifecycle of this.#lifecycles) lifecycle.onListenersHeld(signal, this.#signalListeners().length);
     },
     callListeners: () => {
       this.#ownListeners.callAtOnce(this.#signalListeners(), this.#signal?.args ?? []);
@@ -161,7 +161,7 @@ export class ProcessEnd {
     callHeldListeners: (exitCode) => void this.#callHeldListeners(exitCode),
     endByItself: () => {
       this.#disconnect();
-      for (const member of this.#members) member.afterListeners();
+      for (const lifecycle of this.#lifecycles) lifecycle.afterListeners();
       // Write the final line before the logger's own `beforeExit` listener stops the logger.
       this.#process.prependOnceListener('beforeExit', (code) => {
         this.#report(code, []);
@@ -178,7 +178,7 @@ export class ProcessEnd {
     },
     pass: () => undefined,
     exit: (code, message) => {
-      if (message !== undefined) for (const member of this.#members) member.warn(message);
+      if (message !== undefined) for (const lifecycle of this.#lifecycles) lifecycle.warn(message);
       if (code !== undefined) this.#report(code, []);
       this.#options.exit.exit(code ?? this.#options.exit.code);
     },
@@ -190,7 +190,7 @@ export class ProcessEnd {
 
   #onDrained({ exitCode, endsAt }: AllEnded): void {
     const { clock, exit } = this.#options;
-    const isUnderRegister = this.#members.every((member) => member.isUnderRegister);
+    const isUnderRegister = this.#lifecycles.every((lifecycle) => lifecycle.isUnderRegister);
     // The process must exit with an exit code, and not be killed by the signal (P-059). After a clean shutdown, do not
     // replace the exit code that the program has set.
     if (exitCode !== exitCodes.clean) this.#process.exitCode = exitCode;
@@ -213,18 +213,20 @@ export class ProcessEnd {
   async #callHeldListeners(exitCode: number): Promise<void> {
     const listeners = this.#signalListeners();
     this.#report(exitCode, []);
-    for (const member of this.#members) member.beforeListeners();
+    for (const lifecycle of this.#lifecycles) lifecycle.beforeListeners();
     const called = this.#ownListeners.callOneByOne(listeners, this.#signal?.args ?? []);
     this.#exitWhenIdle((holders) => {
-      for (const member of this.#members) member.onHeldOpen(holders);
+      for (const lifecycle of this.#lifecycles) lifecycle.onHeldOpen(holders);
     });
     await called;
-    for (const member of this.#members) member.afterListeners();
+    for (const lifecycle of this.#lifecycles) lifecycle.afterListeners();
     this.#disconnect();
   }
 
   #exitWhenIdle(onHeldOpen: (holders: readonly string[]) => void): void {
-    const patience = this.#members.every((member) => member.isDeveloped) ? exitPatienceInDevelopment : exitPatience;
+    const patience = this.#lifecycles.every((lifecycle) => lifecycle.isDeveloped)
+      ? exitPatienceInDevelopment
+      : exitPatience;
     this.#ownListeners.whenIdleFor(patience, () => {
       onHeldOpen(this.#options.exit.heldBy());
       this.#actions.exit();
@@ -248,7 +250,7 @@ export class ProcessEnd {
     // A program that calls `process.exit(0)` during a shutdown does not know whether the shutdown fails. So exit with
     // the exit code of the shutdown.
     if (code === exitCodes.clean) {
-      const owed = Math.max(...[...this.#members].map((member) => member.cutShort()));
+      const owed = Math.max(...[...this.#lifecycles].map((lifecycle) => lifecycle.cutShort()));
       if (owed > exitCodes.clean) this.#process.exitCode = owed;
     }
     this.#report(Number(this.#process.exitCode ?? code), []);
@@ -257,7 +259,7 @@ export class ProcessEnd {
 
   // Writes the final line of each shutdown that has begun, even if the program itself exits the process.
   #report(exitCode: number, holders: readonly string[]): void {
-    for (const member of this.#members) member.report(holders, exitCode);
+    for (const lifecycle of this.#lifecycles) lifecycle.report(holders, exitCode);
   }
 }
 

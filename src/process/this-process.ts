@@ -14,7 +14,7 @@ const print: Print = (error, origin) => {
   writeOut(standardError, describeUncaught(error, origin));
 };
 
-// Change the key when Member or the public members of ProcessEnd change.
+// Change the key when JoinedLifecycle or the public members of ProcessEnd change.
 const key = Symbol.for('lameduck.process-end/v2');
 
 /**

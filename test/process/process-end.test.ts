@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EmitOverride } from '../../src/process/emit-override.ts';
 import { Exit } from '../../src/process/exit.ts';
-import type { Ended, Member } from '../../src/process/members.ts';
+import type { Ended, JoinedLifecycle } from '../../src/process/joined-lifecycles.ts';
 import { ProcessEnd } from '../../src/process/process-end.ts';
 import { FakeClock, settled } from '../support/fake-clock.ts';
 import { FakeProcess } from '../support/fake-process.ts';
@@ -11,7 +11,7 @@ import { FakeProcess } from '../support/fake-process.ts';
 const clean: Ended = { exitCode: 0, durationMs: 1_000, budgetMs: 28_000 };
 
 /** LifecycleUnderTest drains until the test ends the drain. */
-class LifecycleUnderTest implements Member {
+class LifecycleUnderTest implements JoinedLifecycle {
   readonly shutdownSignals = ['SIGTERM', 'SIGINT'] as const;
   readonly takesShutdownMessage = false;
   readonly isDeveloped = false;
@@ -31,7 +31,7 @@ class LifecycleUnderTest implements Member {
     this.#clock = clock;
   }
 
-  begin: Member['begin'] = (cause) => {
+  begin: JoinedLifecycle['begin'] = (cause) => {
     this.log.push(`begin ${'reason' in cause ? cause.reason : cause.kind}`);
     this.#endsAt ??= this.#clock.now() + 28_000;
     return this.#ended;
@@ -75,7 +75,7 @@ interface UnderTest {
   readonly lifecycle: LifecycleUnderTest;
 }
 
-function create(options: Partial<Pick<Member, 'isUnderRegister' | 'runsOwnListeners'>> = {}): UnderTest {
+function create(options: Partial<Pick<JoinedLifecycle, 'isUnderRegister' | 'runsOwnListeners'>> = {}): UnderTest {
   const [target, clock, log]: [FakeProcess, FakeClock, string[]] = [new FakeProcess(), new FakeClock(), []];
   const injected = target as unknown as NodeJS.Process;
   const print = (error: unknown): void => {

@@ -4,11 +4,11 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openCheckpoint } from '../../src/process/checkpoint.ts';
-import type { Member } from '../../src/process/members.ts';
+import type { JoinedLifecycle } from '../../src/process/joined-lifecycles.ts';
 import { thisProcess } from '../../src/process/this-process.ts';
 import { folder } from '../support/termination-log.ts';
 
-function memberFor(...shutdownSignals: NodeJS.Signals[]): Member {
+function lifecycleFor(...shutdownSignals: NodeJS.Signals[]): JoinedLifecycle {
   return {
     shutdownSignals,
     begin: () => Promise.resolve({ exitCode: 0, durationMs: 0, budgetMs: 0 }),
@@ -33,9 +33,9 @@ const before = counts();
 const added = (): number[] => counts().map((count, index) => count - (before[index] as number));
 
 test('P-070, P-073 lifecycles share one listener for each process signal, and the last lifecycle to end removes the listener', () => {
-  const leave = thisProcess().join(memberFor('SIGTERM', 'SIGINT'));
+  const leave = thisProcess().join(lifecycleFor('SIGTERM', 'SIGINT'));
   assert.deepEqual(added(), [1, 1, 0, 0, 0, 0]);
-  const leaveToo = thisProcess().join(memberFor('SIGTERM', 'SIGUSR2'));
+  const leaveToo = thisProcess().join(lifecycleFor('SIGTERM', 'SIGUSR2'));
   assert.deepEqual(added(), [1, 1, 1, 0, 0, 0]);
   leave();
   assert.deepEqual(added(), [1, 0, 1, 0, 0, 0]);
@@ -46,7 +46,7 @@ test('P-070, P-073 lifecycles share one listener for each process signal, and th
 });
 
 test('a listener of a process signal that the program removes is added again, until the last lifecycle ends', () => {
-  const leave = thisProcess().join(memberFor('SIGTERM'));
+  const leave = thisProcess().join(lifecycleFor('SIGTERM'));
   process.removeAllListeners('SIGTERM');
   assert.deepEqual(added(), [1, 0, 0, 0, 0, 0]);
   leave();
@@ -57,14 +57,14 @@ test('P-070 the signal listeners of other code stay in their order', () => {
   const other = (): void => undefined;
   process.on('SIGUSR2', other);
   const others = process.listeners('SIGUSR2');
-  thisProcess().join(memberFor('SIGUSR2'))();
+  thisProcess().join(lifecycleFor('SIGUSR2'))();
   assert.deepEqual(process.listeners('SIGUSR2'), others);
   process.off('SIGUSR2', other);
 });
 
 test('P-070 a lifecycle can join a process after all others have ended', () => {
-  thisProcess().join(memberFor('SIGTERM'))();
-  const leave = thisProcess().join(memberFor('SIGTERM'));
+  thisProcess().join(lifecycleFor('SIGTERM'))();
+  const leave = thisProcess().join(lifecycleFor('SIGTERM'));
   assert.deepEqual(added(), [1, 0, 0, 0, 0, 0]);
   leave();
   assert.deepEqual(added(), [0, 0, 0, 0, 0, 0]);
@@ -75,8 +75,8 @@ test('P-056 copies of the package in one process listen and end together', async
   const copy = new URL('../../src/process/this-process.ts?copy', import.meta.url).href;
   const other = (await import(copy)) as { thisProcess: typeof thisProcess };
   assert.notEqual(other.thisProcess, thisProcess);
-  const leave = thisProcess().join(memberFor('SIGTERM'));
-  const leaveOther = other.thisProcess().join(memberFor('SIGTERM', 'SIGINT'));
+  const leave = thisProcess().join(lifecycleFor('SIGTERM'));
+  const leaveOther = other.thisProcess().join(lifecycleFor('SIGTERM', 'SIGINT'));
   assert.deepEqual(added(), [1, 1, 0, 0, 0, 0]);
   assert.equal(other.thisProcess().isEnding, false);
   leave();

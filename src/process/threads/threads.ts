@@ -6,7 +6,7 @@ import { withTimeout, type Clock } from '../../clock.ts';
 import type { DrainedTransport } from '../../drained-transport.ts';
 import type { InternalChannel } from '../../node-internals.ts';
 import type { ShutdownRecord, ThreadEnd } from '../../observer.ts';
-import { receiveFrom, sendOver, sendShutdown, type FromWorker, type GroupShutdown } from '../cluster/messages.ts';
+import { receiveFrom, sendOver, sendShutdown, type FromWorker, type GroupShutdown } from '../group-messages.ts';
 
 // The diagnostics channel on which Node publishes each new worker thread.
 const starts = 'worker_threads';
@@ -25,7 +25,7 @@ export interface ThreadsOptions {
   readonly onExitCode: (exitCode: number) => void;
 }
 
-interface Member {
+interface TrackedThread {
   readonly hasServer: boolean;
   /** isReady is the last answer of the thread. */
   isReady: boolean;
@@ -46,8 +46,8 @@ export class Threads implements DrainedTransport {
   readonly transport = 'worker threads';
   readonly ends: ThreadEnd[] = [];
   readonly #options: ThreadsOptions;
-  /** #members contains each worker thread by its id. */
-  readonly #members = new Map<number, Member>();
+  /** #threads contains each worker thread by its id. */
+  readonly #threads = new Map<number, TrackedThread>();
   readonly #questions = new Map<number, Question>();
   #nextQuestion = 1;
   #onEmpty: () => void = () => undefined;
@@ -68,8 +68,8 @@ export class Threads implements DrainedTransport {
     return this.#servers.length > 0;
   }
 
-  get #servers(): [threadId: number, Member][] {
-    return [...this.#members].filter(([, { hasServer }]) => hasServer);
+  get #servers(): [threadId: number, TrackedThread][] {
+    return [...this.#threads].filter(([, { hasServer }]) => hasServer);
   }
 
   /**
@@ -96,7 +96,7 @@ export class Threads implements DrainedTransport {
 
   /** drain resolves when every worker thread has ended. */
   async drain(): Promise<void> {
-    if (this.#members.size > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve));
+    if (this.#threads.size > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve));
   }
 
   /**
@@ -104,7 +104,7 @@ export class Threads implements DrainedTransport {
    * whose event loop is blocked ends when the process exits.
    */
   cut(): void {
-    this.#members.clear();
+    this.#threads.clear();
   }
 
   close(): void {
@@ -124,10 +124,10 @@ export class Threads implements DrainedTransport {
 
   #onMessage(message: FromThread): void {
     const { threadId } = message;
-    const member = this.#members.get(threadId);
-    if (message.kind === 'record' && member !== undefined) member.record = message.record;
-    else if (message.kind === 'answer' && member !== undefined) {
-      member.isReady = message.isReady;
+    const thread = this.#threads.get(threadId);
+    if (message.kind === 'record' && thread !== undefined) thread.record = message.record;
+    else if (message.kind === 'answer' && thread !== undefined) {
+      thread.isReady = message.isReady;
       const question = this.#questions.get(message.id);
       question?.unanswered.delete(threadId);
       if (question?.unanswered.size === 0) question.resolve();
@@ -136,7 +136,7 @@ export class Threads implements DrainedTransport {
       if (this.#shutdown !== undefined) this.#options.onExitCode(message.exitCode);
     } else if (message.kind === 'hello') {
       const { hasServer = false } = message;
-      this.#members.set(threadId, { hasServer, isReady: member?.isReady ?? false, record: undefined });
+      this.#threads.set(threadId, { hasServer, isReady: thread?.isReady ?? false, record: undefined });
       const { channel, clock, probePort } = this.#options;
       sendOver(channel, { kind: 'group', probePort });
       if (this.#shutdown !== undefined) sendShutdown(channel, this.#shutdown, clock);
@@ -144,9 +144,9 @@ export class Threads implements DrainedTransport {
   }
 
   #onEnd(threadId: number, exitCode: number): void {
-    const record = this.#members.get(threadId)?.record;
-    if (!this.#members.delete(threadId)) return;
+    const record = this.#threads.get(threadId)?.record;
+    if (!this.#threads.delete(threadId)) return;
     if (this.#shutdown !== undefined) this.ends.push({ threadId, exitCode, ...(record !== undefined && { record }) });
-    if (this.#members.size === 0) this.#onEmpty();
+    if (this.#threads.size === 0) this.#onEmpty();
   }
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { Cluster } from 'node:cluster';
 import { EventEmitter } from 'node:events';
 import { describe, it } from 'node:test';
-import { Group } from '../../../src/process/cluster/group.ts';
+import { Workers } from '../../../src/process/cluster/workers.ts';
 import type { SharedListeners } from '../../../src/process/cluster/shared-listeners.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
@@ -39,7 +39,7 @@ function listeningGroup(...pids: number[]) {
     watch: () => undefined,
     close: () => Promise.resolve(void closes.push('closed')),
   } as unknown as SharedListeners;
-  const group = new Group({
+  const group = new Workers({
     cluster,
     clock,
     probePort: 0,

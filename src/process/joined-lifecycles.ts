@@ -2,8 +2,8 @@
 import type { Clock } from '../clock.ts';
 import type { Cause } from './signals-and-errors.ts';
 
-/** Member is one lifecycle that is shut down before this process exits. */
-export interface Member {
+/** JoinedLifecycle is one lifecycle that is shut down before this process exits. */
+export interface JoinedLifecycle {
   readonly shutdownSignals: readonly NodeJS.Signals[];
   /**
    * `begin()` begins the shutdown, or joins one in progress. It resolves when the shutdown has ended. If the cause is
@@ -72,8 +72,8 @@ export interface AllEnded {
   readonly endsAt: number;
 }
 
-/** Members is the set of all lifecycles that are shut down before this process exits. */
-export class Members extends Set<Member> {
+/** JoinedLifecycles is the set of all lifecycles that are shut down before this process exits. */
+export class JoinedLifecycles extends Set<JoinedLifecycle> {
   readonly #clock: Clock;
   readonly #shutdowns: Promise<AllEnded>[] = [];
 
@@ -87,14 +87,14 @@ export class Members extends Set<Member> {
   }
 
   get takeShutdownMessage(): boolean {
-    return this.some((member) => member.takesShutdownMessage);
+    return this.some((lifecycle) => lifecycle.takesShutdownMessage);
   }
 
-  some(is: (member: Member) => boolean): boolean {
+  some(is: (lifecycle: JoinedLifecycle) => boolean): boolean {
     return [...this].some(is);
   }
 
-  every(is: (member: Member) => boolean): boolean {
+  every(is: (lifecycle: JoinedLifecycle) => boolean): boolean {
     return [...this].every(is);
   }
 
@@ -102,11 +102,11 @@ export class Members extends Set<Member> {
    * shutDown begins the shutdown of the given lifecycles. If a shutdown is already in progress, it records the
    * additional cause.
    */
-  shutDown(members: readonly Member[], cause: Cause): void {
+  shutDown(lifecycles: readonly JoinedLifecycle[], cause: Cause): void {
     const endedAt = ({ exitCode, budgetMs, durationMs }: Ended): AllEnded => {
       return { exitCode, endsAt: this.#clock.now() + budgetMs - durationMs };
     };
-    this.#shutdowns.push(...members.map((member) => member.begin(cause).then(endedAt)));
+    this.#shutdowns.push(...lifecycles.map((lifecycle) => lifecycle.begin(cause).then(endedAt)));
   }
 
   /** `ended()` resolves when the shutdowns of all lifecycles have ended. */

@@ -1,7 +1,8 @@
-// The messages between a primary of node:cluster and its workers, and between the main thread and worker threads.
-import type { Clock } from '../../clock.ts';
-import { onInternal, sendInternal, type InternalChannel } from '../../node-internals.ts';
-import type { ShutdownRecord } from '../../observer.ts';
+// The messages of a group, and how they are sent. A primary of node:cluster and its workers use them, and a main thread
+// and its worker threads.
+import type { Clock } from '../clock.ts';
+import { onInternal, sendInternal, type InternalChannel } from '../node-internals.ts';
+import type { ShutdownRecord } from '../observer.ts';
 
 // How long a worker may need to exit after its shutdown, in milliseconds. The worker waits up to a second for its
 // event loop to become empty. If little time is left, only a quarter of it is reserved, because most workers exit at

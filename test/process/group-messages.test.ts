@@ -1,8 +1,8 @@
 // Tests the message with which the owner of a group shuts down its workers.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sendShutdown } from '../../../src/process/cluster/messages.ts';
-import { FakeClock } from '../../support/fake-clock.ts';
+import { sendShutdown } from '../../src/process/group-messages.ts';
+import { FakeClock } from '../support/fake-clock.ts';
 
 test('P-071 the shutdown budget of a worker is that of its primary, minus 1.5 s for the exit of the worker, or minus a quarter if that is less', () => {
   const clock = new FakeClock();

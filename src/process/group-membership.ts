@@ -1,10 +1,10 @@
-// The worker's side of a shared shutdown. A primary of node:cluster shuts down its workers, and the main thread shuts
-// down the worker threads.
+// The membership of a worker or worker thread in its group. Its primary or main thread queries its readiness and shuts it
+// down.
 import { constants } from 'node:os';
-import { withTimeout, type Clock } from '../../clock.ts';
-import type { InternalChannel } from '../../node-internals.ts';
-import type { ShutdownRecord } from '../../observer.ts';
-import { receiveFrom, sendOver, type FromWorker } from './messages.ts';
+import { withTimeout, type Clock } from '../clock.ts';
+import type { InternalChannel } from '../node-internals.ts';
+import type { ShutdownRecord } from '../observer.ts';
+import { receiveFrom, sendOver, type FromWorker } from './group-messages.ts';
 
 // How long a worker waits for its primary's answer before it opens its own probe port, in milliseconds. A primary
 // without a lifecycle never answers.
@@ -14,7 +14,7 @@ const patience = 500;
 // shared listener.
 const longestHold = 2_000;
 
-export interface MembershipOptions {
+export interface GroupMembershipOptions {
   readonly clock: Clock;
   /** channel carries the messages between this worker and its primary. */
   readonly channel: InternalChannel;
@@ -25,14 +25,14 @@ export interface MembershipOptions {
   readonly shutDown: (signal: NodeJS.Signals, number: number, budgetMs: number) => Promise<void>;
 }
 
-/** Membership connects this worker with the primary of its group. */
-export class Membership {
+/** GroupMembership connects this worker with the primary of its group. */
+export class GroupMembership {
   readonly #clock: Clock;
   readonly #channel: InternalChannel;
   readonly #primaryProbePort: Promise<number | undefined>;
   #onListenerClosed = (): void => undefined;
 
-  constructor({ clock, channel, hasServer, isReady, shutDown }: MembershipOptions) {
+  constructor({ clock, channel, hasServer, isReady, shutDown }: GroupMembershipOptions) {
     this.#clock = clock;
     this.#channel = channel;
     const hello: FromWorker = { kind: 'hello', ...(hasServer !== undefined && { hasServer }) };

@@ -12,7 +12,7 @@ import {
   type FromPrimary,
   type FromWorker,
   type GroupShutdown,
-} from './messages.ts';
+} from '../group-messages.ts';
 import type { SharedListeners } from './shared-listeners.ts';
 
 // The longest wait for the exit of workers after SIGKILL, in milliseconds. The final line lists the workers that have
@@ -23,10 +23,10 @@ const longestKill = 500;
 // a worker loads its lifecycle after it listens, which takes seconds in a container with little CPU.
 const bareTime = 10_000;
 
-interface Member {
+interface TrackedWorker {
   readonly worker: Worker;
-  /** isMember tells whether the worker has a lifecycle. */
-  isMember: boolean;
+  /** hasLifecycle tells whether the worker has a lifecycle. */
+  hasLifecycle: boolean;
   isListening: boolean;
   /** isHolding is true while the worker holds its requests and waits until the shared listener is closed. */
   isHolding: boolean;
@@ -38,7 +38,7 @@ interface Member {
   record: ShutdownRecord | undefined;
 }
 
-export interface GroupOptions {
+export interface WorkersOptions {
   readonly cluster: Cluster;
   readonly clock: Clock;
   readonly probePort: number;
@@ -54,19 +54,19 @@ export interface GroupOptions {
   readonly onBareWorker: (workerPid: number | undefined) => void;
 }
 
-/** Group contains the workers of this primary. */
-export class Group implements DrainedTransport {
+/** Workers contains the workers of this primary. */
+export class Workers implements DrainedTransport {
   /** transport names the workers in the shutdown steps of the log, such as `drain node:cluster`. */
   readonly transport = 'node:cluster';
   readonly ends: WorkerEnd[] = [];
-  readonly #options: GroupOptions;
-  readonly #members = new Set<Member>();
+  readonly #options: WorkersOptions;
+  readonly #workers = new Set<TrackedWorker>();
   readonly #onEmpty: (() => void)[] = [];
   #questions = 0;
   #hasBareWorker = false;
   #shutdown: GroupShutdown | undefined;
 
-  constructor(options: GroupOptions) {
+  constructor(options: WorkersOptions) {
     this.#options = options;
     const { cluster } = options;
     for (const worker of Object.values(cluster.workers ?? {})) if (worker !== undefined) this.#add(worker);
@@ -77,13 +77,13 @@ export class Group implements DrainedTransport {
   }
 
   get isEmpty(): boolean {
-    return this.#members.size === 0;
+    return this.#workers.size === 0;
   }
 
   /** ready resolves if at least one worker is ready now, and rejects otherwise. */
   async ready(): Promise<void> {
-    const answers = [...this.#members].map(async (member) => {
-      if (!(await this.#ask(member))) throw new Error('not ready');
+    const answers = [...this.#workers].map(async (tracked) => {
+      if (!(await this.#ask(tracked))) throw new Error('not ready');
     });
     await Promise.any(answers).catch(() => {
       throw new Error(`none of ${String(answers.length)} workers is ready`);
@@ -93,12 +93,12 @@ export class Group implements DrainedTransport {
   /** live throws if the event loop of any worker is blocked. */
   live(): void {
     const { clock, stallLimit } = this.#options;
-    for (const member of this.#members) {
-      const [oldest] = member.questions.values();
+    for (const tracked of this.#workers) {
+      const [oldest] = tracked.questions.values();
       const age = oldest === undefined ? 0 : clock.now() - oldest.sentAt;
       if (stallLimit > 0 && age >= stallLimit)
-        throw new Error(`worker ${String(member.worker.process.pid)} is blocked`);
-      if (member.isMember) void this.#ask(member);
+        throw new Error(`worker ${String(tracked.worker.process.pid)} is blocked`);
+      if (tracked.hasLifecycle) void this.#ask(tracked);
     }
   }
 
@@ -111,7 +111,7 @@ export class Group implements DrainedTransport {
     const shutdown = { signal, endsAt };
     this.#shutdown = shutdown;
     refuseForks(this.#options.cluster);
-    for (const member of this.#members) if (!isBare(member)) this.#stop(member, shutdown);
+    for (const tracked of this.#workers) if (!isBare(tracked)) this.#stop(tracked, shutdown);
   }
 
   /**
@@ -121,10 +121,11 @@ export class Group implements DrainedTransport {
   async stopAccepting(): Promise<void> {
     // Close the listener first. Otherwise a client that reconnects loses its next request too. A worker with a lifecycle
     // still needs the listener.
-    const members = [...this.#members];
-    if (members.some(isBare) && !members.some(({ isMember }) => isMember)) await this.#options.listeners.close();
-    for (const member of this.#members) {
-      if (isBare(member) && this.#shutdown !== undefined) this.#stop(member, this.#shutdown);
+    const workers = [...this.#workers];
+    if (workers.some(isBare) && !workers.some(({ hasLifecycle }) => hasLifecycle))
+      await this.#options.listeners.close();
+    for (const tracked of this.#workers) {
+      if (isBare(tracked) && this.#shutdown !== undefined) this.#stop(tracked, this.#shutdown);
     }
   }
 
@@ -135,82 +136,82 @@ export class Group implements DrainedTransport {
 
   /** cut kills the remaining workers. It resolves when they have exited, or after `longestKill`. */
   async cut(): Promise<void> {
-    for (const { worker } of this.#members) worker.process.kill('SIGKILL');
+    for (const { worker } of this.#workers) worker.process.kill('SIGKILL');
     await withTimeout(this.#options.clock, this.drain(), longestKill);
   }
 
   #add(worker: Worker): void {
-    const member: Member = {
+    const tracked: TrackedWorker = {
       worker,
-      isMember: false,
+      hasLifecycle: false,
       isListening: false,
       isHolding: false,
       questions: new Map(),
       record: undefined,
     };
-    this.#members.add(member);
+    this.#workers.add(tracked);
     receiveFrom(worker.process, (message) => {
-      this.#onMessage(member, message);
+      this.#onMessage(tracked, message);
     });
     this.#options.listeners.watch(worker);
     worker.once('listening', () => {
-      member.isListening = true;
+      tracked.isListening = true;
       this.#options.clock.afterUnref(bareTime, () => {
-        this.#noteBare(member);
+        this.#noteBare(tracked);
       });
     });
     worker.process.once('exit', (exitCode, signal) => {
-      this.#onExit(member, exitCode, signal);
+      this.#onExit(tracked, exitCode, signal);
     });
     // The worker may have created its lifecycle before the primary did. So tell the worker now that the primary has a
     // lifecycle.
     this.#welcome(worker);
   }
 
-  #noteBare(member: Member): void {
-    if (this.#hasBareWorker || !isBare(member) || !this.#members.has(member)) return;
+  #noteBare(tracked: TrackedWorker): void {
+    if (this.#hasBareWorker || !isBare(tracked) || !this.#workers.has(tracked)) return;
     this.#hasBareWorker = true;
-    this.#options.onBareWorker(member.worker.process.pid);
+    this.#options.onBareWorker(tracked.worker.process.pid);
   }
 
   #welcome(worker: Worker): void {
     sendOver(worker.process, { kind: 'group', probePort: this.#options.probePort });
   }
 
-  #onMessage(member: Member, message: FromPrimary | FromWorker): void {
-    if (message.kind === 'record') member.record = message.record;
+  #onMessage(tracked: TrackedWorker, message: FromPrimary | FromWorker): void {
+    if (message.kind === 'record') tracked.record = message.record;
     else if (message.kind === 'holding') {
-      member.isHolding = true;
+      tracked.isHolding = true;
       this.#closeWhenHeld();
     } else if (message.kind === 'answer') {
-      member.questions.get(message.id)?.answer(message.isReady);
-      member.questions.delete(message.id);
+      tracked.questions.get(message.id)?.answer(message.isReady);
+      tracked.questions.delete(message.id);
     } else if (message.kind === 'hello') {
-      const isLate = isBare(member);
-      member.isMember = true;
-      this.#welcome(member.worker);
+      const isLate = isBare(tracked);
+      tracked.hasLifecycle = true;
+      this.#welcome(tracked.worker);
       // The worker has created its lifecycle during the shutdown of the primary.
-      if (this.#shutdown !== undefined && isLate) this.#stop(member, this.#shutdown);
+      if (this.#shutdown !== undefined && isLate) this.#stop(tracked, this.#shutdown);
     } else if (message.kind === 'bye') {
-      member.isMember = false;
-      member.isListening = false;
-      if (this.#shutdown !== undefined) this.#stop(member, this.#shutdown);
+      tracked.hasLifecycle = false;
+      tracked.isListening = false;
+      if (this.#shutdown !== undefined) this.#stop(tracked, this.#shutdown);
     }
   }
 
   // Closes the shared listener when every worker holds its requests. The clients then wait for responses and open no
   // new connections, so no connection is lost.
   #closeWhenHeld(): void {
-    const members = [...this.#members];
-    if (!members.some(({ isHolding }) => isHolding) || !members.every(({ isHolding }) => isHolding)) return;
+    const workers = [...this.#workers];
+    if (!workers.some(({ isHolding }) => isHolding) || !workers.every(({ isHolding }) => isHolding)) return;
     void this.#options.listeners.close().then(() => {
-      for (const { worker } of this.#members) sendOver(worker.process, { kind: 'listener closed' });
+      for (const { worker } of this.#workers) sendOver(worker.process, { kind: 'listener closed' });
     });
   }
 
-  #ask({ worker, questions, isMember, isListening }: Member): Promise<boolean> {
+  #ask({ worker, questions, hasLifecycle, isListening }: TrackedWorker): Promise<boolean> {
     // Resolves if a worker is ready. A worker without a lifecycle is ready when it listens.
-    if (!isMember) return Promise.resolve(isListening);
+    if (!hasLifecycle) return Promise.resolve(isListening);
     const id = ++this.#questions;
     return new Promise((answer) => {
       questions.set(id, { sentAt: this.#options.clock.now(), answer });
@@ -218,17 +219,17 @@ export class Group implements DrainedTransport {
     });
   }
 
-  #stop({ worker, isMember }: Member, shutdown: GroupShutdown): void {
-    if (isMember) sendShutdown(worker.process, shutdown, this.#options.clock);
+  #stop({ worker, hasLifecycle }: TrackedWorker, shutdown: GroupShutdown): void {
+    if (hasLifecycle) sendShutdown(worker.process, shutdown, this.#options.clock);
     else worker.process.kill(shutdown.signal);
   }
 
-  #onExit(member: Member, exitCode: number | null, signal: NodeJS.Signals | null): void {
-    this.#members.delete(member);
+  #onExit(tracked: TrackedWorker, exitCode: number | null, signal: NodeJS.Signals | null): void {
+    this.#workers.delete(tracked);
     this.#closeWhenHeld();
-    for (const { answer } of member.questions.values()) answer(false);
+    for (const { answer } of tracked.questions.values()) answer(false);
     if (this.#shutdown !== undefined) {
-      const { record, worker } = member;
+      const { record, worker } = tracked;
       this.ends.push({ pid: worker.process.pid ?? 0, exitCode, signal, ...(record !== undefined && { record }) });
       if (exitCode !== null) this.#options.onExitCode(exitCode);
     }
@@ -237,8 +238,8 @@ export class Group implements DrainedTransport {
 }
 
 // Tells whether a worker listens without a lifecycle.
-function isBare({ isMember, isListening }: Member): boolean {
-  return isListening && !isMember;
+function isBare({ hasLifecycle, isListening }: TrackedWorker): boolean {
+  return isListening && !hasLifecycle;
 }
 
 // Kills a worker that the program has started during the shutdown. A program can start one with a reference to
