@@ -12,7 +12,7 @@ import { silent } from '../observers/logging.ts';
 import type { EventLoopCounts } from '../observers/metrics/collectors.ts';
 import type { Settings } from '../settings/table.ts';
 import { Heartbeat } from './heartbeat.ts';
-import { noteMainThreadReport } from './blocked-watchdog.ts';
+import { noteMainThreadReport } from './blocked-process-end.ts';
 import { serveOnMainThread } from './main-thread.ts';
 import type { FromThread, ShutdownSoFar, ThreadData, ToThread } from './messages.ts';
 import { SharedState } from './shared-state.ts';

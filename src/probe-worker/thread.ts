@@ -10,7 +10,7 @@ import { kill } from '../process/send-signal.ts';
 import { isLogged } from '../settings/log-level.ts';
 import { isAttached, isPaused } from './debugger.ts';
 import { beatInterval, idleBeatInterval } from './heartbeat.ts';
-import { BlockedWatchdog } from './blocked-watchdog.ts';
+import { BlockedProcessEnd } from './blocked-process-end.ts';
 import { DebugSocket } from './debug-socket.ts';
 import { createListener } from './listener.ts';
 import { mainStack } from './main-stack.ts';
@@ -79,7 +79,7 @@ const debugSocket = new DebugSocket({
 const debugServer = createListener((url, method) => debugSocket.respond(url, method));
 let removeSocket = (): void => undefined;
 
-const watchdog = new BlockedWatchdog({
+const blockedEnd = new BlockedProcessEnd({
   clock: systemClock,
   state,
   stalledMs: () => watch.stalledMs,
@@ -113,7 +113,7 @@ function look(): void {
   // In an idle process, only the last part of the time without a heartbeat is certainly a stall.
   watch.tick(isResting ? beatInterval : undefined);
   writeStallLine();
-  watchdog.tick();
+  blockedEnd.tick();
   if (before === 0 && watch.stalledMs > 0) say({ kind: 'ping' });
   lookLater();
 }
@@ -123,11 +123,11 @@ function lookLater(): void {
   isResting = isIdle && watch.stalledMs === 0;
   // The time exceeds the time between two heartbeats, so that each check finds a heartbeat unless one is late.
   const interval = isResting ? idleBeatInterval + beatInterval : beatInterval;
-  cancelLook = systemClock.afterUnref(Math.min(interval, watchdog.dueIn), look);
+  cancelLook = systemClock.afterUnref(Math.min(interval, blockedEnd.dueIn), look);
 }
 
 function noteShutdown(message: ToThread & { readonly kind: 'shutdown' }): void {
-  watchdog.note(message, threadTime() - message.saidAt);
+  blockedEnd.note(message, threadTime() - message.saidAt);
   if (!isResting) return;
   cancelLook();
   look();

@@ -8,7 +8,7 @@ import { Listening } from './listening.ts';
 import { JoinedLifecycles, type AllEnded, type JoinedLifecycle } from './joined-lifecycles.ts';
 import { OwnListeners, type Listener } from './own-listeners.ts';
 import { next, type Actions, type Event, type ProcessSignal, type State } from './signals-and-errors.ts';
-import { startWatchdog } from './watchdog.ts';
+import { startBudgetBackstop } from './budget-backstop.ts';
 
 // How long lameduck waits for the process to exit on its own, in milliseconds: after the drain, and after the program's
 // own listeners (P-058).
@@ -130,9 +130,9 @@ export class ProcessEnd {
         this.#onExit(code);
       });
       const endsAt = (): number => Math.max(...lifecycles.map((lifecycle) => lifecycle.endsAt() ?? -Infinity));
-      startWatchdog(clock, endsAt, () => {
+      startBudgetBackstop(clock, endsAt, () => {
         try {
-          this.#handle({ kind: 'watchdog' });
+          this.#handle({ kind: 'backstop' });
         } finally {
           exit.force(exitCodes.budgetRanOut);
         }

@@ -49,8 +49,8 @@ export type Event =
     }
   /** `budget over`: the shutdown budget has ended, after the drain. */
   | { readonly kind: 'budget over' }
-  /** `watchdog`: the process is still alive some time after the shutdown budget. */
-  | { readonly kind: 'watchdog' };
+  /** `backstop`: the process is still alive some time after the shutdown budget. */
+  | { readonly kind: 'backstop' };
 
 interface Ending {
   /** `cause` says why the shutdown began. */
@@ -141,7 +141,7 @@ export function next(state: State, event: Event): Step {
       const isCleaningUp = state.phase === 'drained' && state.hasCalledListeners === true;
       return isCleaningUp ? [state, ['exit', overdueCode(state), message]] : [state];
     }
-    case 'watchdog':
+    case 'backstop':
       if (state.phase === 'running') return [state];
       if (state.phase === 'drained' && state.hasCalledListeners !== true) return [state, ['forceExit']];
       return [state, ['forceExit', overdueCode(state)]];

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { lameduck } from '../../src/index.ts';
 import type { Logger } from '../../src/observers/logger.ts';
 import { createLogging } from '../../src/observers/logging.ts';
-import { finalLine } from '../../src/probe-worker/blocked-watchdog.ts';
+import { finalLine } from '../../src/probe-worker/blocked-process-end.ts';
 import { stallLine } from '../../src/probe-worker/stall-report.ts';
 import { blocksIn, firstColumn, readPage, tablesIn } from '../support/markdown.ts';
 import { usualLog } from '../support/usual-log.ts';

@@ -43,15 +43,15 @@ describe('the decision at the end of the shutdown budget', () => {
   ]);
 });
 
-describe('the decision of the watchdog', () => {
-  const overdue: Event = { kind: 'watchdog' };
+describe('the decision of the backstop', () => {
+  const overdue: Event = { kind: 'backstop' };
   follows([
-    ['P-058 the watchdog ends a drain with 80', draining, overdue, draining, ['forceExit', 80]],
-    ['P-058 the watchdog ends a drain after an uncaught error with 82', erring, overdue, erring, ['forceExit', 82]],
-    ['P-058 the watchdog ends a drained process with its exit code', ended, overdue, ended, ['forceExit']],
-    ["P-058 the watchdog ends the program's own listeners with 80", cleaning, overdue, cleaning, ['forceExit', 80]],
+    ['P-058 the backstop ends a drain with 80', draining, overdue, draining, ['forceExit', 80]],
+    ['P-058 the backstop ends a drain after an uncaught error with 82', erring, overdue, erring, ['forceExit', 82]],
+    ['P-058 the backstop ends a drained process with its exit code', ended, overdue, ended, ['forceExit']],
+    ["P-058 the backstop ends the program's own listeners with 80", cleaning, overdue, cleaning, ['forceExit', 80]],
     [
-      "P-058 the watchdog ends the program's own listeners after an uncaught error with 82",
+      "P-058 the backstop ends the program's own listeners after an uncaught error with 82",
       failed,
       overdue,
       failed,

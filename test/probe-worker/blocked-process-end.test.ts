@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import type { ShutdownRecord } from '../../src/observer.ts';
-import { BlockedWatchdog, noteMainThreadReport } from '../../src/probe-worker/blocked-watchdog.ts';
+import { BlockedProcessEnd, noteMainThreadReport } from '../../src/probe-worker/blocked-process-end.ts';
 import { SharedState } from '../../src/probe-worker/shared-state.ts';
 import { FakeClock, settled } from '../support/fake-clock.ts';
 import { emptyFile } from '../support/termination-log.ts';
@@ -20,11 +20,11 @@ class WordsUnderTest {
   isPaused = false;
   isAttached = false;
   kills = 0;
-  readonly words: BlockedWatchdog;
+  readonly words: BlockedProcessEnd;
 
   constructor(terminationMessagePath = '', state = new SharedState()) {
     this.state = state;
-    this.words = new BlockedWatchdog({
+    this.words = new BlockedProcessEnd({
       clock: this.clock,
       state,
       terminationMessagePath,

@@ -1,5 +1,5 @@
-// Writes the final line and the termination message if the event loop is blocked at the end of the shutdown budget.
-// The main thread cannot write them then, so the probe thread does (P-118).
+// Ends a process whose event loop is blocked at the end of the shutdown budget. The main thread cannot write the final
+// line and the termination message then, so the probe thread does (P-118).
 import type { Clock } from '../clock.ts';
 import { killed } from '../exit-codes.ts';
 import type { ShutdownRecord } from '../observer.ts';
@@ -36,7 +36,7 @@ const longestRetry = 1_000;
 // The main thread waits at most this many milliseconds while the probe thread writes the termination message.
 const longestWrite = 500;
 
-export interface BlockedWatchdogOptions {
+export interface BlockedProcessEndOptions {
   readonly clock: Pick<Clock, 'now'>;
   readonly state: SharedState;
   readonly stalledMs: () => number;
@@ -59,18 +59,18 @@ interface Last {
 }
 
 /**
- * BlockedWatchdog stores the last shutdown record that the main thread has sent. If the event loop is blocked at the
+ * BlockedProcessEnd stores the last shutdown record that the main thread has sent. If the event loop is blocked at the
  * end of the budget, it writes that record and kills the process.
  */
-export class BlockedWatchdog {
-  readonly #options: BlockedWatchdogOptions;
+export class BlockedProcessEnd {
+  readonly #options: BlockedProcessEndOptions;
   #last: Last | undefined;
   #isMessageWritten = false;
   #isLineWritten = false;
   /** `#pause` records whether a debugger has paused the main thread. It is reset when the event loop runs again. */
   #pause: 'unknown' | 'asked' | 'paused' | 'none' = 'unknown';
 
-  constructor(options: BlockedWatchdogOptions) {
+  constructor(options: BlockedProcessEndOptions) {
     this.#options = options;
   }
 
