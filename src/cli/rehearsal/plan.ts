@@ -1,8 +1,8 @@
 // The arguments of `lameduck rehearse`: one table of options, and their validation. No side effects.
 import { parseDuration } from '../../settings/duration.ts';
 import { optionLines, readArguments, type Options } from '../options.ts';
-import type { LoadOptions } from './clients/messages.ts';
 import { scenarios, type ScenarioName } from './scenarios.ts';
+import type { LoadOptions } from './load.ts';
 
 /** Plan is the configuration of a rehearsal. */
 export interface Plan extends LoadOptions {

@@ -1,4 +1,5 @@
-// `lameduck rehearse`: runs the scenarios of a plan one after another and reports the results.
+// `lameduck rehearse`: runs the scenarios of a plan one after another and reports the results. Open this file first:
+// scenario-run.ts runs one scenario, kubelet.ts its pod, and scenario-load.ts its clients.
 import { randomInt } from 'node:crypto';
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { systemClock } from '../../clock.ts';

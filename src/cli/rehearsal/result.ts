@@ -1,8 +1,8 @@
 // Derives the verdict of a rehearsal from its events and counts. No side effects.
-import type { ClientKind, Tally } from './clients/messages.ts';
 import { causesOf, mostCauses, type Cause } from './causes.ts';
 import { changesFor, type RehearsedManifest } from './changes.ts';
 import type { EventKind, RehearsalEvent } from './event-log.ts';
+import type { ClientKind, Tally } from './load.ts';
 import { faults } from './start-causes.ts';
 
 /**

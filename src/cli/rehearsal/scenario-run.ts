@@ -1,15 +1,15 @@
 // Runs one scenario from start to end: starts the pod, performs the actions on the pod, and tells its Service and its
 // clients about changes.
 import { systemClock, wait, withTimeout } from '../../clock.ts';
-import type { ClientKind, LoadOptions, Tally } from './clients/messages.ts';
 import type { Isolation } from './container.ts';
 import { leastPropagation } from './endpoints.ts';
 import type { EventLog } from './event-log.ts';
 import { Kubelet, type PodState } from './kubelet.ts';
-import { Loads, longestStop } from './loads.ts';
 import { withSidecar } from './idle-sidecar.ts';
+import type { ClientKind, LoadOptions, Tally } from './load.ts';
 import { unstartable, type PodSpec } from './pod.ts';
 import { ServiceRoutes } from './routes.ts';
+import { longestStop, ScenarioLoad } from './scenario-load.ts';
 import type { Deed, Scenario } from './scenarios.ts';
 import { ServedPort } from './served-port.ts';
 import { minimumStopTimeout } from './termination.ts';
@@ -68,7 +68,7 @@ export class ScenarioRun {
   readonly #options: RunOptions;
   readonly #kubelet: Kubelet;
   readonly #routes: ServiceRoutes;
-  readonly #loads: Loads;
+  readonly #load: ScenarioLoad;
   readonly #ended = new AbortController();
   readonly #served: ServedPort;
   #pod: PodState = { isReady: false, isDeleted: false, exists: true };
@@ -81,9 +81,9 @@ export class ScenarioRun {
     const hasOthers = scenario.hasOthers ?? true;
     const pod = this.#withDefaultProbe(options.pod);
     this.#routes = new ServiceRoutes({ propagation, hasOthers, random, log }, (routes) => {
-      this.#loads.routes = routes;
+      this.#load.routes = routes;
     });
-    this.#loads = new Loads(load, log, this.#routes.current);
+    this.#load = new ScenarioLoad(load, log, this.#routes.current);
     this.#kubelet = new Kubelet({
       pod: scenario.needsSidecar === true ? withSidecar(pod) : pod,
       log,
@@ -99,9 +99,9 @@ export class ScenarioRun {
     });
   }
 
-  /** tallies returns the request counts for each kind of client, summed over all loads that were started. */
+  /** tallies returns the request counts for each kind of client, summed over all client threads. */
   get tallies(): Record<ClientKind, Tally> {
-    return this.#loads.tallies;
+    return this.#load.tallies;
   }
 
   /** run runs the scenario. It resolves when all its processes and clients have ended. */
@@ -130,7 +130,7 @@ export class ScenarioRun {
     } finally {
       this.#ended.abort();
       await polling;
-      await this.#loads.stop();
+      await this.#load.stop();
       await this.#kubelet.destroy();
       interrupted.removeEventListener('abort', onInterrupted);
     }
@@ -208,7 +208,7 @@ export class ScenarioRun {
         break;
       case 'overload':
         log.add('note', { text: 'the load is ten times higher from now on' });
-        if (this.#served.port !== undefined) this.#loads.start(this.#served.host, this.#served.port, 9);
+        if (this.#served.port !== undefined) this.#load.start(this.#served.host, this.#served.port, 9);
         break;
       default:
         deed satisfies never;
@@ -217,8 +217,8 @@ export class ScenarioRun {
 
   // Starts the clients as soon as the pod is ready, even if its server does not listen.
   #startFirstLoad(): void {
-    if (!this.#pod.isReady || this.#loads.hasStarted || this.#ended.signal.aborted) return;
-    if (this.#served.port !== undefined) this.#loads.start(this.#served.host, this.#served.port);
+    if (!this.#pod.isReady || this.#load.hasStarted || this.#ended.signal.aborted) return;
+    if (this.#served.port !== undefined) this.#load.start(this.#served.host, this.#served.port);
   }
 
   async #poll(): Promise<void> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newTallies, type ClientKind, type Tally } from '../../../src/cli/rehearsal/clients/messages.ts';
+import { newTallies, type ClientKind, type Tally } from '../../../src/cli/rehearsal/load.ts';
 import type { Detail, EventKind, RehearsalEvent } from '../../../src/cli/rehearsal/event-log.ts';
 import { resultOf, scenarioResult, type ScenarioResult } from '../../../src/cli/rehearsal/result.ts';
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { RehearsalEvent } from '../../../src/cli/rehearsal/event-log.ts';
-import { newTallies } from '../../../src/cli/rehearsal/clients/messages.ts';
+import { newTallies } from '../../../src/cli/rehearsal/load.ts';
 import { page } from '../../../src/cli/rehearsal/report.ts';
 import { resultOf, scenarioResult } from '../../../src/cli/rehearsal/result.ts';
 import { Chromium } from '../../support/chromium.ts';

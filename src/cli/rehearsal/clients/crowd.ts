@@ -1,10 +1,10 @@
 // The clients of a rehearsal. Each client repeatedly sends a request, waits for the response and counts the result.
 import { systemClock, wait } from '../../../clock.ts';
 import { nodeCount, type Destination } from '../endpoints.ts';
+import { newTallies, type ClientKind, type LoadPlan, type Loss, type Tally } from '../load.ts';
 import { leastDelay } from './delayed-socket.ts';
 import { exchange, OneConnection, type Account, type Message } from './exchange.ts';
 import { Http2Client } from './http2.ts';
-import { newTallies, type ClientKind, type LoadPlan, type Loss, type Tally } from './messages.ts';
 import { followEvents } from './event-stream.ts';
 import { holdWebSocket } from './web-socket.ts';
 

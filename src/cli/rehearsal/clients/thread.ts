@@ -3,9 +3,10 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parentPort } from 'node:worker_threads';
 import { systemClock } from '../../../clock.ts';
+import type { Loss } from '../load.ts';
 import { seededRandom } from '../random.ts';
 import { Crowd } from './crowd.ts';
-import type { FromThread, Loss, ToThread } from './messages.ts';
+import type { FromThread, ToThread } from './messages.ts';
 
 const reportPeriod = 100;
 

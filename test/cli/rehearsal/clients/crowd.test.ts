@@ -5,7 +5,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { Crowd, shareOf } from '../../../../src/cli/rehearsal/clients/crowd.ts';
-import type { ClientKind, LoadPlan } from '../../../../src/cli/rehearsal/clients/messages.ts';
+import type { ClientKind, LoadPlan } from '../../../../src/cli/rehearsal/load.ts';
 import type { Destination } from '../../../../src/cli/rehearsal/endpoints.ts';
 import { until } from '../../../support/until.ts';
 

@@ -1,16 +1,9 @@
 // The load of one scenario: starts and stops the client threads, sums their counts, and records the losses as events.
 import { systemClock, withTimeout } from '../../clock.ts';
-import { Load } from './clients/load.ts';
-import {
-  clientKinds,
-  newTallies,
-  type ClientKind,
-  type LoadOptions,
-  type Loss,
-  type Tally,
-} from './clients/messages.ts';
+import { ClientThread } from './clients/client-thread.ts';
 import type { Destination } from './endpoints.ts';
 import type { EventLog } from './event-log.ts';
+import { clientKinds, newTallies, type ClientKind, type LoadOptions, type Loss, type Tally } from './load.ts';
 
 // The longest event loop delay of the client thread, in milliseconds. If a delay is longer, the rehearsal gives no
 // verdict.
@@ -32,11 +25,11 @@ function totalOf(tallies: Iterable<Tally>): Tally {
   return total;
 }
 
-/** Loads contains every load that a scenario has started. */
-export class Loads {
+/** ScenarioLoad is the load of one scenario. Each call of `start` adds a client thread. */
+export class ScenarioLoad {
   readonly #options: LoadOptions;
   readonly #log: EventLog;
-  readonly #started: Load[] = [];
+  readonly #started: ClientThread[] = [];
   #routes: readonly Destination[];
 
   constructor(options: LoadOptions, log: EventLog, routes: readonly Destination[]) {
@@ -49,7 +42,7 @@ export class Loads {
     return this.#started.length > 0;
   }
 
-  /** tallies returns the request counts for each kind of client, summed over all loads that were started. */
+  /** tallies returns the request counts for each kind of client, summed over all client threads. */
   get tallies(): Record<ClientKind, Tally> {
     const sums = newTallies();
     for (const kind of clientKinds) sums[kind] = totalOf(this.#started.map(({ tallies }) => tallies[kind]));
@@ -59,15 +52,15 @@ export class Loads {
   /** routes are the destinations of new connections, one for each node. */
   set routes(routes: readonly Destination[]) {
     this.#routes = routes;
-    for (const load of this.#started) load.routes = routes;
+    for (const thread of this.#started) thread.routes = routes;
   }
 
-  /** start starts a load whose rate is `factor` times the configured rate. */
+  /** start starts a client thread whose rate is `factor` times the configured rate. */
   start(host: string, port: number, factor = 1): void {
     const { rate, seed } = this.#options;
     const plan = { ...this.#options, rate: rate * factor, seed: seed + this.#started.length, host, port };
     const losses = new LossEvents(this.#log);
-    const started = new Load(plan, {
+    const started = new ClientThread(plan, {
       onLoss: (loss) => {
         losses.add(loss);
       },
@@ -85,8 +78,8 @@ export class Loads {
 
   /** stop lets the clients finish, for at most `longestStop`, and then stops their threads. */
   async stop(): Promise<void> {
-    await withTimeout(systemClock, Promise.all(this.#started.map((load) => load.stop())), longestStop);
-    await Promise.all(this.#started.map((load) => load.terminate()));
+    await withTimeout(systemClock, Promise.all(this.#started.map((thread) => thread.stop())), longestStop);
+    await Promise.all(this.#started.map((thread) => thread.terminate()));
     if (this.hasStarted) this.#log.add('loadEnded');
   }
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EventLog, type EventKind } from '../../../src/cli/rehearsal/event-log.ts';
-import { LossEvents } from '../../../src/cli/rehearsal/loads.ts';
+import { LossEvents } from '../../../src/cli/rehearsal/scenario-load.ts';
 
 test('a scenario records many losses in few events, and counts each loss once', () => {
   const log = new EventLog(() => 0);

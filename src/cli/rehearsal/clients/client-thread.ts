@@ -1,21 +1,14 @@
-// Starts and stops the thread that runs the clients of a rehearsal.
+// Starts and stops the thread that runs the clients of a rehearsal. The code of the thread is in thread.ts.
 import { Worker } from 'node:worker_threads';
 import type { Destination } from '../endpoints.ts';
-import {
-  newTallies,
-  type ClientKind,
-  type FromThread,
-  type LoadPlan,
-  type Loss,
-  type Tally,
-  type ToThread,
-} from './messages.ts';
+import { newTallies, type ClientKind, type LoadPlan, type Loss, type Tally } from '../load.ts';
+import type { FromThread, ToThread } from './messages.ts';
 
 // The file of the client thread. The build changes its name (scripts/build/entries.ts).
 const threadFile = import.meta.url.endsWith('.ts') ? './thread.ts' : './rehearsal-clients.js';
 
-/** LoadObserver receives the reports of the client thread. */
-export interface LoadObserver {
+/** ClientThreadObserver receives the reports of the client thread. */
+export interface ClientThreadObserver {
   onLoss(loss: Loss): void;
   /**
    * onReport is called for each report. `loopDelayMs` is the longest event loop delay of the client thread since the
@@ -24,14 +17,14 @@ export interface LoadObserver {
   onReport(report: { readonly inFlight: number; readonly loopDelayMs: number }): void;
 }
 
-/** Load runs the clients of a rehearsal in a worker thread. */
-export class Load {
+/** ClientThread runs the clients of a rehearsal in a worker thread. */
+export class ClientThread {
   /** `tallies` has the counts of requests that the client thread last reported. */
   tallies: Readonly<Record<ClientKind, Tally>> = newTallies();
   readonly #worker: Worker;
   readonly #ended: Promise<void>;
 
-  constructor(plan: LoadPlan, observer: LoadObserver) {
+  constructor(plan: LoadPlan, observer: ClientThreadObserver) {
     this.#worker = new Worker(new URL(threadFile, import.meta.url));
     this.#ended = new Promise((resolve, reject) => {
       this.#worker.once('error', reject);

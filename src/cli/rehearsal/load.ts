@@ -1,0 +1,72 @@
+// The definition of a load: the kinds of clients, their requests, and the counts of these requests. No side effects.
+
+/** ClientKind names a kind of client by how it uses the server. */
+export type ClientKind =
+  | 'newConnection'
+  | 'keptConnection'
+  | 'retryingConnection'
+  | 'longPoll'
+  | 'eventStream'
+  | 'upload'
+  | 'webSocket'
+  | 'http2';
+
+/** clientKinds lists all kinds of clients, in the order of the reports. */
+export const clientKinds: readonly ClientKind[] = [
+  'newConnection',
+  'keptConnection',
+  'retryingConnection',
+  'longPoll',
+  'eventStream',
+  'upload',
+  'webSocket',
+  'http2',
+];
+
+/** LoadOptions say which clients run and what they send. */
+export interface LoadOptions {
+  /** `rate` is the number of requests per second on new and keep-alive connections together. */
+  readonly rate: number;
+  /** `connections` is the number of keep-alive connections. */
+  readonly connections: number;
+  readonly requests: readonly { readonly method: string; readonly path: string }[];
+  /** `retry` is true if the load also has clients that retry a failed request. */
+  readonly retry: boolean;
+  readonly longPoll: string | undefined;
+  readonly stream: string | undefined;
+  readonly upload: string | undefined;
+  readonly webSocket: string | undefined;
+  readonly http2: string | undefined;
+  readonly seed: number;
+}
+
+/** LoadPlan is the load for one server. */
+export interface LoadPlan extends LoadOptions {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Tally counts the requests of one kind of client. */
+export interface Tally {
+  sent: number;
+  answered: number;
+  lost: number;
+  refused: number;
+  /** `failed` counts complete responses with a status of 500 or more, except 503. */
+  failed: number;
+}
+
+/** Loss is one request that was lost or refused. */
+export interface Loss {
+  readonly client: ClientKind;
+  readonly outcome: 'lost' | 'refused';
+  readonly why: string;
+  /** afterMs is the time from the sending of the request to its loss, in milliseconds. */
+  readonly afterMs: number;
+}
+
+/** newTallies returns a tally of zeros for each kind of client. */
+export function newTallies(): Record<ClientKind, Tally> {
+  const none = (): Tally => ({ sent: 0, answered: 0, lost: 0, refused: 0, failed: 0 });
+  return Object.fromEntries(clientKinds.map((kind) => [kind, none()])) as Record<ClientKind, Tally>;
+}
