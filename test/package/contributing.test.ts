@@ -14,7 +14,7 @@ test('the map in CONTRIBUTING.md has every folder of src, and no other', () => {
   assert.deepEqual(named.sort(), folders.map(({ name }) => name).sort());
   const files = [...page.matchAll(/`([a-z]+\.ts)`/g), ...map.matchAll(/([a-z]+\.ts)/g)];
   const others = [...map.matchAll(/\b(?:test|docs|helm|docker)\/[a-z]*/g)].map(([path]) => path);
-  const opened = [...page.matchAll(/`(src\/[\w/.-]+)`/g)].map(([, path = '']) => path);
+  const opened = [...page.matchAll(/`((?:src|docs|helm)\/[\w/.-]+)`/g)].map(([, path = '']) => path);
   for (const path of [...files.map(([, file = '']) => join('src', file)), ...others, ...opened])
     assert.ok(existsSync(join(root, path)), path);
 });
