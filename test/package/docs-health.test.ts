@@ -4,10 +4,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { readinessPaths } from '../../src/health/readiness-paths.ts';
 import { CommandUnderTest } from '../support/command-under-test.ts';
 import { disposed } from '../support/disposed.ts';
-import { blocksIn, firstColumn, readPage } from '../support/markdown.ts';
-import { HealthUnderTest } from '../support/health-under-test.ts';
+import { blocksIn, firstColumn, readPage, tablesIn } from '../support/markdown.ts';
+import { fails, HealthUnderTest } from '../support/health-under-test.ts';
 
 const page = readPage('docs/health.md');
 const [program = ''] = blocksIn(page).flatMap(({ language, text }) => (language === 'ts' ? [text] : []));
@@ -88,4 +89,34 @@ test('docs/health.md lists exactly the checks that exist', () => {
     name.startsWith('add') || ['listening', 'worker-threads'].includes(name);
   const listed = firstColumn(page, 'check').filter((name) => !isOptional(name));
   assert.deepEqual([...new Set(listed)].sort(), [...new Set(names)].sort());
+});
+
+const states: Readonly<Record<string, (under: HealthUnderTest) => void>> = {
+  'every check passes': () => undefined,
+  'a post-start hook has not ended': ({ health }) => {
+    health.addPostStartHook('warm-up', () => false);
+  },
+  'a check added with `addReadyzCheck` fails': ({ health }) => {
+    health.addReadyz('database', fails);
+  },
+  'a check added with `addLivezCheck` fails': ({ health }) => {
+    health.addLivez('worker', fails);
+  },
+  'the shutdown has begun': ({ lifecycle }) => {
+    lifecycle.report('ShutdownInitiated');
+  },
+};
+
+test('the paths have the statuses that docs/health.md lists for each state of the process', () => {
+  const rows = Object.entries(states).map(([state, enter]) => {
+    const under = new HealthUnderTest();
+    enter(under);
+    const answerOwn = readinessPaths(['/health'], under.lifecycle.signals.shutdownInitiated);
+    const [get, head, post] = ['GET', 'HEAD', 'POST'].map((method) => answerOwn('/health', method)?.status);
+    assert.deepEqual([head, post], [get, undefined]);
+    const statuses = ['/readyz', '/livez', '/healthz'].map((path) => String(under.statusOf(path)));
+    return [state, ...statuses, get === undefined ? "your program's status" : `${String(get)} for GET and HEAD`];
+  });
+  const [table] = tablesIn(page).filter(([head]) => head?.[0] === 'state of the process');
+  assert.deepEqual(table?.slice(1), rows);
 });
