@@ -139,7 +139,7 @@ export function createParts(options: PartsOptions): Parts {
     observer: metrics?.requests,
     audit,
     answer: answersOf(options, health, lifecycle),
-    refusesLate: () => settings.shutdownSendRetryAfter && lifecycle.signals.notAcceptingNewRequest.hasSignaled,
+    ...refusalsOf(settings, lifecycle.signals),
     onListening: (server) => {
       // `keepAliveTimeout` was already set when the server was registered. Set it again, because the program may have
       // changed it before `listen()`, and because a server may have been added later.
@@ -228,4 +228,15 @@ function answersOf(options: PartsOptions, health: Health, lifecycle: Lifecycle):
   const none: TrafficOptions['answer'] = () => undefined;
   if (answers.length === 0) return none;
   return answers.reduce((first, next) => (url, method) => first(url, method) ?? next(url, method));
+}
+
+// Returns the functions that tell whether to refuse requests because of the shutdown. They read the signal at each call.
+function refusalsOf(
+  { shutdownSendRetryAfter }: Settings,
+  { notAcceptingNewRequest }: LifecycleSignals,
+): Pick<TrafficOptions, 'refusesUpgrades' | 'refusesLate'> {
+  return {
+    refusesUpgrades: () => notAcceptingNewRequest.hasSignaled,
+    refusesLate: () => shutdownSendRetryAfter && notAcceptingNewRequest.hasSignaled,
+  };
 }

@@ -187,7 +187,6 @@ export class Shutdown {
     });
 
     await lifecycle.signals.notAcceptingNewRequest.signaled;
-    traffic.stopAccepting();
     await recognized;
     if (settings.shutdownSendRetryAfter) {
       await this.#drainRequests(deadlines);

@@ -41,7 +41,7 @@ export interface CloseWindow {
 }
 
 export interface TrafficOptions
-  extends Omit<RequestsOptions, 'isLimited'>, Pick<AdmissionOptions, 'answer' | 'limits'> {
+  extends Omit<RequestsOptions, 'isLimited'>, Pick<AdmissionOptions, 'answer' | 'limits' | 'refusesUpgrades'> {
   /** signOfLife is called for each event of a server. If nothing watches the event loop, signOfLife is undefined. */
   readonly signOfLife?: ServerEvents['signOfLife'];
   /** refusesLate tells whether to refuse every request on a connection that is accepted now. */
@@ -115,13 +115,6 @@ export class Traffic implements ServerEvents, Records, Ended {
   /** recognize finds event streams among the requests in flight, and makes them count as long-running. */
   recognize(): Promise<void> {
     return this.requests.recognize(this.connections);
-  }
-
-  /**
-   * stopAccepting makes the server refuse upgrades from now on (P-041). Other requests on older connections are served.
-   */
-  stopAccepting(): void {
-    this.#admission.refuseUpgrades();
   }
 
   onConnection(socket: Socket): void {

@@ -27,6 +27,8 @@ export interface AdmissionOptions {
    */
   readonly answer: (url: string, method: string) => Answer | Promise<Answer> | undefined;
   readonly limits: OverloadLimits;
+  /** refusesUpgrades tells whether to refuse every upgrade, because NotAcceptingNewRequest has fired (P-041). */
+  readonly refusesUpgrades: () => boolean;
 }
 
 /**
@@ -65,18 +67,12 @@ export class Admission {
   readonly #options: AdmissionOptions;
   readonly #requests: Requests;
   readonly #records: Records;
-  #refusesUpgrades = false;
 
   constructor(options: AdmissionOptions, requests: Requests, records: Records) {
     this.#overload = createOverload(options.clock, options.limits, requests);
     this.#options = options;
     this.#requests = requests;
     this.#records = records;
-  }
-
-  /** refuseUpgrades makes lameduck refuse every later upgrade (P-041). */
-  refuseUpgrades(): void {
-    this.#refusesUpgrades = true;
   }
 
   /**
@@ -138,7 +134,7 @@ export class Admission {
    */
   onUpgrade(connection: Connection): boolean {
     const { socket, isClosing } = connection;
-    if (!isClosing && !this.#refusesUpgrades) return false;
+    if (!isClosing && !this.#options.refusesUpgrades()) return false;
     ignoreResets(socket);
     socket.resume();
     if (!isClosing) this.#refuseUpgrade(connection);

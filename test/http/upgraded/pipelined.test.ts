@@ -47,8 +47,9 @@ test('P-009, P-041 a response has no Connection: close if its client has pipelin
   const serving = await serve(t, {
     listener: (_, response) => held.push(response),
     prepare: (server) => server.on('upgrade', (_, socket) => (given = socket)),
-    shutdownDelayDuration: '60s',
   });
+  let endDelay = (): void => undefined;
+  serving.handle.addPreShutdownHook('delay', () => new Promise<void>((resolve) => (endDelay = resolve)));
   const [early, late] = [await serving.dial(), await serving.dial()];
   for (const [index, client] of [early, late].entries()) {
     client.get('/');
@@ -58,7 +59,8 @@ test('P-009, P-041 a response has no Connection: close if its client has pipelin
   for (const connection of serving.traffic.connections) connection.setCloseTimes(0, 0);
   early.get('/', upgrade);
   await until(() => serving.traffic.counts.longRunningRequests === 1);
-  serving.traffic.stopAccepting();
+  endDelay();
+  await serving.handle.signals.notAcceptingNewRequest.signaled;
   late.get('/', upgrade);
   await until(() => [...serving.traffic.connections].some(({ isClosing }) => isClosing));
   for (const response of held) response.end('served');
