@@ -134,8 +134,7 @@ export function createParts(options: PartsOptions): Parts {
     random,
     signOfLife,
     functions,
-    limits: settings,
-    eventStreams: settings.eventStreams,
+    ...limitsOf(settings),
     observer: metrics?.requests,
     audit,
     answer: answersOf(options, health, lifecycle),
@@ -228,6 +227,12 @@ function answersOf(options: PartsOptions, health: Health, lifecycle: Lifecycle):
   const none: TrafficOptions['answer'] = () => undefined;
   if (answers.length === 0) return none;
   return answers.reduce((first, next) => (url, method) => first(url, method) ?? next(url, method));
+}
+
+// Returns the settings that Traffic uses.
+function limitsOf(settings: Settings): Pick<TrafficOptions, 'limits' | 'goawayChance' | 'eventStreams'> {
+  const { goawayChance, eventStreams } = settings;
+  return { limits: settings, goawayChance, eventStreams };
 }
 
 // Returns the functions that tell whether to refuse requests because of the shutdown. They read the signal at each call.

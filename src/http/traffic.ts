@@ -18,7 +18,7 @@ import { Requests, type Ended, type RequestsOptions } from './in-flight/requests
 import type { Proceed, ServerEvents } from './server-events.ts';
 import type { Server } from './server.ts';
 import { Http2Exchange } from './http2/exchange.ts';
-import { Session } from './http2/session.ts';
+import { Session, type SessionOptions } from './http2/session.ts';
 import { describeUnfinished } from './in-flight/unfinished.ts';
 import { takeUpgrade } from './upgraded/upgrade.ts';
 import { visitEach } from './visit-each.ts';
@@ -41,7 +41,10 @@ export interface CloseWindow {
 }
 
 export interface TrafficOptions
-  extends Omit<RequestsOptions, 'isLimited'>, Pick<AdmissionOptions, 'answer' | 'limits' | 'refusesUpgrades'> {
+  extends
+    Omit<RequestsOptions, 'isLimited'>,
+    Pick<AdmissionOptions, 'answer' | 'limits' | 'refusesUpgrades'>,
+    Pick<SessionOptions, 'goawayChance'> {
   /** signOfLife is called for each event of a server. If nothing watches the event loop, signOfLife is undefined. */
   readonly signOfLife?: ServerEvents['signOfLife'];
   /** refusesLate tells whether to refuse every request on a connection that is accepted now (A-122). */
@@ -171,7 +174,7 @@ export class Traffic implements ServerEvents, Records, Ended {
     const socket = socketUnder(session);
     const connection = connectionOf(socket) ?? this.#track(socket, http);
     if (connection.session !== undefined) return connection.session;
-    const begun = new Session(connection, session, this.#clock);
+    const begun = new Session(connection, session, this.#options);
     connection.enter({ is: 'session', session: begun });
     for (const stream of streamsOf(session)) {
       if (stream !== arriving) this.requests.enrol(Http2Exchange.older(connection, stream, this.#clock.now()), false);

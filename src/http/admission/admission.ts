@@ -19,7 +19,6 @@ import { answerProbe } from './probe.ts';
 
 export interface AdmissionOptions {
   readonly clock: Clock;
-  readonly random: () => number;
   /**
    * `answer()` returns the answer to a request for an endpoint of lameduck. It returns undefined for any other request,
    * and lameduck then treats the request as the program's. The drain neither rejects nor waits for a request for an
@@ -114,13 +113,14 @@ export class Admission {
       stream.on('error', () => undefined);
       return true;
     }
-    const { connection, hold } = connectionOf(session.socket)?.session ?? this.#records.onSession(session, stream);
+    const owner = connectionOf(session.socket)?.session ?? this.#records.onSession(session, stream);
+    const { connection, hold } = owner;
     const exchange = new Http2Exchange(connection, stream, headers, this.#options.clock.now());
     const answer = this.#options.answer(exchange.request.url, exchange.request.method);
     if (answer !== undefined) exchange.response.ignoreErrors();
     this.#requests.enrol(exchange, answer !== undefined);
     if (exchange.request.method === 'CONNECT') this.#requests.markLongRunning(stream);
-    if (this.#options.random() < this.#options.limits.goawayChance) connection.end();
+    owner.endByChance();
     // The drain waits for held streams. A stream that will be refused must not delay it.
     const own = connection.isLate ? undefined : hold;
     const decision = this.#decide(exchange, answer, own);

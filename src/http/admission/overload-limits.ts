@@ -14,8 +14,6 @@ export interface OverloadLimits {
   /** requestTimeout is how long a request may take, in milliseconds. */
   readonly requestTimeout: number;
   readonly maxRequestsInflight: number;
-  /** goawayChance is the probability that an HTTP/2 request makes the server end the session with a GOAWAY. */
-  readonly goawayChance: number;
 }
 
 /**

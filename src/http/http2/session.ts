@@ -15,11 +15,20 @@ const longestOwn = 1_000;
 // NotAcceptingNewRequest. This is the same time that an HTTP/1.1 connection has for its first request.
 const longestSilence = 1_000;
 
+export interface SessionOptions {
+  readonly clock: Clock;
+  /** random returns a number from 0 up to, but not including, 1. */
+  readonly random: () => number;
+  /** goawayChance is the probability that a stream makes the server end its session with a GOAWAY (A-161). */
+  readonly goawayChance: number;
+}
+
 /** Session is the part of a connection's record that only an HTTP/2 connection has. */
 export class Session {
   readonly connection: Connection;
   readonly #session: ServerHttp2Session;
   readonly #clock: Clock;
+  readonly #options: SessionOptions;
   readonly #goaway: Goaway;
   readonly #unsent: UnsentResponses;
   /** #changedAt is when a stream was last opened, or was last seen to have ended. */
@@ -31,10 +40,12 @@ export class Session {
    */
   #aloneSince: number | undefined;
 
-  constructor(connection: Connection, session: ServerHttp2Session, clock: Clock) {
+  constructor(connection: Connection, session: ServerHttp2Session, options: SessionOptions) {
+    const { clock } = options;
     this.connection = connection;
     this.#session = session;
     this.#clock = clock;
+    this.#options = options;
     this.#goaway = new Goaway(session, connection.socket, clock);
     this.#unsent = new UnsentResponses(connection.socket);
     this.#changedAt = clock.now();
@@ -64,6 +75,14 @@ export class Session {
     this.#changedAt = now;
     this.#goaway.noteChange();
     if (now >= this.connection.closeAt) this.#beginGoaway();
+  }
+
+  /**
+   * endByChance ends the session with the probability `goawayChance`, so that its client opens a new connection. It is
+   * called for each stream that the client opens.
+   */
+  endByChance(): void {
+    if (this.#options.random() < this.#options.goawayChance) this.connection.end();
   }
 
   noteReleased(exchange: HttpExchange): void {

@@ -190,7 +190,7 @@ test('A-174 requests that are rejected do not count against maxRequestsInflight,
 
 test('without maxRequestsInflight and requestTimeout, the server limits neither the number nor the time of requests', async (t) => {
   const serving = await serve(t, { listener: (_, response) => response.end() });
-  const noLimits = { requestTimeout: 0, maxRequestsInflight: 0, goawayChance: 0.5 };
+  const noLimits = { requestTimeout: 0, maxRequestsInflight: 0 };
   assert.equal(createOverload(systemClock, noLimits, serving.traffic.requests), undefined);
 });
 
