@@ -16,8 +16,8 @@ import { sendFin } from './responses/fin.ts';
 import { keyOf, type HttpResponse } from '../message.ts';
 import type { Upgraded } from './upgraded/socket.ts';
 
-// How long a client may still send the body of an answered request, in milliseconds.
-const longestUpload = 5_000;
+// How long a client may still send the body of an answered request after the server's FIN, in milliseconds.
+const longestUploadAfterFin = 5_000;
 
 const record = Symbol('lameduck.connection');
 
@@ -333,7 +333,7 @@ export class Connection {
     const { upgraded } = this;
     if (!(upgraded?.isAllSent ?? this.#socket.writableFinished)) return false;
     this.#allSentAt ??= now;
-    const mayGoOn = upgraded?.mayGoOn ?? (isInBody(this.#socket) && now - this.#allSentAt < longestUpload);
+    const mayGoOn = upgraded?.mayGoOn ?? (isInBody(this.#socket) && now - this.#allSentAt < longestUploadAfterFin);
     return now - (mayGoOn ? Math.max(this.#allSentAt, this.#quietSince) : this.#allSentAt) >= patience;
   }
 
