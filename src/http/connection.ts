@@ -1,4 +1,5 @@
 // The record of one connection: its state, its requests in flight, and the time of its last byte.
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import {
   closeAnnounced,
@@ -9,7 +10,6 @@ import {
   type Spoken,
 } from './connection-state.ts';
 import type { Exchange, HttpExchange } from './exchange.ts';
-import { Http1Exchange } from './http1/exchange.ts';
 import type { Session } from './http2/session.ts';
 import { isHandedOver, isInBody, isInMessage, isNewestRequest, responseOn } from '../node-internals.ts';
 import { sendFin } from './responses/fin.ts';
@@ -114,7 +114,7 @@ export class Connection {
 
   /**
    * `exchanges` are the counted requests whose response has not ended, in order of arrival. A request that was only
-   * noted is not in the list until `enrolNoted` is called.
+   * noted is not in the list until `addNoted` is called.
    */
   get exchanges(): readonly HttpExchange[] {
     return this.#exchanges;
@@ -181,16 +181,19 @@ export class Connection {
   }
 
   /**
-   * enrolNoted counts the request that `note` has recorded, and returns its exchange. It returns undefined if there is
-   * no such request.
+   * `noted` is the response of the request that `note` has recorded, and the arrival time of the request. It is
+   * undefined if there is no such request.
    */
-  enrolNoted(): HttpExchange | undefined {
+  get noted(): { readonly response: ServerResponse; readonly arrivedAt: number } | undefined {
     const response = responseOn(this.#socket);
     if (response === undefined || response.destroyed) return undefined;
     if (this.exchangeOf(response) !== undefined) return undefined;
-    const exchange = new Http1Exchange(this, response, this.#notedAt);
+    return { response, arrivedAt: this.#notedAt };
+  }
+
+  /** addNoted puts the request of `noted` into `exchanges`, before the requests that arrived later. */
+  addNoted(exchange: HttpExchange): void {
     this.#exchanges.unshift(exchange);
-    return exchange;
   }
 
   /** `add()` puts a newly arrived request into `exchanges`. */

@@ -165,8 +165,18 @@ export class Requests {
   }
 
   #enrolNotedOn(connection: Connection | undefined): void {
-    const exchange = this.#enrolsOnArrival ? undefined : connection?.enrolNoted();
+    if (connection === undefined || this.#enrolsOnArrival) return;
+    const exchange = this.#addNoted(connection);
     if (exchange !== undefined) this.#begin(exchange, false);
+  }
+
+  // Creates the exchange of a request that `admit` has only noted, or that is older than the lifecycle.
+  #addNoted(connection: Connection): HttpExchange | undefined {
+    const { noted } = connection;
+    if (noted === undefined) return undefined;
+    const exchange = new Http1Exchange(connection, noted.response, noted.arrivedAt);
+    connection.addNoted(exchange);
+    return exchange;
   }
 
   /**
@@ -175,7 +185,7 @@ export class Requests {
    * before it has ended, unless its own response has ended by then.
    */
   enrolOlder(connection: Connection): void {
-    const exchange = connection.enrolNoted();
+    const exchange = this.#addNoted(connection);
     if (exchange === undefined) return;
     // Count the next request before this one is released, so that the connection never seems idle between them.
     exchange.onEnd(() => {
