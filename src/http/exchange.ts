@@ -63,6 +63,18 @@ export interface Exchange {
   onEnd(callback: () => void): void;
 }
 
+/** OwnHold continues a request when its connection no longer holds it. */
+export interface OwnHold {
+  pass(goOn: () => void): void;
+}
+
+/** atOnce holds no request. */
+export const atOnce: OwnHold = {
+  pass: (goOn) => {
+    goOn();
+  },
+};
+
 /** isLongRunning tells whether an exchange is known to be long-running. */
 export function isLongRunning({ state }: Exchange): boolean {
   return state.is === 'long-running' || state.is === 'ending';
@@ -91,6 +103,12 @@ export interface HttpExchange extends Exchange {
    * connection. `now` returns the current time.
    */
   beginShutdown(now: () => number): void;
+  /**
+   * isHeld tells whether the connection holds the request that has just arrived. `ownHold` then continues the request: an
+   * HTTP/1.1 request when Node has parsed its packet, and an HTTP/2 request when its session has sent the GOAWAY.
+   */
+  readonly isHeld: boolean;
+  readonly ownHold: OwnHold;
   /**
    * `hold()` prepares a request for a delay. The caller must call the returned function before the request continues.
    * That function returns true if the client still waits for the response.

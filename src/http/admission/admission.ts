@@ -1,5 +1,4 @@
 // Decides what happens to an arriving request. HTTP/1.1 and HTTP/2 requests are checked in the same order.
-import { AsyncResource } from 'node:async_hooks';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import type { Clock } from '../../clock.ts';
@@ -95,9 +94,9 @@ export class Admission {
     const exchange = this.#requests.admit(connection, response, answer !== undefined);
     // Before a shutdown and without overload limits, a request that is not a probe goes to the program at once.
     if (exchange === undefined) return false;
-    const decision = this.#decide(exchange, answer, undefined);
+    const decision = this.#decide(exchange, answer);
     // Create the closure only for a held request, because most requests are not held.
-    if (decision === 'held') this.#holdBack(exchange, this.#onePacket, () => proceed(event, request, response));
+    if (decision === 'held') this.#holdBack(exchange, () => proceed(event, request, response));
     return decision !== 'passed on';
   }
 
@@ -114,17 +113,14 @@ export class Admission {
       return true;
     }
     const owner = connectionOf(session.socket)?.session ?? this.#records.onSession(session, stream);
-    const { connection, hold } = owner;
-    const exchange = new Http2Exchange(connection, stream, headers, this.#options.clock.now());
+    const exchange = new Http2Exchange(owner.connection, stream, headers, this.#options.clock.now());
     const answer = this.#options.answer(exchange.request.url, exchange.request.method);
     if (answer !== undefined) exchange.response.ignoreErrors();
     this.#requests.enrol(exchange, answer !== undefined);
     if (exchange.request.method === 'CONNECT') this.#requests.markLongRunning(stream);
     owner.endByChance();
-    // The drain waits for held streams. A stream that will be refused must not delay it.
-    const own = connection.isLate ? undefined : hold;
-    const decision = this.#decide(exchange, answer, own);
-    if (decision === 'held') this.#holdBack(exchange, own, proceed);
+    const decision = this.#decide(exchange, answer);
+    if (decision === 'held') this.#holdBack(exchange, proceed);
     return decision !== 'passed on';
   }
 
@@ -143,13 +139,12 @@ export class Admission {
 
   // Checks the cases that the comment of Admission lists after `drop`, in the same order. The first case that applies
   // decides.
-  #decide(exchange: HttpExchange, answer: Answer | Promise<Answer> | undefined, own: Hold | undefined): Decision {
+  #decide(exchange: HttpExchange, answer: Answer | Promise<Answer> | undefined): Decision {
     if (answer !== undefined) {
       answerProbe(exchange.request, exchange.response, answer);
       return 'answered';
     }
-    if (this.hold.isOn || own?.isOn === true || exchange.connection.isLate) return 'held';
-    if (own === undefined && this.#options.clock.now() >= exchange.connection.closeAt) return 'held';
+    if (this.hold.isOn || exchange.isHeld) return 'held';
     return this.#decideUnheld(exchange);
   }
 
@@ -169,29 +164,17 @@ export class Admission {
     return 'passed on';
   }
 
-  #holdBack(exchange: HttpExchange, own: Pick<Hold, 'pass'> | undefined, proceed: () => void): void {
+  #holdBack(exchange: HttpExchange, proceed: () => void): void {
     const isAwaited = exchange.hold();
     const goOn = (): void => {
       // If the client has disconnected while the request was held, the program must not execute the request.
       if (isAwaited() && this.#decideUnheld(exchange) === 'passed on') proceed();
     };
-    // Continue the request when the listener has closed. An HTTP/2 request first waits until its session has sent the
-    // GOAWAY, and an HTTP/1.1 request may first wait until Node has parsed its packet.
-    if (own === undefined) this.hold.pass(goOn);
-    else {
-      own.pass(() => {
-        this.hold.pass(goOn);
-      });
-    }
+    // Continue the request when its connection no longer holds it and the listener has closed.
+    exchange.ownHold.pass(() => {
+      this.hold.pass(goOn);
+    });
   }
-
-  // Delays a request until Node has parsed the packet in which it arrived. If the client has pipelined further requests
-  // in the packet, only the last response then says `Connection: close`, even if the handler responds at once (P-009).
-  readonly #onePacket: Pick<Hold, 'pass'> = {
-    pass: (goOn) => {
-      process.nextTick(AsyncResource.bind(goOn));
-    },
-  };
 
   // Refuses an upgrade after earlier pipelined responses have been sent.
   #refuseUpgrade(connection: Connection): void {

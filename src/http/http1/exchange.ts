@@ -1,14 +1,23 @@
 // A request of HTTP/1.1 and its response.
+import { AsyncResource } from 'node:async_hooks';
 import type { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { HttpRequest, HttpResponse } from '../../message.ts';
 import type { Connection } from '../connection.ts';
-import { noted, type HttpExchange, type State } from '../exchange.ts';
+import { noted, type HttpExchange, type OwnHold, type State } from '../exchange.ts';
 import { isDestroyedHere } from '../responses/aborted.ts';
 import { sentHead, tcpSocketOf } from '../../node-internals.ts';
 import { hasLength, isChunked } from '../responses/head.ts';
 import { answerRetryAfter } from '../responses/rejection.ts';
 import { closing, isToClose, type WriteHead } from './close-header.ts';
+
+// Delays a request until Node has parsed the packet in which it arrived. If the client has pipelined further requests
+// in the packet, only the last response then says `Connection: close`, even if the handler responds at once (P-009).
+const onePacket: OwnHold = {
+  pass: (goOn) => {
+    process.nextTick(AsyncResource.bind(goOn));
+  },
+};
 
 /**
  * Http1Exchange is an HTTP/1.1 request with its response. When the server wants to end the connection, the last
@@ -71,6 +80,15 @@ export class Http1Exchange implements HttpExchange {
   beginShutdown(now: () => number): void {
     this.#now = now;
     this.#patch();
+  }
+
+  get isHeld(): boolean {
+    const { isLate, closeAt } = this.connection;
+    return isLate || this.arrivedAt >= closeAt;
+  }
+
+  get ownHold(): OwnHold {
+    return onePacket;
   }
 
   // Nothing has to be deferred: Node emits no event of a held HTTP/1.1 request before the handler listens.

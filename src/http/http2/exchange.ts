@@ -7,7 +7,7 @@ import { given, type HttpResponse } from '../../message.ts';
 import { compatibleOf } from '../../node-internals.ts';
 import { patchEmit } from '../../patch-emit.ts';
 import type { Connection } from '../connection.ts';
-import { noted, type HttpExchange, type State } from '../exchange.ts';
+import { atOnce, noted, type HttpExchange, type OwnHold, type State } from '../exchange.ts';
 import { isDestroyedHere, isOfPeer } from '../responses/aborted.ts';
 import { answerRetryAfter } from '../responses/rejection.ts';
 import { StreamResponse, type StreamRequest } from './stream-response.ts';
@@ -132,6 +132,14 @@ export class Http2Exchange implements HttpExchange {
       };
       Object.assign(stream, { [name]: noting });
     }
+  }
+
+  get isHeld(): boolean {
+    return this.connection.session?.isHolding === true;
+  }
+
+  get ownHold(): OwnHold {
+    return this.connection.session?.ownHold ?? atOnce;
   }
 
   // Defers the events `end` and `trailers` of a held request until the request continues. Node emits `end` of an empty

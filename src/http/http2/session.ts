@@ -2,7 +2,7 @@
 import type { ServerHttp2Session } from 'node:http2';
 import { type Clock, startImmediate } from '../../clock.ts';
 import type { Connection } from '../connection.ts';
-import { longestBodyAfterResponse, type Exchange, type HttpExchange } from '../exchange.ts';
+import { longestBodyAfterResponse, atOnce, type Exchange, type HttpExchange, type OwnHold } from '../exchange.ts';
 import type { Hold } from '../in-flight/hold.ts';
 import type { Http2Exchange } from './exchange.ts';
 import { Goaway, quiet } from './goaway.ts';
@@ -54,6 +54,19 @@ export class Session {
   /** `hold` contains the streams that the client has opened and that wait until the GOAWAY is sent. */
   get hold(): Hold {
     return this.#goaway.hold;
+  }
+
+  /**
+   * isHolding tells whether a stream that has just arrived must wait until the GOAWAY has been sent. A stream of a session
+   * that was accepted after NotAcceptingNewRequest always waits, and is then refused.
+   */
+  get isHolding(): boolean {
+    return this.connection.isLate || this.hold.isOn;
+  }
+
+  /** ownHold is `hold`, except for a stream that will be refused: the drain waits for held streams. */
+  get ownHold(): OwnHold {
+    return this.connection.isLate ? atOnce : this.hold;
   }
 
   /** `unsent` lists the exchanges whose response the program has ended, but Node has not sent completely. */
