@@ -43,7 +43,7 @@ for (const name of refused) {
   });
 }
 
-test('a name that cannot be written as JSON is rejected like any other invalid name', () => {
+test('the name of a hook or check is rejected if it cannot be serialized as JSON, like any other invalid name', () => {
   const pool: { self?: unknown } = {};
   pool.self = pool;
   assert.throws(

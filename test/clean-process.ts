@@ -11,7 +11,8 @@ function onWarning(warning: Error): void {
   throw warning;
 }
 
-// Node 22 prints this warning once for any .ts file. A warning about any other experimental feature fails the run.
+// Node 22 warns once that type stripping is experimental when it loads a .ts file. A warning about any other
+// experimental feature fails the run.
 function isTypeStripping(warning: Error): boolean {
   return warning.name === 'ExperimentalWarning' && warning.message.startsWith('Type Stripping');
 }
@@ -27,8 +28,8 @@ process.on('exit', () => {
 // one.
 if (process.env['NODE_TEST_CONTEXT'] !== undefined) {
   after(() => {
-    // The timer is unreferenced: it fires only if something else keeps the process alive. The test runner would wait
-    // forever for such a process.
+    // The timer of this check is unreferenced, so it fires only if something else keeps the process alive after the
+    // last test. The test runner would wait forever for such a process.
     setTimeout(() => {
       console.error(`still open after the last test: ${process.getActiveResourcesInfo().join(', ')}`);
       process.exit(1);

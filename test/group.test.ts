@@ -115,7 +115,7 @@ for (const [who, env] of lifecycles) {
 }
 
 for (const [who, env] of lifecycles) {
-  test(`P-071 with the shortest grace period that contains the delay, a worker serves requests until the drain, ${who}`, async (t) => {
+  test(`P-071 with the shortest grace period that has time for the shutdown delay, a worker serves requests until the drain, ${who}`, async (t) => {
     const times = { LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '7', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' };
     const program = await start(t, { ...env, ...times });
     const request = await HeldRequest.open(t, await program.port());
@@ -144,7 +144,7 @@ test('P-071 if a process group gets SIGTERM, closed-loop clients of workers that
 });
 
 test('P-071 if the primary has no probe port, a worker that does not call lameduck() opens none', async (t) => {
-  // The delay is longer than a probe port takes to open.
+  // The shutdown delay is long enough for a worker to open a probe port.
   const program = await start(t, { ONLY_PRIMARY: '1', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '3s' });
   program.kill('SIGTERM');
   assert.deepEqual(await program.exit, endedWell);
@@ -164,7 +164,7 @@ test('P-071 a process that a worker forks does not load lameduck/register, altho
   assert.deepEqual(await program.exit, endedWell);
 });
 
-test('P-057, P-071 if a terminal sends a signal to both the primary and its workers, the signal counts once', async (t) => {
+test('P-057, P-071 if a terminal sends a process signal to both the primary and its workers, the signal counts once', async (t) => {
   const program = await start(t);
   const request = await HeldRequest.open(t, await program.port());
   process.kill(-program.pid, 'SIGINT');
@@ -189,7 +189,7 @@ test('P-071, P-118 the primary fails /livez while the event loop of a worker is 
   assert.equal((await probe(port, '/readyz')).status, 200);
 });
 
-test("P-071 a worker whose handler never ends is ended before the primary's own time is up", async (t) => {
+test('P-071 a worker whose handler never ends is ended before the shutdown budget of the primary is over', async (t) => {
   const program = await start(t, {
     LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '7',
     LAMEDUCK_DESTROY_HOOK_TIMEOUT: '500ms',
@@ -221,7 +221,7 @@ test('P-071 a worker whose event loop is blocked is killed at the end of the dra
   );
 });
 
-test('P-071 a worker without a lifecycle gets the signal, and the primary waits for its end', async (t) => {
+test('P-071 a worker without a lifecycle gets the process signal, and the primary waits for its end', async (t) => {
   const program = await start(t, { BARE: '1', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' });
   program.kill('SIGTERM');
   assert.deepEqual(await program.exit, endedWell);
@@ -261,7 +261,7 @@ test('P-071 the primary warns once about workers that listen without a lifecycle
   assert.equal(program.lines.filter(isWarning).length, 1);
 });
 
-test('P-071 a worker whose primary has no lifecycle warns that requests are lost, even if the primary forwards the signal', async (t) => {
+test('P-071 a worker whose primary has no lifecycle warns that requests are lost, even if the primary forwards the process signal', async (t) => {
   const program = disposed(t, new ProcessUnderTest('runs-a-cluster.ts', { OWN_PORTS: 'off off' }));
   const { level, pid, hint } = await program.line('the warning', ({ msg }) => msg === 'primary has no lifecycle');
   assert.equal(level, 40);
@@ -301,7 +301,7 @@ test('P-071 a worker that is alive after its own shutdown gets the process signa
   assert.deepEqual(endOf('by hand'), [[null, 'SIGTERM']]);
 });
 
-test('P-071 a worker that is already shutting down when the primary receives the signal exits after its shutdown', async (t) => {
+test('P-071 a worker that is already shutting down when the primary receives the process signal exits after its shutdown', async (t) => {
   const program = await start(t, { WORKERS: '1', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '0s' });
   const port = await program.port();
   const request = await HeldRequest.open(t, port);

@@ -14,7 +14,7 @@ interface Subject {
   readonly duck: Lameduck;
   readonly health: GrpcHealth;
   readonly warnings: string[];
-  /** Lets the server listen. */
+  /** `start()` makes the server listen. */
   readonly start: () => Promise<void>;
 }
 
@@ -228,7 +228,7 @@ void describe("a gRPC server of the program's own", { concurrency: 4 }, () => {
     assert.equal(ends.at(-1), `code ${String(codes.UNAVAILABLE)}`);
   });
 
-  test('P-023 a gRPC call that does not end is cut at the deadline, and the exit code is 80', async (t) => {
+  test('P-023 a gRPC call that does not end is cut at the deadline of the drain, and the exit code is 80', async (t) => {
     const it = subject(t);
     const own = await ownServer(t, it);
     const calling = await own.call();

@@ -83,7 +83,7 @@ test('A-040 a post-start hook whose name a check already has is rejected and not
   assert.equal(hasRun, false);
 });
 
-test('P-075 a pre-shutdown hook whose limit leaves less than 1 s for the drain is not called and is rejected, and the error shows the sum of the budget', async () => {
+test('P-075 a pre-shutdown hook whose limit leaves less than 1 s for the drain is not called and is rejected, and the error shows the sum of the shutdown budget', async () => {
   const { handle, clock } = await readyUnderTest();
   let hasRun = false;
   const add = (timeout: number): void => {
@@ -177,7 +177,7 @@ test('a destroy hook cannot have more time than all destroy hooks together', () 
   handle.addDestroyHook('pool', () => undefined, { timeout: '3s' });
 });
 
-test('the reason of a shutdown is a string of limited length, whatever was given', async () => {
+test('the reason of a shutdown is a string of limited length, whatever value the program passes', async () => {
   for (const [given, reason] of [
     [new Error('lost the lease'), 'lost the lease'],
     [undefined, 'shutdown()'],

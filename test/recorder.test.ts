@@ -37,7 +37,7 @@ test('the shutdown record has every field, and its times are in milliseconds sin
   });
 });
 
-test('P-101 the observer gets each lifecycle signal once, with the time since the previous signal and the counts', async () => {
+test('P-101 the observer of the lifecycle gets each lifecycle signal once, with the time since the previous signal and the counts', async () => {
   const parts = await readyUnderTest({ shutdownDelayDuration: '1s' });
   await parts.clock.advance(5_000);
   void parts.handle.shutdown('test');
@@ -59,7 +59,7 @@ test('P-101 the observer gets each lifecycle signal once, with the time since th
   }
 });
 
-test('the record of a shutdown that was cut short has the last phase, and is reported once', async (context) => {
+test('the record of a shutdown that has not completed has the last phase, and is reported once', async (context) => {
   const serving = disposed(context, new ServerUnderTest(neverAnswers));
   const parts = await withRequestInFlight(serving);
   void parts.handle.shutdown('SIGTERM');

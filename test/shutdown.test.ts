@@ -173,7 +173,7 @@ test('K-166 a later shutdown() call with a shorter budget also shortens running 
   assert.ok(record.durationMs <= 1_500, `ended after ${String(record.durationMs)} ms`);
 });
 
-test('P-073 after the shutdown has ended, another shutdown() call with a budget leaves no timer', async () => {
+test('P-073 after the shutdown has ended, another shutdown() call with a shutdown budget leaves no timer', async () => {
   const parts = await readyUnderTest();
   void parts.handle.shutdown('test');
   await recordOf(parts);
@@ -181,7 +181,7 @@ test('P-073 after the shutdown has ended, another shutdown() call with a budget 
   assert.equal(parts.clock.pending.all, 0);
 });
 
-test('P-023, P-027 if a request is in flight at the end of the budget, it is reported, cut and counted, and the exit code is 80', async (context) => {
+test('P-023, P-027 if a request is in flight at the end of the shutdown budget, it is reported, cut and counted, and the exit code is 80', async (context) => {
   const serving = disposed(context, new ServerUnderTest(neverAnswers));
   const parts = await withRequestInFlight(serving);
   const closed = once(parts.client, 'close');

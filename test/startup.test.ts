@@ -13,7 +13,7 @@ function isSignaled({ handle }: LifecycleUnderTest): { complete: boolean; ready:
   return { complete: muxAndDiscoveryComplete.hasSignaled, ready: hasBeenReady.hasSignaled };
 }
 
-test('A-016 the observer learns of the start first, then MuxAndDiscoveryComplete fires, and then the post-start hooks begin', async () => {
+test('A-016 the observer of the lifecycle is notified of the start, then MuxAndDiscoveryComplete fires, and then the post-start hooks begin', async () => {
   const order: string[] = [];
   const parts = createUnderTest();
   const note = (what: string): void => {
@@ -130,7 +130,7 @@ test('A-013 the process is ready as soon as its last post-start hook has ended',
   assert.equal(isSignaled(parts).ready, true);
 });
 
-test('A-044 after a post-start hook has failed, /readyz keeps failing, the observer is notified, and the other hooks continue', async () => {
+test('A-044 after a post-start hook has failed, /readyz keeps failing, the observer of the lifecycle is notified, and the other hooks continue', async () => {
   const parts = createUnderTest();
   const calls: string[] = [];
   parts.handle.addPostStartHook('bad', () => Promise.reject(new Error('no cache')));

@@ -179,7 +179,7 @@ void describe(
       });
     }
 
-    test('a gRPC health check passes if the server sends a GOAWAY before the response, and the GOAWAY still covers the call', async (t) => {
+    test('a gRPC health check passes if the server sends a GOAWAY before the response, and the last stream id of the GOAWAY includes the call', async (t) => {
       const outcome = await said(t, (stream) => {
         stream.session?.goaway(constants.NGHTTP2_NO_ERROR, stream.id);
         stream.session?.ping((): void => {

@@ -163,8 +163,8 @@ test('K-036 `lameduck probe grpc` exits with 1 if the peer sends nothing, by def
   );
   const since = performance.now();
   const ended = await lameduck(t, ['probe', 'grpc', '--port', String(port)]);
-  // The limit is generous, because most of the measured time is the start of the process. Without a timeout of its own,
-  // the command would wait forever.
+  // The limit on the measured time is generous, because most of that time is the start of the process. Without a
+  // timeout of its own, the command would wait forever.
   assert.ok(performance.now() - since < 10_000);
   assert.deepEqual(ended, { code: 1, output: `grpc: no answer on port ${String(port)} within 900 ms\n` });
   const short = await lameduck(t, ['probe', 'grpc', '--port', String(port), '--service=livez', '--timeout=300ms']);
@@ -185,7 +185,7 @@ for (const [args, line] of [
   [['--service='], /^lameduck probe: --service is valid only with grpc/],
 ] as const) {
   test(`the command lameduck probe ${JSON.stringify(args)} prints one line and exits with 1`, async (t) => {
-    // `lameduck probe` takes the port from this variable only for an HTTP endpoint.
+    // `lameduck probe` takes the port from LAMEDUCK_PROBE_PORT only if it probes an HTTP endpoint.
     const { code, output } = await lameduck(t, ['probe', ...args], { LAMEDUCK_PROBE_PORT: '8081' });
     assert.equal(code, 1, output);
     assert.match(output, line);
@@ -194,7 +194,8 @@ for (const [args, line] of [
   });
 }
 
-// At exit, prints which files were loaded, and whether certain slow modules of Node were loaded.
+// This module is loaded before the command. At the exit of the process, it prints which files were loaded, and whether
+// certain slow modules of Node were loaded.
 const tells = `data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from 'node:module';
   const loaded = [];
@@ -212,7 +213,7 @@ async function loadedBy(t: TestContext, args: readonly string[]): Promise<{ load
   return JSON.parse(told) as { loaded: string[]; heavy: string[] };
 }
 
-test('`lameduck probe` loads only its own files and modules of Node. For an HTTP endpoint it loads neither HTTP/2 nor gRPC', async (t) => {
+test('`lameduck probe` loads only its own files and modules of Node, and loads neither HTTP/2 nor gRPC for an HTTP endpoint', async (t) => {
   const { port } = await managed(t);
   const own = await loadedBy(t, ['grpc', '--port', String(port), '--service', 'livez']);
   const endpoint = await listen(

@@ -79,8 +79,8 @@ test('K-036 `lameduck probe` exits with 1 if the server sends nothing, by defaul
   const port = await answers(t, () => undefined);
   const since = performance.now();
   const ended = await lameduck(t, ['probe', 'livez', '--port', port]);
-  // The limit is generous, because most of the measured time is the start of the process. Without a timeout of its own,
-  // the command would wait forever.
+  // The limit on the measured time is generous, because most of that time is the start of the process. Without a
+  // timeout of its own, the command would wait forever.
   assert.ok(performance.now() - since < 10_000);
   assert.deepEqual(ended, { code: 1, output: `livez: no answer on port ${port} within 900 ms\n` });
   const short = await lameduck(t, ['probe', 'livez', '--port', port, '--timeout=300ms']);

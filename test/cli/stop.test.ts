@@ -36,7 +36,7 @@ test(
     const { code, output } = await lameduck(t, ['stop'], { LAMEDUCK_PROBE_PORT: port });
     assert.match(output, /^lameduck stop: process \d+ exited after SIGTERM\n$/);
     assert.equal(code, 0);
-    // At this point the program has logged its final line.
+    // The program has written its final log line when `lameduck stop` returns.
     assert.match(program.output, /"lameduck\/shutdown\/v1","reason":"SIGTERM","exitCode":0/);
     assert.equal((await program.exit).code, 0);
     assert.match(program.output, /the program has ended with 0/);

@@ -10,12 +10,12 @@ import { blocksIn, readPage, root } from '../support/markdown.ts';
 
 const example = join(root, 'examples', 'leader-elected-worker');
 
-test('docs/leader-election.md begins with the shortest worker', () => {
+test('docs/leader-election.md begins with the program of the example leader-elected-worker', () => {
   const [first] = blocksIn(readPage('docs/leader-election.md'));
   assert.equal(first?.text.trim(), readFileSync(join(example, 'main.ts'), 'utf8').trim());
 });
 
-test('the shortest worker leads without a cluster, and releases its Lease at SIGTERM', async (t) => {
+test('the example leader-elected-worker leads without a cluster, and releases its Lease at SIGTERM', async (t) => {
   const env = { LAMEDUCK_LEADER_ELECTION_ALONE: '1', NODE_ENV: 'production' };
   // The example is a package of its own, so lameduck is installed into it as a user would do.
   const folder = mkdtempSync(join(tmpdir(), 'worker-'));

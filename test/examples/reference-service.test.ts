@@ -26,7 +26,7 @@ class ReferenceService extends ProcessUnderTest {
     return /http:\/\/localhost:\d+/.exec(msg)?.[0] as string;
   }
 
-  /** Runs the command that the service prints, as a user would. */
+  /** Runs the shutdown command that the reference service prints, as a user would. */
   async runPrintedLine(): Promise<void> {
     const { msg = '' } = await this.line('a line to copy', (line) => /^ *kill -TERM \d+$/.test(line.msg ?? ''));
     await shell('sh', ['-c', msg]);
@@ -150,7 +150,7 @@ test('each route of the reference service responds, and invalid requests are rej
   assert.equal((await ask('/nowhere'))[0], 404);
 });
 
-test('/readyz?verbose of the reference service names the upstream, and fails while the upstream is unreachable', async (t) => {
+test('/readyz?verbose of the reference service names the upstream server, and fails while this server is unreachable', async (t) => {
   const upstream = new Upstream();
   const env = { UPSTREAM_URL: await upstream.listen() };
   await upstream[Symbol.asyncDispose]();
@@ -249,8 +249,8 @@ test('P-034 an event stream client resumes at another replica after the last eve
   await events.return();
 });
 
-test('P-065 started by npm, the reference service warns once that npm may not forward SIGTERM, and SIGTERM to its own PID ends it', async (t) => {
-  // The build of `npm start` would replace the files that other tests are using.
+test('P-065 if npm starts the reference service, the service warns once that npm may not forward SIGTERM, and ends when its own PID gets SIGTERM', async (t) => {
+  // Skip the build of `npm start`, because it would replace files that other tests are using.
   const options = { env: { PORT: '0' } };
   const npm = disposed(t, new CommandUnderTest('npm', ['start', '--ignore-scripts'], options));
   const url = (await npm.printed(/http:\/\/localhost:\d+/))[0];

@@ -1,5 +1,5 @@
-// Tests app.close() with the plugin at each point of the lifecycle. The call has a callback or returns a promise, or it
-// comes from the signal of listen() or an encapsulated instance.
+// Tests app.close() with the plugin at each point of the lifecycle. The call has a callback or returns a promise. It
+// may also come from the AbortSignal of listen(), or from an encapsulated instance.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FastifyInstance } from 'fastify';

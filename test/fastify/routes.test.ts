@@ -8,7 +8,7 @@ import type { Client } from '../support/serving.ts';
 import { until } from '../support/until.ts';
 
 const longRunning = { config: { lameduck: { longRunning: true } } } as const;
-// The drain may take one second. After that it destroys unfinished requests.
+// The drain of this application may take one second. After that, the drain destroys unfinished requests.
 const shortDrain = { terminationGracePeriodSeconds: 4, destroyHookTimeout: '1s' } as const;
 
 /**
@@ -122,7 +122,7 @@ test('a long-running route that is added after the Fastify plugin adds no hook t
   app.get('/', async () => '');
   await app.ready();
   const routes = app.printRoutes({ commonPrefix: false, includeHooks: true });
-  // One of the two hooks is for the GET route, and the other for the HEAD route that Fastify adds.
+  // One of the two onRequest hooks is for the GET route, and the other for the HEAD route that Fastify adds.
   assert.equal(routes.match(/onRequest/g)?.length, 2, routes);
 });
 

@@ -23,7 +23,7 @@ const [, second] = localhost;
 
 interface Twofold {
   readonly app: FastifyInstance;
-  /** A client with a connection to the server on the second address. */
+  /** A client with a connection to the server on the second address of `localhost`. */
   readonly client: Client;
   readonly port: number;
   readonly letGo: () => void;

@@ -174,7 +174,7 @@ test('P-082 a hundred simultaneous probes, of an endpoint and of one of its chec
   assert.deepEqual(runs, { slow: 1, slower: 2 });
 });
 
-test('P-082 probes that share a run of a check fail together, and the observer sees one change', async () => {
+test('P-082 probes that share a run of a check fail together, and the observer of the lifecycle is notified of one change', async () => {
   const under = new HealthUnderTest();
   const gate = Promise.withResolvers<boolean>();
   under.health.addReadyz('database', () => gate.promise);
@@ -184,7 +184,7 @@ test('P-082 probes that share a run of a check fail together, and the observer s
   assert.deepEqual(under.observer.checkChanges, ['readyz database: check "database" failed: the check returned false']);
 });
 
-test('A-104, P-083 the observer gets the reason of a failed check once for each change of its result', () => {
+test('A-104, P-083 the observer of the lifecycle gets the reason of a failed check once for each change of its result', () => {
   const under = new HealthUnderTest();
   let isDown = false;
   under.health.addReadyz('database', () => {

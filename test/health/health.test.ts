@@ -209,7 +209,7 @@ const noProbes = [
   'h:80',
 ];
 
-test('a URL that is not a probe path belongs to the program', () => {
+test('a request whose URL is not a probe path is passed to the program', () => {
   const { health } = new HealthUnderTest();
   for (const url of noProbes) assert.equal(health.answer(url), undefined, url);
 });

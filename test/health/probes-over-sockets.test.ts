@@ -71,7 +71,7 @@ describeProbedAdapters((adapter) => {
     assert.equal((await ask(serving, upgrade)).body, 'ok');
   });
 
-  it('P-080 a probe URL in absolute form, as for a forward proxy, belongs to the program', async (t) => {
+  it('P-080 a request with a probe URL in absolute form, as a forward proxy receives it, is passed to the program', async (t) => {
     const serving = await start(t);
     for (const target of [
       'http://elsewhere.example:80/readyz?verbose',

@@ -97,7 +97,7 @@ describeKinds((kind) => {
 });
 
 describeProbedAdapters((adapter) => {
-  it('P-080 with probePaths off the probe paths belong to the program', async (t) => {
+  it('P-080 with probePaths off, requests for the probe paths are passed to the program', async (t) => {
     const serving = await serve(t, { adapter, probePaths: 'off', listener: own });
     const client = await serving.dial();
     for (const path of ['/readyz', '/livez', '/healthz?verbose']) {

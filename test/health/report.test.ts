@@ -19,7 +19,7 @@ test('an excluded name that contains a line of a probe response is not parsed as
   assert.deepEqual(failingIn(under.bodyOf(`/livez?verbose&exclude=${name}`)), []);
 });
 
-test('a probe response without a line for a failed check is parsed as having none', () => {
+test('a probe response without a line for a failed check is parsed as having no failed check', () => {
   const line = lineOf({ name: 'database', exclusion: undefined, result: new Error('why') });
   assert.deepEqual(failingIn(`a page that says ${line}`), []);
   assert.deepEqual(failingIn(''), []);

@@ -1,4 +1,5 @@
-// Tests the effects of failed hooks in processes of their own: a log line for each, the final line and the exit code.
+// Tests the effects of failed hooks in processes of their own: a log line for each hook, the final log line and the
+// exit code.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { disposed } from '../support/disposed.ts';

@@ -107,7 +107,7 @@ test('a hook does not time out because another hook blocks the process', async (
   );
 });
 
-test('a hook for which no time is left succeeds if it blocks the process for less than its own time limit, and otherwise times out', async () => {
+test('a hook for which no time is left in the shutdown budget succeeds if it blocks the process for less than its own time limit, and otherwise times out', async () => {
   for (const [takes, code] of [
     [2_999, undefined],
     [3_000, 'LAMEDUCK_ERR_HOOK_TIMED_OUT'],
@@ -184,7 +184,7 @@ test('without a time limit, the lifecycle waits for a hook until it ends, and se
   assert.equal(outcome.failure, undefined);
 });
 
-test('a shutdown that is cut short ends a hook before its time limit', async () => {
+test('a shutdown that is shortened ends a hook before the time limit of this hook', async () => {
   const clock = new FakeClock();
   const cut = new AbortController();
   const outcome = outcomeOf(runHook(hookOf(hangs), { clock, limit: 3_000, cut: cut.signal }));
@@ -199,7 +199,7 @@ test('a shutdown that is cut short ends a hook before its time limit', async () 
   assert.equal(clock.pending.all, 0);
 });
 
-test('a hook is called even if no time is left for it, and succeeds if it ends at once', async () => {
+test('a hook is called even if no time is left for it in the shutdown budget, and succeeds if it ends at once', async () => {
   const clock = new FakeClock();
   const cut = AbortSignal.abort();
   const hooks: readonly (readonly [HookFunction, string | undefined])[] = [

@@ -99,7 +99,7 @@ test('A-059, P-095 a failed pre-shutdown hook is recorded and observed, and the 
   assert.equal(hooks.failures[0]?.error.message, 'pre-shutdown hook "bad" failed: no');
 });
 
-test('a shutdown that is cut short ends all pre-shutdown hooks at once', async () => {
+test('a shutdown that is shortened ends all pre-shutdown hooks at once', async () => {
   const { hooks } = createHooks();
   const cut = new AbortController();
   for (const name of ['a', 'b']) hooks.add('pre-shutdown', name, hangs, 5_000);

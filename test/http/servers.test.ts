@@ -164,7 +164,7 @@ describeAdapters((adapter) => {
 
   const skip = adapter === 'register' && 'a server has its lifecycle once it listens';
   it(
-    'P-054 the drain of a server that never listens ends at once, and a server that listens after that is closed',
+    'P-054 the drain of a server that never listens ends at once, and lameduck closes a server that begins to listen after that',
     { skip },
     async () => {
       const server = await adapters[adapter](() => undefined);

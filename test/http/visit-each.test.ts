@@ -25,7 +25,7 @@ function breakProperties(object: object, names: readonly string[]): void {
       },
       // Node sets some properties when the connection closes.
       set() {
-        /* Ignore the value. */
+        /* Ignore the assigned value. */
       },
     });
   }

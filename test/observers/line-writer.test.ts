@@ -22,7 +22,7 @@ function linesOf(how: string): Line[] {
   return lines.map((text) => JSON.parse(text) as Line);
 }
 
-// Removes the fields that differ from run to run.
+// Removes the fields of a log line that differ from run to run.
 function comparable(lines: readonly Line[]): unknown[] {
   return lines.map(({ time, pid, ...line }) => {
     assert.ok(Math.abs(time - Date.now()) < 60_000, 'the time must be milliseconds since 1970');

@@ -34,7 +34,7 @@ const record: ShutdownRecord = {
   heldBy: [],
 };
 
-test('the start line has the version, the sum of the budget, the addresses and the settings that are set', () => {
+test('the start line of the log has the version, the sum of the shutdown budget, the addresses and the settings that are set', () => {
   const { logger, calls } = recordedLogger();
   createLogging(logger, usualLog).onStart({
     budgetSum: 'a - b = c',
@@ -98,13 +98,13 @@ test('P-025 each response that its client has not acknowledged is one log line w
   assert.deepEqual(calls, [['error', facts, 'response not acknowledged']]);
 });
 
-test('the final line is the record of the shutdown, and the logger is flushed after it', () => {
+test('the final log line is the record of the shutdown, and the logger is flushed after it', () => {
   const { logger, calls } = recordedLogger();
   createLogging(logger, usualLog).onEnd(record);
   assert.deepEqual(calls, [['info', record, 'shutdown ended'], ['flush']]);
 });
 
-test('the final line of a failed shutdown has the level error, so that no log level hides it', () => {
+test('the final log line of a failed shutdown has the level error, so that no log level hides it', () => {
   const { logger, calls } = recordedLogger();
   createLogging(logger, usualLog).onEnd({ ...record, exitCode: 80 });
   assert.equal(calls[0]?.[0], 'error');
@@ -118,11 +118,11 @@ test('a logger without flush is accepted', () => {
   assert.equal(calls.length, 1);
 });
 
-test('the silent observer logs nothing', () => {
+test('the observer for the log level silent logs nothing', () => {
   assert.equal(silent.onEnd(record), undefined);
 });
 
-test('a check that fails after the final line causes no further line', () => {
+test('a check that fails after the final log line causes no further line', () => {
   const { logger, calls } = recordedLogger();
   const logging = createLogging(logger, usualLog);
   logging.onEnd(record);

@@ -7,12 +7,12 @@ const bytesOf = (details: object): number => JSON.stringify(details).length;
 const many = (count: number): string[] =>
   Array.from({ length: count }, (_, index) => `10.0.0.1:${String(8_000 + index)}`);
 
-test('if all settings fit into the start line, the line has no count of omitted settings', () => {
+test('if all settings fit into the start line of the log, the line has no count of omitted settings', () => {
   const report = { addresses: ['[::]:80'], settings: { goawayChance: '0.01 (env)' } };
   assert.deepEqual(startDetails(report, bytesOf), { version, ...report });
 });
 
-test('the start line counts a setting that does not fit, and still shows a shorter setting that comes later', () => {
+test('the start line of the log counts a setting that does not fit, and still shows a shorter setting that comes later', () => {
   const settings = { readinessPaths: `/${'a'.repeat(600)} (env)`, goawayChance: '0.01 (env)' };
   assert.deepEqual(startDetails({ addresses: [], settings }, bytesOf), {
     version,
@@ -22,7 +22,7 @@ test('the start line counts a setting that does not fit, and still shows a short
   });
 });
 
-test('the start line counts the addresses that do not fit', () => {
+test('the start line of the log counts the addresses that do not fit', () => {
   const details = startDetails(
     { addresses: many(100), settings: { readinessPaths: `/${'a'.repeat(60)} (code)` } },
     bytesOf,

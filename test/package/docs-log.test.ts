@@ -1,4 +1,4 @@
-// Tests that docs/log.md lists the messages of the log, and the fields of the final line.
+// Tests that docs/log.md lists the messages of the log, and the fields of the final log line.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { lameduck } from '../../src/index.ts';
@@ -16,7 +16,7 @@ interface ThreadLine {
   readonly msg: string;
 }
 
-/** Records the level of each message, without the part after the colon, which varies. */
+/** Records the level of each log message, without the part after the colon, which varies. */
 class Recorder implements Logger {
   readonly levels = new Map<string, string>();
   readonly debug = this.#keep('debug');
@@ -75,7 +75,7 @@ test('docs/log.md lists the messages that lameduck logs, with their levels', asy
   assert.deepEqual(Object.fromEntries(documented), Object.fromEntries(recorder.levels));
 });
 
-test('docs/log.md lists the fields of the final line', async () => {
+test('docs/log.md lists the fields of the final log line', async () => {
   const duck = lameduck([], { logger: new Recorder(), auditLogPath: '/dev/null' });
   await duck.signals.hasBeenReady.signaled;
   const record = await duck.shutdown('the log is documented');

@@ -38,7 +38,7 @@ test('P-122 with each readiness probe in README.md and docs/, a pod whose contai
   );
   assert.ok(shown.length >= 6, String(shown.length));
   for (const { page, probe } of shown) {
-    // The default values of the kubelet.
+    // The defaults that the API server sets for these fields of a probe.
     const { periodSeconds = 10, timeoutSeconds = 1, failureThreshold = 3 } = probe;
     assert.ok(periodSeconds * failureThreshold + timeoutSeconds <= delay, `${page}: ${JSON.stringify(probe)}`);
   }

@@ -98,7 +98,7 @@ export const permitted: Readonly<Record<string, readonly string[]>> = {
     'settings',
     'step.ts',
   ],
-  // Connects a lifecycle to the process and to the log, for every entry point.
+  // manage.ts connects a lifecycle to the process and to the log, for every entry point.
   'manage.ts': [
     'clock.ts',
     'group.ts',
@@ -112,7 +112,7 @@ export const permitted: Readonly<Record<string, readonly string[]>> = {
     'arguments.ts',
     'settings',
   ],
-  // A primary of node:cluster and its workers, each with a lifecycle.
+  // group.ts joins a primary of node:cluster and its workers, each with a lifecycle.
   'group.ts': ['clock.ts', 'exit-codes.ts', 'health', 'observer.ts', 'observers', 'parts.ts', 'process', 'settings'],
   'probe-thread.ts': [
     'clock.ts',
@@ -126,7 +126,7 @@ export const permitted: Readonly<Record<string, readonly string[]>> = {
   ],
   // The commands send requests to a server and are not part of it. They know the format of the health report.
   cli: ['address.ts', 'clock.ts', 'health', 'inspection.ts', 'process', 'settings', 'standard-output.ts'],
-  // The probe thread, and the code of the main thread that communicates with it.
+  // The folder probe-worker has the probe thread, and the code of the main thread that communicates with it.
   'probe-worker': [
     'address.ts',
     'clock.ts',
@@ -154,7 +154,7 @@ export const permitted: Readonly<Record<string, readonly string[]>> = {
     'shutdown.ts',
     'startup.ts',
   ],
-  // Creates the parts of one lifecycle. Only manage.ts connects them to the process and to the log.
+  // parts.ts creates the parts of one lifecycle. Only manage.ts connects them to the process and to the log.
   'parts.ts': [
     'clock.ts',
     'handle.ts',
@@ -170,12 +170,12 @@ export const permitted: Readonly<Record<string, readonly string[]>> = {
     'shutdown.ts',
     'startup.ts',
   ],
-  // Only code for Fastify applications. fastify.ts combines it with the lifecycle.
+  // The folder fastify has only code for Fastify applications. fastify.ts combines it with the lifecycle.
   fastify: ['errors.ts', 'handle.ts', 'http', 'lifecycle', 'manage.ts', 'observers', 'parts.ts', 'message.ts'],
-  // The gRPC health service. grpc.ts combines it with the lifecycle.
+  // The folder grpc has the gRPC health service. grpc.ts combines it with the lifecycle.
   grpc: ['clock.ts', 'health', 'lifecycle'],
-  // A lifecycle for a program whose code does not use lameduck. register.cts loads it when the first server listens. A
-  // worker of node:cluster loads cluster-worker.cts, which loads register.cts.
+  // The folder register has the lifecycle of a program whose code does not use lameduck. register.cts loads it when the
+  // first server listens. A worker of node:cluster loads cluster-worker.cts, which loads register.cts.
   register: [
     'handle.ts',
     'http',
@@ -187,9 +187,9 @@ export const permitted: Readonly<Record<string, readonly string[]>> = {
     'register.cts',
     'settings',
   ],
-  // Contends for a Lease. leader-election.ts connects it to a lifecycle and the process.
+  // The folder leader-election contends for a Lease. leader-election.ts connects it to a lifecycle and the process.
   'leader-election': ['bundled.ts', 'clock.ts', 'errors.ts', 'observer.ts', 'observers', 'arguments.ts', 'settings'],
-  // Starts a server in a test and counts its requests. testing.ts combines it with the lifecycle.
+  // The folder testing starts a server in a test and counts its requests. testing.ts combines it with the lifecycle.
   testing: [
     'address.ts',
     'clock.ts',

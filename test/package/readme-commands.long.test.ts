@@ -100,7 +100,7 @@ test('the commands in the README work in the order of the page', async (t) => {
   for (const command of commands) await runners[withoutNumbers(command)]?.(command, session);
 });
 
-// Folders that a fresh clone does not have.
+// Folders of the repository that a fresh clone does not have.
 const left = ['node_modules', 'dist', '.git'].map((name) => join(root, name));
 
 function installed(command: string): string {

@@ -12,9 +12,9 @@ import { until } from '../support/until.ts';
 
 interface ListenerUnderTest {
   readonly port: number;
-  /** The URLs of the requests for which `answer` was called. */
+  /** The URLs of the requests for which the listener of the probe port has called `answer`. */
   readonly asked: string[];
-  /** The connections of the listener, in the order in which they were accepted. */
+  /** The connections of the probe port's listener, in the order in which it accepted them. */
   readonly accepted: Socket[];
   readonly dial: () => Promise<Socket>;
 }

@@ -15,9 +15,9 @@ const fixture = fileURLToPath(new URL('../fixtures/writes-beside.ts', import.met
 
 interface Writer extends Pick<Pipe, 'fill' | 'read'> {
   readonly pid: number;
-  /** Makes the fixture write a line of this length. */
+  /** Makes the fixture write a line of the given length. */
   write(length: number): void;
-  /** The fixture's report about each line that it has written. */
+  /** The report of the fixture about each line that it has written. */
   readonly said: readonly string[];
 }
 

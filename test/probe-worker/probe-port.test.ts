@@ -170,7 +170,7 @@ test('P-090 an event loop that handles messages but runs no timers is not stalle
   const stalls: number[] = [];
   const probePort = new ProbePort({
     settings: completeSettings({ probePort: port, readyzEventLoopStallLimit: '1s' }, {}).settings,
-    // No timer of this clock ever fires.
+    // No timer of this clock ever fires, as in an event loop that runs no timers.
     clock: { now: () => systemClock.now(), after: () => () => undefined, afterUnref: () => () => undefined },
     answer: () => passed,
     shutdown: () => undefined,

@@ -10,11 +10,11 @@ const red: Answer = { status: 500, headers: {}, body: '[-]database failed: reaso
 
 class ResponderUnderTest {
   readonly clock = new FakeClock();
-  /** The URLs of the requests that the main thread has received, in the order of their arrival. */
+  /** The URLs of the requests that the simulated main thread has received, in the order of their arrival. */
   readonly asked: string[] = [];
   stalledMs = 0;
   isShuttingDown = false;
-  /** How many requests the main thread has begun to handle. */
+  /** How many requests the simulated main thread has begun to handle. */
   taken = 0;
   readonly questions = new Questions(
     this.clock,
@@ -34,7 +34,7 @@ class ResponderUnderTest {
     checkTimeout: 900,
   });
 
-  /** How many milliseconds of the main thread's response time were spent on checks. */
+  /** How many milliseconds of the simulated main thread's response time were spent on checks. */
   tookMs = 0;
 
   /**
@@ -75,7 +75,7 @@ test('P-090 if the main thread has not responded after 200 ms, its last response
   assert.deepEqual([status, headers['Age'], body], [500, '9', red.body]);
 });
 
-test('a response after 199 ms has no age', async () => {
+test('the probe port sends a response without an age if the main thread has responded after 199 ms', async () => {
   const under = new ResponderUnderTest();
   await under.respond('/livez', passed);
   await under.clock.advance(9_000);
@@ -130,7 +130,7 @@ test('P-090 a probe within a second of the last response waits 2 ms for the main
     const { tookMs, headers, status } = await under.respond('/readyz');
     assert.deepEqual([status, headers['Age']], [200, '0']);
     assert.ok(isTaken ? tookMs >= 200 && tookMs <= 210 : tookMs >= 2 && tookMs <= 10, String(tookMs));
-    // The request for the next probe is already waiting.
+    // A request to the main thread is already waiting, so the next probe does not wait.
     assert.equal((await under.respond('/readyz')).tookMs, 0);
   }
 });
@@ -278,7 +278,7 @@ test('the probe port answers an unknown URL with 404, without a request to the m
   assert.deepEqual(under.asked, []);
 });
 
-test('at most 64 different requests wait for the main thread, and the usual ones are sent and keep their last responses', async () => {
+test('at most 64 different requests wait for the main thread, and the usual probe URLs are always sent and keep their last responses', async () => {
   const under = new ResponderUnderTest();
   await under.respond('/readyz', passed);
   await under.respond('/readyz?x=1', passed);

@@ -86,7 +86,7 @@ test('a connection with half a request keeps the probe thread for at most a seco
   const socket = connect({ port, host: '127.0.0.1' }).on('error', () => undefined);
   socket.write('GET /livez HTTP/1.1\r\n');
   // The probe thread accepts connections in their order. When it has accepted this probe, it has also accepted the
-  // other connection.
+  // connection with half a request.
   await probe(port, '/livez');
   const closed = once(socket, 'close');
   const since = performance.now();

@@ -16,7 +16,7 @@ interface Unread {
   readonly pipe: Pipe;
   readonly probePort: number;
   readonly port: number;
-  /** Reads until the pattern matches, and resolves with its first group. */
+  /** Reads the output of the fixture until the pattern matches, and resolves with the first group. */
   readonly said: (pattern: RegExp) => Promise<string>;
 }
 

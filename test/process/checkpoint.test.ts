@@ -323,6 +323,6 @@ test('the UID of the pod is read from the folder from which the kubelet has moun
   const hash = '0123456789abcdef0123456789abcdef';
   assert.equal(podUidIn(line(`/var/lib/kubelet/pods/${hash}/etc-hosts`, '/etc/hosts')), hash);
   assert.equal(podUidIn(other), null);
-  // The node itself shows the mounts of its pods in this form.
+  // On the node itself, the table of mounts shows the folders of its pods in this form.
   assert.equal(podUidIn(line(`/pods/${uid}/volumes/a`, `/var/lib/kubelet/pods/${uid}/volumes/b`)), null);
 });

@@ -1,4 +1,4 @@
-// Tests what happens to a process that is still alive at the end of its budget.
+// Tests what happens to a process that is still alive at the end of its shutdown budget.
 import { describe } from 'node:test';
 import type { Event, State } from '../../src/process/signals-and-errors.ts';
 import { follows } from '../support/process-steps.ts';
@@ -15,7 +15,7 @@ const cleaning: State = { ...ended, hasCalledListeners: true };
 const failed: State = { ...cleaning, hasUncaughtError: true };
 const afterLoss: State = { ...cleaning, hasLostLeadership: true };
 
-describe('the decision at the end of the shutdown budget', () => {
+describe('what lameduck decides at the end of the shutdown budget', () => {
   const over: Event = { kind: 'budget over' };
   const why = "the program's own cleanup took longer than the shutdown budget: exiting";
   follows([

@@ -114,7 +114,7 @@ test('A-030, A-032 a process signal begins the shutdown of every lifecycle, and 
   assert.deepEqual(log, ['begin SIGTERM', 'begin SIGTERM', 'SIGTERM held from 1', 'SIGTERM held from 1']);
 });
 
-test('P-069 a process signal that is not in shutdownSignals is left to the program', () => {
+test('P-069 lameduck does not handle a process signal that is not in shutdownSignals', () => {
   const { target, log, end } = create();
   target.on('SIGHUP', () => log.push('called'));
   target.emit('SIGHUP', 'SIGHUP', 1);
@@ -170,7 +170,7 @@ test('P-058 a drained process that something keeps alive exits after one second,
   assert.deepEqual(target.exits, [81]);
 });
 
-test('P-058 the process waits for a lifecycle that joins while the process is ending', async () => {
+test('P-058 the process waits for a lifecycle that is added while the process is ending', async () => {
   const { target, log, end, lifecycle, clock } = create();
   target.emit('SIGTERM', 'SIGTERM', 15);
   const late = new LifecycleUnderTest([], clock);
@@ -195,7 +195,7 @@ test('P-063 an uncaught error is printed and begins the shutdown, and a second o
   assert.deepEqual(target.exits, [82]);
 });
 
-test('P-063 an uncaught error is left to the program if it listens for uncaught errors', () => {
+test('P-063 lameduck does not handle an uncaught error if the program itself listens for uncaught errors', () => {
   const { target, log, end } = create();
   target.on('uncaughtException', () => log.push('handled'));
   target.emit('uncaughtException', new Error('one'), 'uncaughtException');
@@ -203,7 +203,7 @@ test('P-063 an uncaught error is left to the program if it listens for uncaught 
   assert.equal(end.isEnding, false);
 });
 
-test('P-063, P-075 after the drain under lameduck/register an uncaught error is left to Node', async () => {
+test('P-063, P-075 after the drain under lameduck/register, Node handles an uncaught error as it does without lameduck', async () => {
   const { target, lifecycle, log } = create({ isUnderRegister: true });
   target.on('SIGTERM', () => undefined);
   target.emit('SIGTERM', 'SIGTERM', 15);
@@ -240,7 +240,7 @@ test('P-058 the backstop ends the process even if process.exit() returns or thro
   }
 });
 
-test('P-075 if a listener of the program never settles, the process exits with 80 at the end of the budget', async () => {
+test('P-075 if a listener of the program never settles, the process exits with 80 at the end of the shutdown budget', async () => {
   const { target, log, lifecycle, clock } = create();
   const never = new Promise<never>(() => undefined);
   target.on('SIGTERM', (): unknown => never);

@@ -32,7 +32,7 @@ const begun: State = { phase: 'draining', cause: bySignal, ...unsettled };
 const late = { ...term, at: 1_100 };
 const second: Action = ['exit', 1, 'second process signal SIGTERM: exiting at once'];
 
-describe('the decision at a process signal', () => {
+describe('what lameduck decides at a process signal', () => {
   follows([
     [
       'A-030 a process signal begins the shutdown of a running process',
@@ -61,7 +61,7 @@ describe('the decision at a process signal', () => {
       ['callListeners'],
     ],
     [
-      'P-056 a process signal joins the shutdown of an uncaught error',
+      'P-056 a process signal during the shutdown for an uncaught error starts no second shutdown',
       erring,
       term,
       { ...erring, ...unsettled },
@@ -129,7 +129,7 @@ describe('the decision at a process signal', () => {
       underRegister,
     ],
     [
-      'P-075 under lameduck/register a process signal after the drain is left to the program',
+      'P-075 under lameduck/register, lameduck does not handle a process signal after the drain',
       underRegister,
       late,
       underRegister,
@@ -137,17 +137,17 @@ describe('the decision at a process signal', () => {
     ],
   ]);
 
-  test('P-057 a process signal has settled when no other signal is pending', () => {
+  test('P-057 the first process signal has settled when no other process signal is pending', () => {
     assert.deepEqual(next(draining0, { kind: 'signal settled', at: 1_000 }), [draining]);
     assert.deepEqual(next(running, { kind: 'signal settled', at: 1_000 }), [running]);
   });
 });
 
-describe('the decision at an uncaught error', () => {
+describe('what lameduck decides at an uncaught error', () => {
   follows([
     ['P-063 an uncaught error begins the shutdown of a running process', running, thrown, erring, ['begin', byError]],
     [
-      'P-056, P-063 an uncaught error joins the shutdown of a process signal',
+      'P-056, P-063 an uncaught error during the shutdown for a process signal starts no second shutdown',
       draining,
       thrown,
       { ...draining, hasUncaughtError: true },
@@ -170,7 +170,7 @@ describe('the decision at an uncaught error', () => {
       ['exit', 82, 'uncaught error after the drain: exiting at once'],
     ],
     [
-      'P-075 under lameduck/register an uncaught error after the drain is left to the program',
+      'P-075 under lameduck/register, lameduck does not handle an uncaught error after the drain',
       underRegister,
       thrown,
       underRegister,
@@ -179,13 +179,13 @@ describe('the decision at an uncaught error', () => {
   ]);
 });
 
-describe('the decision at a loss of leadership', () => {
+describe('what lameduck decides at a loss of leadership', () => {
   const exit: Action = ['exit', 83, 'leadership of a lost: exiting at once'];
   const lost: State = { phase: 'draining', cause: byLoss, hasLostLeadership: true };
   follows([
-    ['a loss of leadership begins the shutdown', running, loss, lost, ['begin', byLoss]],
+    ['a loss of leadership begins the shutdown of the process', running, loss, lost, ['begin', byLoss]],
     [
-      'a loss of leadership joins a shutdown',
+      'a loss of leadership during a shutdown starts no second shutdown',
       draining,
       loss,
       { ...draining, hasLostLeadership: true },
@@ -202,7 +202,7 @@ describe('the decision at a loss of leadership', () => {
   ]);
 });
 
-describe('the decision at the disconnect of a worker of node:cluster', () => {
+describe('what lameduck decides at the disconnect of a worker of node:cluster', () => {
   follows([
     [
       'P-071 disconnect() of a cluster worker begins the shutdown, and takes effect after the drain',
@@ -221,7 +221,7 @@ describe('the decision at the disconnect of a worker of node:cluster', () => {
   ]);
 });
 
-describe('the decision at the end of all shutdowns', () => {
+describe('what lameduck decides at the end of all shutdowns of the process', () => {
   const asGuest: Event = { ...drained, isUnderRegister: true };
   const withListeners: Event = { ...drained, hasListeners: true };
   const calledAtOnce: State = { ...draining, hasCalledListeners: true };
@@ -237,14 +237,14 @@ describe('the decision at the end of all shutdowns', () => {
       ['callHeldListeners', 0],
     ],
     [
-      'P-055 after all shutdowns, listeners that were called at the signal are not called again',
+      'P-055 after all shutdowns, listeners that were called at the process signal are not called again',
       calledAtOnce,
       withListeners,
       cleaning,
       ['endByItself'],
     ],
     [
-      'P-075 under lameduck/register the process exits after the drain if the signal would have ended it',
+      'P-075 under lameduck/register the process exits after the drain if the process signal would have ended it',
       draining,
       asGuest,
       { ...idle, isUnderRegister: true },

@@ -49,7 +49,7 @@ const testOfServer = `
   test('serves', () => serveOnce());
 `;
 
-// Node 22 knows this option only as --experimental-test-isolation.
+// Node 22 knows the option --test-isolation only as --experimental-test-isolation.
 const isolation = process.allowedNodeEnvironmentFlags.has('--test-isolation')
   ? '--test-isolation'
   : '--experimental-test-isolation';

@@ -64,7 +64,7 @@ test('with lameduck/register, a program whose process.on() adds no SIGTERM liste
   assert.ok(said.includes('whole') && !said.includes('uncaught error'), said.join());
 });
 
-test('with lameduck/register, a signal that is not in shutdownSignals has its default action', async (t) => {
+test('with lameduck/register, a process signal that is not in shutdownSignals has its default action', async (t) => {
   const then = "process.kill(process.pid, 'SIGINT');";
   const command = started(t, program(then), { LAMEDUCK_SHUTDOWN_SIGNALS: 'SIGTERM' });
   assert.deepEqual(await command.exit, { code: null, signal: 'SIGINT' });

@@ -63,7 +63,7 @@ void describe('lameduck/register in a process without an HTTP server', { concurr
 
   for (const program of ['npm', 'npx']) {
     test(`P-117 ${program} prints exactly the same with lameduck/register as without`, async (t) => {
-      // The program is started by the first `node` in the PATH.
+      // The script of the program is started by the first `node` in the PATH, so put the tested Node there.
       const PATH = `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}`;
       const outcome = await run(t, ['--version'], registered({ PATH }), undefined, program);
       assert.deepEqual(outcome, await run(t, ['--version'], { PATH }, undefined, program));

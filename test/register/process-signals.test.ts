@@ -24,7 +24,7 @@ async function drain(t: TestContext, subject: ProcessUnderTest): Promise<void> {
 }
 
 void describe('process signals of a program with lameduck/register', { concurrency: 2 }, () => {
-  test("P-111 under lameduck/register the program's own listener is called after the last response and the final line, with its arguments", async (t) => {
+  test("P-111 under lameduck/register the program's own listener is called after the last response and the final log line, with its arguments", async (t) => {
     const subject = disposed(t, startUnderRegister(program, { IDIOM: 'closes and exits with what that gave' }));
     await drain(t, subject);
 

@@ -33,7 +33,7 @@ const program = `
   process.on('exit', () => say('exit', { modules: process.moduleLoadList }));
 `;
 
-// The built file, because the loader of ECMAScript modules would load additional modules of Node.
+// Load the built file, because the loader of ECMAScript modules would load additional modules of Node.
 const built = fileURLToPath(new URL('../../dist/register.cjs', import.meta.url));
 
 function started(t: TestContext, code: string, env: Readonly<Record<string, string>> = {}): LoggingCommand {

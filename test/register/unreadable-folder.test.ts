@@ -31,7 +31,7 @@ test(
         { cwd },
       ).status;
     assert.equal(start('--import'), 0);
-    // Node 22 needs no access to the folder.
+    // Node 22 needs no access to its working folder.
     if (Number.parseInt(process.versions.node) >= 24) assert.notEqual(start('--require'), 0);
   },
 );

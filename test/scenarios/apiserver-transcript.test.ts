@@ -11,8 +11,8 @@ import type { Response } from '../support/closed-loop-client.ts';
 import { Client } from '../support/serving.ts';
 
 const delay = 600;
-// Times in milliseconds. The POST is sent `postBefore` before or after the signal. Each other client sends one request
-// per `period`.
+// Times in milliseconds. The POST is sent `postBefore` before or after the process signal. Each other client sends one
+// request per `period`.
 const postBefore = 200;
 const postAfter = 900;
 const period = 50;
@@ -192,7 +192,7 @@ function isRefusal(saw: string): boolean {
   return saw === 'ECONNREFUSED' || saw === 'ECONNRESET';
 }
 
-// The interval between the requests of a client, as in the transcript. It does not wait for an event.
+// Waits for the interval between two requests of a client of the transcript. This is not a wait for an event.
 function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

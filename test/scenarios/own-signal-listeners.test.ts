@@ -30,7 +30,7 @@ function order({ lines }: ProcessUnderTest, ...messages: readonly string[]): str
 
 void describe('a program that calls lameduck() and listens for process signals', { concurrency: 4 }, () => {
   for (const how of ['the signal', 'process.emit() of it']) {
-    test(`P-111 the program's signal listeners receive ${how} after the last response and the final line, with the signal's arguments`, async (t) => {
+    test(`P-111 the program's signal listeners receive ${how} after the last response and the final log line, with the signal's arguments`, async (t) => {
       const program = start(t, 'closes its server and exits');
       const request = await HeldRequest.open(t, await program.ready());
       program.kill(how === 'the signal' ? 'SIGTERM' : 'SIGUSR2');
@@ -100,7 +100,7 @@ void describe('a program that calls lameduck() and listens for process signals',
     assert.deepEqual(order(program, final, ...messages), [final, ...messages]);
   });
 
-  test('a signal listener that waits for server.close(), by callback or promise, may take the rest of the budget', async (t) => {
+  test('a signal listener that waits for server.close(), by callback or promise, may take the rest of the shutdown budget', async (t) => {
     const program = await signalled(t, 'has a close callback that takes long');
     assert.deepEqual(await program.exit, { code: 5, signal: null });
   });
@@ -114,8 +114,8 @@ void describe('a program that calls lameduck() and listens for process signals',
     await once(client, 'connect');
     program.kill('SIGTERM');
     await program.line('the call', ({ msg }) => msg === 'called');
-    // A process with a non-empty event loop exits after one second. The other program was signaled later and has exited
-    // by now. So more than a second has passed for the first program.
+    // A process with a non-empty event loop exits after one second. The second program received its signal later and
+    // has already exited. So more than a second has passed for the first program.
     const held = await signalled(t, 'only logs');
     assert.deepEqual(await held.exit, clean);
     assert.equal(program.child.exitCode, null);
@@ -171,7 +171,7 @@ void describe('a program that calls lameduck() and listens for process signals',
     assert.equal((await program.finalLine())['exitCode'], 80);
   });
 
-  test("P-075 a signal listener's promise that never settles is abandoned at the end of the budget, with exit code 80", async (t) => {
+  test("P-075 a signal listener's promise that never settles is abandoned at the end of the shutdown budget, with exit code 80", async (t) => {
     const program = await signalled(t, 'never settles', { LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '7' });
     const since = performance.now();
     assert.deepEqual(await program.exit, { code: 80, signal: null });

@@ -228,7 +228,7 @@ test('A-205 after the last request, the process waits until a slow reader has re
   assert.equal((await served.finalLine())['auditEventsMissing'], 0);
 });
 
-test('if the reader of an audit pipe reads nothing, this is logged once, and each dropped event is in the metric and in the final line', async (t) => {
+test('if the reader of an audit pipe reads nothing, this is logged once, and each dropped event is in the metric and in the final log line', async (t) => {
   const file = disposed(t, new AuditFile());
   execFileSync('mkfifo', [file.path]);
   const reader = await open(file.path, constants.O_RDONLY | constants.O_NONBLOCK);

@@ -22,7 +22,7 @@ interface Hindered {
   readonly hinder: string;
   /** The exit code if the client disconnects, and the exit code if it stays connected. */
   readonly codes: Readonly<Record<'leaves' | 'stays', number>>;
-  /** The exit codes in the final line, if they differ from those of the process. */
+  /** The exit codes in the final log line, if they differ from those of the process. */
   readonly inLine?: Readonly<Record<'leaves' | 'stays', number>>;
 }
 
@@ -67,14 +67,14 @@ describe('a program that hinders its own shutdown', { concurrency: 4 }, () => {
     { hinder: 'removes all listeners of the response', codes: { leaves: 0, stays: 80 } },
     { hinder: 'throws when the socket closes', codes: { leaves: 82, stays: 82 } },
     { hinder: 'throws when the response closes', codes: { leaves: 82, stays: 82 } },
-    // The final line is written before the signal listeners and `close` callbacks of the program run.
+    // The final log line is written before the signal listeners and `close` callbacks of the program run.
     { hinder: 'throws when the server closes', codes: { leaves: 82, stays: 82 }, inLine: { leaves: 0, stays: 80 } },
     { hinder: 'never destroys the socket', codes: { leaves: 0, stays: 80 } },
     { hinder: 'throws when the socket is destroyed', codes: { leaves: 82, stays: 80 } },
     { hinder: 'throws when the socket is ended', codes: { leaves: 0, stays: 80 } },
   ] as readonly Hindered[]) {
     for (const client of ['leaves', 'stays'] as const) {
-      test(`P-023, P-058 a program that hinders its own shutdown (it ${hinder}) ends within its budget, after its hooks and signal listeners have run, if the client ${client}`, async (t) => {
+      test(`P-023, P-058 a program that hinders its own shutdown (it ${hinder}) ends within its shutdown budget, after its hooks and signal listeners have run, if the client ${client}`, async (t) => {
         const env = { HINDER: hinder, LISTENS: 'yes', ...shortBudget };
         const program = disposed(t, new ProcessUnderTest('hinders-its-end.ts', env));
         const port = await program.ready();
@@ -116,7 +116,7 @@ describe('a program that hinders its own shutdown', { concurrency: 4 }, () => {
     { hinder: 'has hooks that never settle', code: 81 },
     { hinder: 'returns a promise from process.exit', code: 0 },
   ] as const) {
-    test(`P-058 a program that hinders its own shutdown (it ${hinder}) ends within its budget with exit code ${String(code)}, and writes its final line`, async (t) => {
+    test(`P-058 a program that hinders its own shutdown (it ${hinder}) ends within its shutdown budget with exit code ${String(code)}, and writes its final log line`, async (t) => {
       const program = disposed(t, new ProcessUnderTest('hinders-its-end.ts', { HINDER: hinder, ...shortBudget }));
       await program.ready();
       assert.equal(await ended(program), code, program.output);

@@ -92,7 +92,7 @@ void describe('restarts of a program in development', { concurrency: 2 }, () => 
     assert.ok((await restarted.restart((pid) => process.kill(pid, 'SIGTERM'))).tookMs >= 300);
   });
 
-  test('P-107 the start line says that the delay in the code does not apply in development mode', async (t) => {
+  test('P-107 the start line of the log says that the delay in the code does not apply in development mode', async (t) => {
     const env = { WATCH_REPORT_DEPENDENCIES: '1' };
     const restarted = new Restarted(t, process.execPath, [fixture], { env });
     const started = await restarted.command.line('the start line', ({ msg = '' }) =>
@@ -101,7 +101,7 @@ void describe('restarts of a program in development', { concurrency: 2 }, () => 
     assert.match(started.msg ?? '', /max\(shutdownDelayDuration 0s \(development\)/);
   });
 
-  test('P-101, P-107 in development, a run logs only its start line and its final line', async (t) => {
+  test('P-101, P-107 in development, a run logs only its start line and its final log line', async (t) => {
     const env = { WATCH_REPORT_DEPENDENCIES: '1' };
     const program = disposed(t, new LoggingCommand(process.execPath, [fixture], { env }));
     const { pid } = await program.line('the port', ({ msg }) => msg === 'listening');

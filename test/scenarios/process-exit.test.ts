@@ -32,7 +32,7 @@ void describe('the end of the process', { concurrency: 3 }, () => {
     assert.equal(final['exitCode'], 0);
   });
 
-  test('P-058 if requests are unfinished at the end of the budget, the exit code is 80, and the log names them', async (t) => {
+  test('P-058 if requests are unfinished at the end of the shutdown budget, the exit code is 80, and the log names them', async (t) => {
     const program = disposed(
       t,
       new ProcessUnderTest('listens.ts', {
@@ -68,7 +68,7 @@ void describe('the end of the process', { concurrency: 3 }, () => {
     ]);
   });
 
-  test('process.exit() by the program during the drain keeps its exit code, and the final line is written', async (t) => {
+  test('process.exit() by the program during the drain keeps its exit code, and the final log line is written', async (t) => {
     const program = disposed(t, new ProcessUnderTest('exits-in-a-hook.ts'));
     await program.signaled('HasBeenReady');
     program.kill('SIGTERM');
@@ -141,7 +141,7 @@ void describe('the end of the process', { concurrency: 3 }, () => {
     assert.equal((await program.finalLine())['exitCode'], 0);
   });
 
-  test('the final line has the process.exitCode that the program has set', async (t) => {
+  test('the final log line has the process.exitCode that the program has set', async (t) => {
     const program = disposed(t, new ProcessUnderTest('sets-its-exit-code.ts'));
     await program.signaled('HasBeenReady');
     program.kill('SIGTERM');
@@ -157,7 +157,7 @@ void describe('the end of the process', { concurrency: 3 }, () => {
     const final = await program.line('the final line', ({ schema }) => schema !== undefined);
     assert.equal(final['reason'], 'the program');
     assert.equal(program.child.exitCode, null);
-    // lameduck has removed its signal listeners, so the signal now ends the process as without lameduck.
+    // lameduck has removed its signal listeners, so this process signal ends the process as without lameduck.
     program.kill('SIGTERM');
     assert.deepEqual(await program.exit, { code: null, signal: 'SIGTERM' });
     assert.equal(program.lines.filter(({ schema }) => schema !== undefined).length, 1);
@@ -169,7 +169,8 @@ void describe('the end of the process', { concurrency: 3 }, () => {
     program.child.stdin?.end();
     await program.signaled('HTTPServerStoppedListening');
     program.kill('SIGTERM');
-    // The response is sent only after the process signal has arrived, so that the drain cannot end before.
+    // The response is sent only after the process signal has arrived, so that the drain cannot end before the signal
+    // arrives.
     await Promise.all([request.release(), program.exit]);
     assert.deepEqual(await program.exit, { code: 0, signal: null });
     const final = await program.finalLine();
@@ -196,7 +197,7 @@ void describe('the end of the process', { concurrency: 3 }, () => {
     assert.ok(program.lines.some(said('the late lifecycle is destroyed')));
   });
 
-  test('the final line follows its schema, and has the duration of each phase', async (t) => {
+  test('the final log line follows its schema, and has the duration of each phase', async (t) => {
     const program = disposed(t, new ProcessUnderTest('listens.ts', { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '50ms' }));
     await program.ready();
     program.kill('SIGTERM');
@@ -240,7 +241,7 @@ void describe('the end of the process', { concurrency: 3 }, () => {
     assert.equal(drained['requestsInFlight'], 0);
   });
 
-  test('P-107 the start line has the sum of the budget and the source of each number', async (t) => {
+  test('P-107 the start line of the log has the sum of the shutdown budget and the source of each number', async (t) => {
     const program = disposed(t, new ProcessUnderTest('listens.ts', { LAMEDUCK_PRE_STOP_SECONDS: '3' }));
     const start = await program.line('the first line', ({ msg }) => msg?.startsWith('lifecycle started') === true);
     assert.match(

@@ -69,7 +69,7 @@ void describe('programs that npm or a shell starts', { concurrency: 3 }, () => {
       } else {
         assert.equal(warning, `started through a shell${how === 'sh -c' ? '' : ' by "npm run start"'},`);
         await until(() => !isRunning(launcher));
-        // The launcher has ended without forwarding the signal to the program.
+        // The launcher has ended without forwarding the process signal to the program.
         assert.equal((await fetch(`http://127.0.0.1:${port}/readyz`)).status, 200);
         process.kill(program, 'SIGTERM');
       }
@@ -103,7 +103,8 @@ void describe('programs that npm or a shell starts', { concurrency: 3 }, () => {
       const { code } = await launched.exit;
       const [, exitCode, duration] = await launched.printed(/"reason":"SIGINT","exitCode":(\d).*?"durationMs":(\d+)/);
       assert.equal(code, Number(exitCode));
-      // On a very busy machine, npm may forward the signal more than 100 ms later. It then counts as a second signal.
+      // On a very busy machine, npm may forward the process signal more than 100 ms later. It then counts as a second
+      // signal.
       assert.ok(code === 0 || Number(duration) >= 100, launched.output);
     },
   );

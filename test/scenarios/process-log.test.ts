@@ -1,5 +1,5 @@
-// Tests how the log settings change the log lines of a program. Also tests the start line of a program that sets every
-// setting.
+// Tests how the log settings change the log lines of a program. Also tests the start line of the log of a program that
+// sets every setting.
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
@@ -36,7 +36,7 @@ async function probed(
   return program;
 }
 
-/** The log lines of lameduck, after SIGTERM and a clean exit. */
+/** Returns the log lines of lameduck, after SIGTERM and a clean exit. */
 async function linesOf(t: TestContext, env: Readonly<Record<string, string>>): Promise<readonly Line[]> {
   const program = await probed(t, 'knows-nothing.ts', registered(env));
   program.kill('SIGTERM');
@@ -60,12 +60,12 @@ describe('the settings of the log', { concurrency: 4 }, () => {
     assert.deepEqual(await linesOf(t, { LAMEDUCK_LOG_LEVEL: 'silent', LAMEDUCK_DELAY: '1s' }), []);
   });
 
-  test('P-101 with LAMEDUCK_LOG_LEVEL=error, a clean run logs only its final line', async (t) => {
+  test('P-101 with LAMEDUCK_LOG_LEVEL=error, a clean run logs only its final log line', async (t) => {
     const lines = await linesOf(t, { LAMEDUCK_LOG_LEVEL: 'error', LAMEDUCK_DELAY: '1s' });
     assert.deepEqual(lines.map(isFinal), [true]);
   });
 
-  test('P-101 with LAMEDUCK_LOG_LEVEL=warn, a run logs its warnings and the final line', async (t) => {
+  test('P-101 with LAMEDUCK_LOG_LEVEL=warn, a run logs its warnings and the final log line', async (t) => {
     const lines = await linesOf(t, { LAMEDUCK_LOG_LEVEL: 'warn', LAMEDUCK_DELAY: '1s' });
     assert.deepEqual(
       lines.map(({ level, msg }) => [level, msg]),
@@ -110,7 +110,7 @@ describe('the settings of the log', { concurrency: 4 }, () => {
     assert.deepEqual([final['severity'], final['message']], ['ERROR', 'shutdown cannot end']);
   });
 
-  test('P-118 with the log level silent, a blocked process also ends after its budget, and logs no line', async (t) => {
+  test('P-118 with the log level silent, a blocked process also ends after its shutdown budget, and logs no line', async (t) => {
     const env = { ...shortBudget, LAMEDUCK_LOG_LEVEL: 'silent', BLOCK_AT_DESTROY: '60000' };
     const program = await probed(t, 'blocks-for-a-while.ts', { ...env, LAMEDUCK_READYZ_EVENT_LOOP_STALL_LIMIT: '1s' });
     program.kill('SIGTERM');
@@ -122,7 +122,7 @@ describe('the settings of the log', { concurrency: 4 }, () => {
   });
 });
 
-/** For each setting, a value that differs from the default. */
+/** A value for each setting, which differs from the default of the setting. */
 const values: Readonly<Record<SettingName, string>> = {
   shutdownDelayDuration: '1ms',
   shutdownSendRetryAfter: 'true',
@@ -161,7 +161,7 @@ const values: Readonly<Record<SettingName, string>> = {
   httpMetrics: 'off',
 };
 
-test('P-107 with every setting set, the start line has at most 600 bytes, and the debug socket has every value', async (t) => {
+test('P-107 with every setting set, the start line of the log has at most 600 bytes, and the debug socket has every value', async (t) => {
   const debugSocketPath = socketPath(t);
   const own = {
     probePort: String(await reservePort()),

@@ -30,7 +30,7 @@ function unread(t: TestContext, ...how: [fixture: string, env?: Record<string, s
 const slowly = (): Promise<void> => setTimeout(2_000);
 
 void describe('the log at the end of the process', { concurrency: 6 }, () => {
-  test('P-060 the final line arrives even if the log is larger than its pipe and the reader is slow', async (t) => {
+  test('P-060 the final log line arrives even if the log is larger than its pipe and the reader is slow', async (t) => {
     const program = disposed(t, new ProcessUnderTest('logs-more-than-a-pipe-holds.ts'));
     await program.signaled('HasBeenReady');
     program.child.stdout?.pause();
@@ -45,7 +45,7 @@ void describe('the log at the end of the process', { concurrency: 6 }, () => {
 
   for (const env of [{}, { NON_BLOCKING: '1' }]) {
     const how = 'NON_BLOCKING' in env ? ', set non-blocking' : '';
-    test(`P-060 the final line arrives complete after a large output of the program itself${how}`, async (t) => {
+    test(`P-060 the final log line arrives complete after a large output of the program itself${how}`, async (t) => {
       const { program, read } = unread(t, 'floods-its-output.ts', env);
       await program.printed(/flooded/);
       program.kill('SIGTERM');
@@ -56,7 +56,7 @@ void describe('the log at the end of the process', { concurrency: 6 }, () => {
     });
   }
 
-  test('P-060 the final line arrives at a slow reader even if a second process signal ends the process', async (t) => {
+  test('P-060 the final log line arrives at a slow reader even if a second process signal ends the process', async (t) => {
     const { program, read } = unread(t, 'floods-its-output.ts', { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '9s' });
     await program.printed(/flooded/);
     program.kill('SIGTERM');
@@ -84,7 +84,7 @@ void describe('the log at the end of the process', { concurrency: 6 }, () => {
     });
   }
 
-  test('P-061 if pino writes in a worker thread, the final line arrives even after a second process signal', async (t) => {
+  test('P-061 if pino writes in a worker thread, the final log line arrives even after a second process signal', async (t) => {
     const program = disposed(
       t,
       new ProcessUnderTest('logs-through-a-worker.ts', { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' }),

@@ -34,7 +34,7 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
     test(`P-063, P-064 an error whose stack has no source location is printed without one: ${thrown}`, async (t) => {
       const [ours, nodes] = await printed(t, thrown);
       assert.ok(ours.length > 0);
-      // Node first prints the source line of the throw. Everything after it is the same.
+      // Node prints the source line of the throw first. All other lines are the same with lameduck as without.
       if (thrown === 'event') assert.match(nodes, /^node:events:\d+\n.*\n +\^\n\n/);
       assert.equal(withoutPlace(ours), withoutPlace(nodes));
     });
@@ -64,7 +64,7 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
     const { phases, unfinished, exitCode } = await program.finalLine();
     const { InFlightRequestsDrained, NotAcceptingNewRequest } = phases as Record<string, number>;
     const drain = Number(InFlightRequestsDrained) - Number(NotAcceptingNewRequest);
-    // This drain lasts 2 s. A drain after a process signal would have 25 s.
+    // After an uncaught error, the drain lasts at most 2 s. After a process signal, it would last at most 25 s.
     assert.ok(drain >= 1_990 && drain < 4_000, `${String(drain)} ms`);
     assert.equal((unfinished as Line[]).length, 1);
     assert.equal(exitCode, 82);
@@ -168,7 +168,7 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
   });
 });
 
-// Removes the lines up to the caret, and the empty line after it.
+// Removes the lines of an error report up to the caret, and the empty line after the caret.
 function withoutPlace(text: string): string {
   return text.replace(/^\n?(file|node):[^]*?\n\s*\^\n\n?/, '');
 }

@@ -91,7 +91,7 @@ void describe('clients that read slowly', { skip, concurrency: 3 }, () => {
     assert.ok(ended - destroyed > 1_500, `${String(ended - destroyed)} ms`);
   });
 
-  test('P-025 at the end of the budget, a client that has not acknowledged all bytes is named in the log, and the exit code is 80', async (t) => {
+  test('P-025 at the end of the shutdown budget, a client that has not acknowledged all bytes is named in the log, and the exit code is 80', async (t) => {
     const { server, exit, missing } = await shutDown(
       t,
       'http',

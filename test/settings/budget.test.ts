@@ -24,7 +24,7 @@ test('P-075 the shutdown budget is the grace period minus preStop and 2 s, and t
   assert.deepEqual(budgetOf(settingsOf(pod), 0), { total: 23_000, drain: 10_000 });
 });
 
-test('P-075 the shutdown delay and the pre-shutdown hooks run in parallel, so only the longest of them counts in the budget', () => {
+test('P-075 the shutdown delay and the pre-shutdown hooks run in parallel, so only the longest of them counts in the shutdown budget', () => {
   assert.equal(budgetOf(settingsOf(pod), 9_000).drain, 10_000);
   assert.equal(budgetOf(settingsOf(pod), 12_500).drain, 7_500);
 });
@@ -38,7 +38,7 @@ test('P-075 the shutdown budget is printed as a sum, with the name, value and so
   );
 });
 
-test('P-075 a budget with a drain of 1 s is accepted, and one with a drain of 999 ms is rejected with the sum of the budget', () => {
+test('P-075 a shutdown budget with a drain of 1 s is accepted, and one with a drain of 999 ms is rejected with the sum of the budget', () => {
   checkBudget(explained({ shutdownDelayDuration: 24_000 }));
   const short = explained({ shutdownDelayDuration: 24_001 });
   assert.equal(short.drain, 999);
@@ -54,7 +54,7 @@ test('P-075 a budget with a drain of 1 s is accepted, and one with a drain of 99
 });
 
 for (const preStopSeconds of [5, 10]) {
-  test(`P-075, K-084 with a grace period of 5 s and a preStop of ${String(preStopSeconds)} s the budget is 1 s, and a drain after the default destroy hooks is rejected`, () => {
+  test(`P-075, K-084 with a grace period of 5 s and a preStop of ${String(preStopSeconds)} s the shutdown budget is 1 s, and a drain after the default destroy hooks is rejected`, () => {
     const budget = explained({ terminationGracePeriodSeconds: 5, preStopSeconds });
     assert.equal(budget.total, 1_000);
     assert.throws(

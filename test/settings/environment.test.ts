@@ -35,7 +35,7 @@ test("a setting's variable in other letter case is not read, and is reported unl
     'unknown variable Lameduck_Disabled; the nearest is LAMEDUCK_DISABLED',
     'unknown variable LAMEDUCK_SHUTDOWN_SIGNALs; the nearest is LAMEDUCK_SHUTDOWN_SIGNALS',
   ]);
-  // Windows finds a variable in any letter case.
+  // On Windows, a program finds a variable whatever the letter case of its name.
   assert.deepEqual(unknownVariables({ ...other, LAMEDUCK_PRE_STOP_SECONDS: '5' }, known).length, 2);
   assert.deepEqual(unknownVariables({ ...other, LAMEDUCK_PRE_STOP_SECONDS: '6' }, known).length, 3);
 });

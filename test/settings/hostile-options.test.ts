@@ -158,7 +158,7 @@ const texts: readonly string[] = [
 
 for (const text of texts) {
   test(`"${text.slice(0, 20)}" in the environment is rejected for every setting`, () => {
-    // `-` means standard output.
+    // Only the audit log accepts `-`, which means standard output.
     const takes = (name: SettingName): boolean => text === '-' && name === 'auditLogPath';
     const names = (Object.keys(settingsTable) as SettingName[]).filter((name) => !takes(name));
     const lines = refused({}, Object.fromEntries(names.map((name) => [variableOf(name), text])));

@@ -15,7 +15,7 @@ test('the default settings cause no warning, in a cluster and outside of it', ()
   assert.deepEqual(warningsOf({}, { environment: { KUBERNETES_SERVICE_HOST: '10.96.0.1' } }), []);
 });
 
-test('P-075 a requestTimeout that is longer than the drain causes one warning, with both values, their sources and the sum of the budget', () => {
+test('P-075 a requestTimeout that is longer than the drain causes one warning, with both values, their sources and the sum of the shutdown budget', () => {
   assert.deepEqual(warningsOf({ requestTimeout: '25s' }), []);
   const [warning = '', ...others] = warningsOf(
     { preStopSeconds: 5 },

@@ -1,4 +1,4 @@
-// Tests the start line, and the warnings about settings that follow it.
+// Tests the start line of the log, and the warnings about settings that follow it.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { test, type TestContext } from 'node:test';
@@ -38,7 +38,7 @@ async function startLines(
   return { start, warnings };
 }
 
-test('P-075 the start line has the sum of the budget, with the source of each number', async (t) => {
+test('P-075 the start line of the log has the sum of the shutdown budget, with the source of each number', async (t) => {
   const { start } = await startLines(
     t,
     { destroyHookTimeout: '2s' },
@@ -54,7 +54,7 @@ test('P-075 the start line has the sum of the budget, with the source of each nu
   assert.deepEqual(start.details['settings'], {}, 'a part of the sum must not be repeated');
 });
 
-test('P-107 the start line has the version, and the value and source of each setting that is not the default', async (t) => {
+test('P-107 the start line of the log has the version, and the value and source of each setting that is not the default', async (t) => {
   const readinessPaths = ['/health', '/ready'];
   const { start } = await startLines(t, { requestTimeout: 5_000, readinessPaths }, { LAMEDUCK_GOAWAY_CHANCE: '0.01' });
   assert.equal(start.details['version'], version);
@@ -65,11 +65,11 @@ test('P-107 the start line has the version, and the value and source of each set
   });
 });
 
-test('P-107 the start line marks the default delay as a default', async (t) => {
+test('P-107 the start line of the log marks the default delay as a default', async (t) => {
   assert.match((await startLines(t, {})).start.message, /max\(shutdownDelayDuration 0s \(default\)/);
 });
 
-test('P-075 contradicting settings cause a warning after the start line, which takes the registered hooks into account', async (t) => {
+test('P-075 contradicting settings cause a warning after the start line of the log, which takes the registered hooks into account', async (t) => {
   const options = { requestTimeout: '15s', healthCheckTimeout: '2s', shutdownWatchTerminationGracePeriod: '20s' };
   const { warnings } = await startLines(t, options, { LAMEDUCK_DELAY: '5s' });
   const ours = warnings.filter((warning) => !warning.startsWith('started '));

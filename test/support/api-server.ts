@@ -24,18 +24,18 @@ export type Script = (call: Call) => Scripted | undefined;
 
 /** Scripted is one way in which the server treats a call. */
 export interface Scripted {
-  /** Sends this response, and neither reads nor writes the storage. */
+  /** The server sends this response, and neither reads nor writes the storage. */
   readonly answer?: Answered & { readonly headers?: Record<string, string>; readonly text?: string };
   /**
    * Milliseconds until the response, by the test's clock. With Infinity, the server never responds. The storage is
    * written at once.
    */
   readonly delay?: number;
-  /** Writes to the storage, and then destroys the connection without a response. */
+  /** The server writes to the storage, and then destroys the connection without a response. */
   readonly isReset?: boolean;
-  /** Neither writes to the storage nor sends a response. */
+  /** The server neither writes to the storage nor sends a response. */
   readonly isLost?: boolean;
-  /** Sends the header and half of the body, and then nothing more. */
+  /** The server sends the header and half of the body, and then nothing more. */
   readonly isHalf?: boolean;
 }
 

@@ -19,7 +19,7 @@ export interface Exit {
  * killed.
  */
 export class CommandUnderTest implements AsyncDisposable {
-  /** Standard output and standard error, in the order in which they arrived. */
+  /** The text of standard output and standard error, in the order in which it arrived. */
   output = '';
   readonly exit: Promise<Exit>;
   readonly child: ChildProcess;

@@ -26,7 +26,8 @@ export async function createApp(
   serverOptions: FastifyServerOptions = {},
 ): Promise<FastifyInstance> {
   const app = Fastify(serverOptions);
-  // The budget is short, because connections that a test leaves open would otherwise delay the end of the test.
+  // The shutdown budget is short, because connections that a test leaves open would otherwise delay the end of the
+  // test.
   test.after(() => app.lameduck.shutdown('end of the test', { budget: 1 }));
   await app.register(fastifyLameduck, { logger: silentLogger, ...options });
   return app;

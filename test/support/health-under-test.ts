@@ -9,7 +9,7 @@ import { RecordingObserver } from './recording-observer.ts';
 export class HealthUnderTest {
   readonly clock = new FakeClock();
   readonly observer = new RecordingObserver();
-  /** The messages of all logged warnings. */
+  /** The messages of all warnings that the lifecycle has logged. */
   readonly warnings: string[] = [];
   readonly lifecycle: Lifecycle = createLifecycle(false);
   readonly health: Health;

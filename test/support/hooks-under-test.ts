@@ -39,7 +39,7 @@ export interface HooksUnderTest {
   readonly hooks: Hooks;
   readonly clock: FakeClock;
   readonly observer: WarnedObserver;
-  /** The notes that the hooks have made, in order. */
+  /** The notes that the hooks of a test have added, in order. */
   readonly notes: string[];
 }
 

@@ -1,4 +1,4 @@
-// Loaded with --import. It makes lameduck's Clock run sixty times as fast as real time.
+// Loaded with --import into a program. This module makes lameduck's Clock run sixty times as fast as real time.
 import { performance } from 'node:perf_hooks';
 import timers from 'node:timers';
 

@@ -7,7 +7,7 @@ export interface RestartPair {
   readonly before: string;
   readonly after: string;
   readonly effect: EffectKind;
-  /** The fields that cause the effect. */
+  /** The changed fields that cause the effect. */
   readonly causes: readonly string[];
 }
 

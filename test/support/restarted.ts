@@ -25,7 +25,7 @@ export class Restarted {
   constructor(t: TestContext, ...command: ConstructorParameters<typeof LoggingCommand>) {
     this.#test = t;
     const [program, args, options = {}] = command;
-    // In development, only the level `debug` has the lines about signals.
+    // In development, the log has the lines about signals only at the level `debug`.
     const env = { LAMEDUCK_LOG_LEVEL: 'debug', ...options.env };
     this.command = disposed(t, new LoggingCommand(program, args, { ...options, env }));
   }

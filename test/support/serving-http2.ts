@@ -37,7 +37,7 @@ export interface ServeOptions extends SettingsOptions {
   readonly functions?: RequestFunctions;
   readonly audit?: AuditLog;
   readonly clock?: Clock;
-  /** Called before the server listens. */
+  /** The function that is called before the server listens. */
   readonly prepare?: (parts: Parts) => void;
 }
 

@@ -119,9 +119,9 @@ export interface ServeOptions extends SettingsOptions {
   readonly audit?: AuditLog | undefined;
   readonly clock?: Clock;
   readonly random?: () => number;
-  /** Called before the server listens. */
+  /** The function that is called before the server listens. */
   readonly prepare?: (server: Http1Server, parts: Parts) => void;
-  /** Called before the lifecycle is created. */
+  /** The function that is called before the lifecycle is created. */
   readonly patch?: (server: Http1Server) => void;
 }
 

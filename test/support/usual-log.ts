@@ -1,4 +1,4 @@
-// The default settings of the log.
+// The default settings of lameduck's log.
 import type { LogSettings } from '../../src/observers/logging.ts';
 import { settingsTable } from '../../src/settings/table.ts';
 

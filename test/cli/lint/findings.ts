@@ -1,4 +1,4 @@
-// Runs the lint rules on a manifest in memory, and includes their advice.
+// Runs the rules of `lameduck lint` on a manifest that is given as text. The returned findings include advice.
 import { judge, type Finding } from '../../../src/cli/lint/judge.ts';
 import { readObjects } from '../../../src/cli/manifest/objects.ts';
 

@@ -11,7 +11,7 @@ interface Section {
   readonly name: string;
   readonly severity: string;
   readonly examples: readonly string[];
-  /** The minor version of Kubernetes with which the section checks its examples. */
+  /** The minor version of Kubernetes for which `lameduck lint` checks the examples of this section of docs/lint.md. */
   readonly minor: number | undefined;
 }
 

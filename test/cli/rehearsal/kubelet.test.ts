@@ -66,8 +66,8 @@ void describe('the simulated kubelet of a rehearsal', { concurrency: true }, () 
     const command = nodeProgram(
       `process.on('SIGTERM', () => setTimeout(() => process.exit(), 500)); console.log('up'); ${waits}`,
     );
-    // Use a TCP probe for readiness. The kernel kills the command of an exec probe together with the container. This
-    // failed probe could make the pod unready before the kubelet has seen the exit.
+    // Use a TCP probe for readiness. The kernel kills the command of an exec probe together with the container. The
+    // killed probe would count as failed, and could make the pod unready before the kubelet has seen the exit.
     const connects = { kind: 'tcp', port: await listen(t, createServer()) } as const;
     const probes = [
       probeSpec({ type: 'liveness', handler: fails }),
@@ -116,8 +116,8 @@ void describe('the simulated kubelet of a rehearsal', { concurrency: true }, () 
     const probes = [probeSpec({ type: 'readiness', handler: fails, periodSeconds: 60 })];
     const pod = PodUnderTest.start(t, { containers: [containerSpec({ command: endsOnSigterm, probes })] });
     await pod.event('probe');
-    // The other pod starts later, and its probe runs after five seconds. When this probe runs, five seconds have passed
-    // for the first pod too.
+    // A second pod starts later, with a liveness probe every five seconds. When this probe has run again, five seconds
+    // have also passed for the first pod.
     const liveness = probeSpec({ type: 'liveness', handler: passes, periodSeconds: 5 });
     const other = PodUnderTest.start(t, {
       containers: [containerSpec({ command: endsOnSigterm, probes: [liveness] })],
@@ -164,7 +164,7 @@ void describe('the simulated kubelet of a rehearsal', { concurrency: true }, () 
       const pod = PodUnderTest.start(t, { containers: [containerSpec({ command })], restartPolicy });
       await pod.event('containerExited');
       // The kubelet checks its containers once per second. When the second pod has been restarted, at least a second
-      // has passed.
+      // has passed, in which the kubelet could have restarted the first pod.
       const other = PodUnderTest.start(t, { containers: [containerSpec({ command })] });
       await other.event('containerStarted', ({ detail }) => detail['restarts'] === 1);
       assert.equal(pod.log.of('containerStarted').length, 1, restartPolicy);

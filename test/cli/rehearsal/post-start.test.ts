@@ -19,7 +19,7 @@ const eventsOf = (pod: PodUnderTest, ...kinds: readonly EventKind[]): string[] =
     .filter(({ kind }) => kinds.includes(kind))
     .map(({ kind, detail }) => [kind, detail['container']].filter(Boolean).join(' '));
 
-// A postStart hook over HTTP that runs until the test releases it.
+// A postStart hook over HTTP that runs until the test releases the hook.
 class HeldHook {
   readonly hook: Hook;
   readonly #waiting: ServerResponse[] = [];
@@ -41,7 +41,7 @@ class HeldHook {
     return new HeldHook(t, await listen(t, server), server);
   }
 
-  // Resolves when the hook runs.
+  // Resolves when the postStart hook runs.
   async started(): Promise<void> {
     if (this.#waiting.length > 0) return;
     await new Promise<void>((resolve) => {

@@ -139,7 +139,7 @@ test('the verdict of a scenario is lost if a process with a signal handler runs 
   assert.deepEqual([result.verdict, namesOf(result)], ['lost', ['gracePeriodTooShort']]);
 });
 
-test('a server in a child of the main process is reported as the cause of lost requests', () => {
+test('a server in a child process of the main process is reported as the cause of lost requests', () => {
   const story = started.map((event) =>
     event[1] === 'containerListening'
       ? ([300, 'containerListening', { port: 3000, isMain: false, isLoopback: false }] as const)
@@ -178,7 +178,7 @@ test('K-129 if connections are refused while there is no endpoint, the reported 
   assert.deepEqual(namesOf(result), ['lastEndpointNotReady']);
 });
 
-test('a rehearsal on a machine that was too busy has no verdict, unless requests were lost', () => {
+test('a rehearsal on a machine that was too busy for exact timing has no verdict, unless requests were lost', () => {
   const delayed = [2_000, 'loadDelayed', { loopDelayMs: 500 }] as const;
   const clean = judge([...started, delayed, ...exit(0)], { newConnection: { sent: 10, answered: 10 } });
   const lost = judge([...started, delayed, ...exit(0)], { newConnection: { sent: 10, answered: 9, lost: 1 } });
@@ -241,7 +241,7 @@ const killed: Story = [
 const refused = { newConnection: { sent: 10, answered: 9, refused: 1 } };
 const unready = [4_500, 'readinessChanged', { isReady: false }] as const;
 
-test('K-062 for a restart in place that loses requests, the report says whether readiness failed before the exit', () => {
+test('K-062 if a container restarts in place and requests are lost, the report says whether the readiness probe failed before the exit', () => {
   const [never, red] = [
     judge(
       [
@@ -272,7 +272,7 @@ test('K-105 a sidecar that exits before the regular containers is reported as a 
   );
 });
 
-test('K-106 a sidecar that the kubelet kills is not reported as the main process', () => {
+test('K-106 a sidecar that the kubelet kills is reported as a sidecar, and not as the main process of the pod', () => {
   const result = judge([
     ...withSidecar,
     [5_000, 'containerExited', { container: 'app', code: 0 }],
@@ -287,7 +287,7 @@ test('K-106 a sidecar that the kubelet kills is not reported as the main process
   );
 });
 
-test('a program that continues in the background is not reported as slow to start', () => {
+test('a command that exits before its pod is ready is reported as a program that ended itself, and not as slow to start', () => {
   const result = judge([
     [0, 'containerStarted', { container: 'app' }],
     [100, 'containerExited', { container: 'app', code: 0 }],

@@ -64,7 +64,8 @@ const serving = (port: number): ContainerSpec =>
       process.on('SIGTERM', () => process.exit());
       createServer((_, response) => response.end('ok')).listen(${String(port)});
     `),
-    // One connection that is refused while the process exits must not make the pod unready before the exit.
+    // The failure threshold is high, so that a connection that is refused while the process exits does not make the pod
+    // unready before the exit.
     probes: [probeSpec({ type: 'readiness', handler: { kind: 'tcp', port }, failureThreshold: 60 })],
   });
 
@@ -154,7 +155,7 @@ void describe('a scenario of a rehearsal', { concurrency: 2 }, () => {
     assert.equal(indexOf(log, 'podDeleted'), -1);
   });
 
-  it('a scenario notes that a restarted server listens on another port, to which it sends no requests', async () => {
+  it('a scenario reports that a restarted server listens on another port, and sends no requests to this port', async () => {
     const command = nodeProgram(`
       import { createServer } from 'node:http';
       const server = createServer((_, response) => response.end('ok')).listen(0);

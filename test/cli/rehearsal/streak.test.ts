@@ -20,7 +20,7 @@ interface Vector {
    * container after a kill by the kubelet.
    */
   readonly results: string;
-  /** The published state after each probe result: + is success, - is failure, ? is unknown. */
+  /** The state that the kubelet publishes after each probe result: + is success, - is failure, ? is unknown. */
   readonly published: string;
 }
 

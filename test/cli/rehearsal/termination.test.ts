@@ -4,9 +4,9 @@ import { effectiveGrace, remaining, stopTimeout } from '../../../src/cli/rehears
 
 interface Vector {
   readonly grace: number;
-  /** Seconds for which the preStop hook runs if it is not abandoned. */
+  /** Seconds for which the preStop hook runs, unless the kubelet abandons the hook earlier. */
   readonly preStop?: number;
-  /** Seconds from the start of the kill until all containers that must end first have ended. */
+  /** Seconds from the start of the kill until all containers that must end before this container have ended. */
   readonly ordering?: number;
   readonly signalAt: number;
   readonly killAt: number;

@@ -185,7 +185,7 @@ test('K-151, K-153, K-154 an upgrade of the kubelet across 1.31 restarts every c
   for (const wrong of ['1.30', '1.30-1.31', '2.0..2.1', '']) assert.equal(readUpgrade(wrong), undefined);
 });
 
-test('`lameduck restarts` treats equal resource quantities as the same text', () => {
+test('`lameduck restarts` treats two forms of the same resource quantity, such as 500m and 0.5, as equal', () => {
   for (const [one, other] of [
     ['500m', 0.5],
     ['1Gi', '1024Mi'],

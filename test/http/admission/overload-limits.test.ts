@@ -223,7 +223,7 @@ test('A-171 a response that the handler sends when its AbortSignal is aborted by
   assert.equal(serving.traffic.requests.inFlight.totals.timedOut, 0);
 });
 
-test('A-173 write() returns false in a handler whose request already got its 504, so that the handler waits instead of spinning', async (t) => {
+test('A-173 write() returns false in a handler whose request already got its 504, so that the handler waits instead of writing in a loop', async (t) => {
   let answer: ServerResponse | undefined;
   const serving = await serve(t, { requestTimeout: '50ms', listener: (_, response) => (answer = response) });
   const client = await serving.dial();

@@ -3,7 +3,10 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { describeProbedAdapters, serve, shutdownOf } from '../../support/serving.ts';
 
-/** The headers of a probe response. Node sets Date and the drain sets Connection: other tests cover both. */
+/**
+ * The headers of a probe response, without Date and Connection. Node sets Date and the drain sets Connection: other
+ * tests cover both.
+ */
 const plain = {
   'Content-Type': 'text/plain; charset=utf-8',
   'Cache-Control': 'no-cache, private, no-store',

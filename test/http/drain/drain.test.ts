@@ -64,7 +64,7 @@ describeAdapters((adapter) => {
   );
 
   it(
-    'P-077 /readyz fails at once after the signal, while /livez and /healthz pass until the listener closes',
+    'P-077 /readyz fails at once after the process signal, while /livez and /healthz pass until the listener closes',
     { skip },
     async (t) => {
       const serving = await serve(t, { adapter, listener: () => undefined, shutdownDelayDuration: 300 });

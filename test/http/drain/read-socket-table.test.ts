@@ -40,7 +40,8 @@ test('a long socket table is read in few turns of the event loop', { skip }, asy
   const server = createServer((socket) => socket.end()).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  // The side that closes first keeps its socket in the table for a minute.
+  // The side that closes a TCP connection first keeps its socket in the kernel's table for a minute, in the state
+  // TIME_WAIT.
   for (let round = 0; round < 20; round++) {
     const clients = Array.from({ length: 100 }, () => connect(port, '127.0.0.1').resume());
     await Promise.all(clients.map((client) => once(client, 'close')));

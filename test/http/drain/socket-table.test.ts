@@ -83,7 +83,7 @@ test('an orphan is a socket that was closed with unacknowledged bytes', () => {
   assert.equal(only(line({ state: '01', inode: '0' })).isOrphan, false, 'it has not been accepted yet');
 });
 
-test('retransmissions and zero-window probes both count as unanswered', () => {
+test("in the kernel's socket table, retransmissions and zero-window probes both count as unanswered", () => {
   assert.equal(only(line({ retransmissions: '0000000A' })).unanswered, 10);
   assert.equal(only(line({ probes: '12' })).unanswered, 12);
 });

@@ -25,7 +25,8 @@ async function trickle({ socket, reader }: Client, text: string): Promise<void> 
   }
 }
 
-// One second of the lifecycle takes three seconds of real time, so that a slow machine does not fail the test.
+// One second on the clock of the lifecycle takes three seconds of real time, so that a slow machine does not fail the
+// test.
 const pace = 1 / 3;
 
 describeAdapters((adapter) => {

@@ -43,7 +43,7 @@ describeAdapters((adapter) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-001 a request that began before the signal gets Connection: close if its headers are written after the signal', async (t) => {
+  it('P-001 a request that began before the process signal gets Connection: close if its headers are written after the signal', async (t) => {
     const held: ServerResponse[] = [];
     const serving = await serve(t, {
       adapter,

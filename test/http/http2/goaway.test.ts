@@ -7,9 +7,9 @@ import { Goaway } from '../../../src/http/http2/goaway.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 interface AnnouncedClient {
-  /** The client's response times for the first ping and for each later ping, in milliseconds. */
+  /** How long the simulated client takes to answer the first ping and each later ping, in milliseconds. */
   readonly roundTrips: readonly [number, number];
-  /** The number of frames that always wait to be sent to the client. */
+  /** The number of frames that always wait to be sent to the simulated client. */
   readonly queued?: number;
 }
 
@@ -75,9 +75,9 @@ for (const [title, client, expected] of [
 }
 
 interface SettlingClient {
-  /** The client's response time for a ping, in milliseconds. */
+  /** How long the simulated client takes to answer a ping, in milliseconds. */
   readonly roundTrip: number;
-  /** The client opens another stream after each of its first `opens` replies to a ping. */
+  /** The simulated client opens another stream after each of its first `opens` replies to a ping. */
   readonly opens: number;
 }
 

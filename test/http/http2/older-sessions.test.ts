@@ -61,7 +61,7 @@ for (const isSecure of [false, true]) {
       assert.equal((await ended).exitCode, 0);
     });
 
-    it('P-023, P-053 a session older than the lifecycle is cut at the deadline', async (t) => {
+    it('P-023, P-053 a session older than the lifecycle is cut at the deadline of the drain', async (t) => {
       const { handle, client, outcome } = await serveOlder(t, isSecure);
       const record = await handle.shutdown('test', { budget: 100 });
       assert.deepEqual([record.exitCode, record.requests.cut], [80, 1]);

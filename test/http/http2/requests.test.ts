@@ -9,7 +9,7 @@ import { pacedClock } from '../../support/paced-clock.ts';
 import { until } from '../../support/until.ts';
 
 describeKinds((kind) => {
-  it('P-005, P-008 a request that is sent together with the signal is served, and a session that keeps sending requests is ended', async (t) => {
+  it('P-005, P-008 a request that is sent together with the process signal is served, and the drain ends a session whose client keeps sending requests', async (t) => {
     const serving = await serve(t, kind, {
       listener: (path, answer) => {
         answer.respond(200);

@@ -11,8 +11,8 @@ import { HeldAnswer, describeKinds, noProbesOn, serve, serveHeld, streamOf } fro
 import type { Scope } from '../../support/serving.ts';
 import { until } from '../../support/until.ts';
 
-// How long to wait, in milliseconds. It is longer than the second that a client has to close its side after the last
-// stream.
+// How long a test waits, in milliseconds. This is longer than the second that a client has to close its side after the
+// last stream.
 const longer = 1_500;
 
 const size = 16_000_000;
@@ -124,7 +124,7 @@ describeKinds((kind) => {
   });
 
   it(
-    'P-023, P-025 a response that its client never reads is named in the log and cut at the deadline',
+    'P-023, P-025 a response that its client never reads is named in the log, and is cut at the deadline of the drain',
     { skip: notThere },
     async (t) => {
       const { handle, socket } = await serveSlowReader(t, kind);

@@ -185,7 +185,7 @@ describeKinds((kind) => {
     assert.equal(serving.handle.abortSignal(given as never).aborted, true);
   });
 
-  it('P-023, P-027, P-044 a stream that never ends is named in the log and cut at the deadline, with its session', async (t) => {
+  it('P-023, P-027, P-044 a stream that never ends is named in the log, and is cut at the deadline of the drain together with its session', async (t) => {
     const serving = await serve(t, kind, { listener: () => undefined });
     const client = await serving.dial();
     const stream = client.request('/never?secret');

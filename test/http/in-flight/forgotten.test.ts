@@ -115,7 +115,7 @@ test('P-021 a connection that is sent to another process is no longer counted, n
   t.after(() => child.kill('SIGKILL'));
   await once(child, 'spawn');
   const serving = await serve(t, {
-    // One second of the lifecycle takes ten seconds of real time, because the machine may be busy.
+    // One second on the clock of the lifecycle takes ten seconds of real time, because the machine may be busy.
     clock: pacedClock(1 / 10),
     listener: ({ socket }) => {
       child.send('take it', socket);

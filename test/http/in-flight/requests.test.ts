@@ -1,5 +1,5 @@
-// Tests that the drain waits for each request in flight and counts it once. Each gets its whole response, or is cut at
-// the deadline and named in the log.
+// Tests that the drain waits for each request in flight and counts it once. A request gets its whole response.
+// Otherwise it is cut at the deadline of the drain and named in the log.
 import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { it } from 'node:test';
@@ -14,7 +14,7 @@ interface Exchange {
   readonly response: ServerResponse;
 }
 
-/** `keep()` stores the requests, so that the test decides when each of them gets its response. */
+/** `keep()` stores the requests that reach the server, so that the test decides when each of them gets its response. */
 function keep(exchanges: Exchange[]): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
     exchanges.push({ request, response });
@@ -46,7 +46,7 @@ describeAdapters((adapter) => {
     assert.equal(inFlight(serving), 0);
   });
 
-  it('P-022 an upload in progress at the signal completes and gets its response', async (t) => {
+  it('P-022 an upload in progress at the process signal completes and gets its response', async (t) => {
     const serving = await serve(t, {
       adapter,
       listener: (request, response) => {
@@ -88,7 +88,7 @@ describeAdapters((adapter) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-023, P-027 a request without a response at the deadline is named in the log by method, route, age and peer, and destroyed', async (t) => {
+  it('P-023, P-027 a request without a response at the deadline of the drain is named in the log by method, route, age and peer, and destroyed', async (t) => {
     const exchanges: Exchange[] = [];
     const serving = await serve(t, {
       adapter,
@@ -185,7 +185,7 @@ describeAdapters((adapter) => {
   it('P-030 requests that never reach a handler are counted once or not at all', async (t) => {
     const serving = await serve(t, { adapter, listener: (_, response) => response.end('ok') });
     for (const bad of [
-      'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', // without a Host header
+      'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', // This request has no Host header.
       'NONSENSE\r\n\r\n',
       'GET / HTTP/9.9\r\nHost: localhost\r\n\r\n',
       'GET / HTTP/1.1\r\nHost: localhost\r\nExpect: the-impossible\r\nConnection: close\r\n\r\n',

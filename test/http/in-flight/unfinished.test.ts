@@ -1,4 +1,4 @@
-// Tests the log entry of a request that got no response before the deadline.
+// Tests the log entry of a request that got no response before the deadline of the drain.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Connection } from '../../../src/http/connection.ts';

@@ -43,7 +43,7 @@ describeAdapters((adapter) => {
     assert.deepEqual([exitCode, requests.answered, longRunningEnded], [0, 1, 0]);
   });
 
-  it('P-025, P-027 an event stream that the drain waits for is broken off at the deadline, and the log names the setting', async (t) => {
+  it('P-025, P-027 an event stream that the drain waits for is broken off at the deadline of the drain, and the log names the setting eventStreams', async (t) => {
     const { listener } = streaming();
     const serving = await serve(t, { adapter, listener });
     const client = await serving.dial();

@@ -18,7 +18,7 @@ const ends = ['requestTimeout', 'the end of the budget'] as const;
 const readers = ['for await', 'pipeline', 'fetch'] as const;
 type Reader = (typeof readers)[number];
 
-// Bytes of a response. A client that does not read it cannot buffer this many.
+// The length of a response in bytes. A client that does not read the response cannot buffer this many.
 const size = 4_000_000;
 
 /**
@@ -76,7 +76,7 @@ describeKinds((kind) => {
     }
   }
 
-  it('P-025 an HTTP/2 client that reads slowly sees an error in a response that is broken off at the deadline', async (t) => {
+  it('P-025 an HTTP/2 client that reads slowly sees an error in a response that is broken off at the deadline of the drain', async (t) => {
     const serving = await serveHttp2(t, kind, {
       listener: (_, answer) => {
         answer.respond(200);

@@ -9,7 +9,7 @@ import { describeAdapters, serve } from '../../support/serving.ts';
 import { until } from '../../support/until.ts';
 
 describeAdapters((adapter) => {
-  // Over TLS, Node ends a connection when its peer ends it.
+  // Over TLS, Node itself ends a connection when the peer ends its side.
   const isPlain = adapter === 'node:http' || adapter === 'Fastify' || adapter === 'register';
   it('P-021 a 102 to a client that has disconnected raises no uncaught error', { skip: !isPlain }, async (t) => {
     const requests: IncomingMessage[] = [];

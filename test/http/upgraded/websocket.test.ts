@@ -97,7 +97,7 @@ test('P-039 the close frame of a WebSocket is sent after all pending messages, a
   socket?.send('x'.repeat(20_000_000));
   const { ended } = shutdownOf(serving);
   await until(() => socket?.readyState === WebSocket.CLOSING);
-  // Milliseconds to wait. This exceeds the time that the server gives a peer to end a connection on which all bytes are
+  // The client waits longer than the time that the server gives a peer to end a connection on which all bytes are
   // delivered.
   await setTimeout(1_300);
   client.socket.resume();

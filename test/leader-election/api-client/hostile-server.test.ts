@@ -265,7 +265,7 @@ test('L-041, L-121 a watch names its one Lease, and is repeated if its token was
   assert.equal(await watch(), undefined);
   assert.deepEqual(tokens, ['Bearer first', 'Bearer first', 'Bearer second']);
   assert.deepEqual(changes, ['b']);
-  // RBAC permits a watch of one Lease only with this selector.
+  // RBAC permits a watch of one Lease only with a field selector for the name of the Lease.
   const path = '/apis/coordination.k8s.io/v1/namespaces/ns/leases?watch=true&fieldSelector=metadata.name%3Dapp';
   assert.deepEqual([...new Set(paths)], [path]);
 });

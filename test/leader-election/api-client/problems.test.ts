@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { status } from '../../support/lease-store.ts';
 import { Contest, leading } from '../support/contest.ts';
 
-test('LT-44 a 403 ends a term only at its deadline, and the log names the Role', async (t) => {
+test('LT-44 a 403 ends a term only at its renew deadline, and the log names the Role', async (t) => {
   const { contest, a, running } = await leading(t);
   const lastSent = contest.server.calls.at(-1)?.at ?? 0;
   contest.server.script = () => ({ answer: { status: 403, body: 'denied by a proxy' } });

@@ -119,7 +119,7 @@ test('L-093 a term lasts for the renew deadline, counted from the time when its 
 
 test('L-018, L-093 a renewal does not extend the term if it left the resourceVersion of the Lease unchanged', () => {
   const renewed = exchange(led(), 0, found(own('12')));
-  // The wall clock stands still, so a renewal writes the same record, and followers cannot see it.
+  // The wall clock does not advance, so a renewal writes the same record, and followers cannot see the renewal.
   const state = learn(
     sending({ ...renewed, due: 0 }, at(2_000, -2_000), election),
     { sent: at(2_000, -2_000), received: at(2_000, -2_000), reply: found(own('12')), random: 0 },

@@ -20,7 +20,7 @@ test('LT-03, L-051 a follower only reads while a leader renews its Lease, and th
   while (contest.server.calls.length <= 501) await contest.advance(60_000);
   assert.deepEqual([...new Set(contest.server.calls.map(({ method }) => method))], ['GET']);
   assert.equal(contest.server.calls[0]?.at, seen, 'the first attempt is made at once');
-  // A pause lasts from the end of an attempt to the start of the next one.
+  // A pause of a follower lasts from the end of an attempt to the start of the next attempt.
   const gaps = gapsOf(contest, took);
   assert.ok(gaps.length > 500);
   assert.ok(
@@ -151,8 +151,8 @@ test('LT-12, L-033 of two followers that try to take over an expired Lease, one 
   const [winner, loser] = won.token === 'a' ? [a, b] : [b, a];
   assert.deepEqual([winner.terms.length, loser.terms.length], [1, 0]);
 
-  // The winner sends no more requests. At this point the other follower reads the winner's record for the first time,
-  // and starts to wait.
+  // The follower that leads now sends no more requests. At this point the other follower reads the record of the new
+  // leader for the first time, and starts to wait.
   cut = won.token;
   await contest.advance(60_000);
   const later = contest.server.calls.filter(({ token, at }) => token === lost.token && at > lost.at);

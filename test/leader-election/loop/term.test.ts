@@ -78,7 +78,8 @@ test('LT-11, L-033, L-184 if two electors create the Lease at once, the one that
   await contest.advance(40_000);
   const later = contest.server.calls.filter(({ token, at }) => token === lost.token && at > lost.at);
   assert.equal(later[0]?.method, 'GET');
-  // The pause is a random number from 2 to 4.4 s. This test's number is half way between the two.
+  // The pause before an attempt is a random number from 2 to 4.4 s. In this test, the pause is half way between the
+  // two.
   assert.equal(later[0].at - lost.at, 3_200);
   const take = later.find(({ method }) => method === 'PUT');
   // The follower waits for the lease duration from its first read of the record, and then for the GET of its attempt.
@@ -216,7 +217,7 @@ test('LT-18, L-081, L-082, L-190 a term is counted from the time when a write is
   await Promise.all([stopped, running]);
 });
 
-test('LT-19, L-187 failed renewals do not end a term before its deadline', async (t) => {
+test('LT-19, L-187 failed renewals do not end a term before its renew deadline', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   const running = a.run();

@@ -40,11 +40,11 @@ export interface Contender {
 export class Contest {
   readonly clock = new FakeClock();
   readonly server = new ApiServer(this.clock);
-  /** The difference between the wall clock and the test's clock, in milliseconds. */
+  /** How far the simulated wall clock is set forward from the test's clock, in milliseconds. */
   wallAhead = 0;
-  /** Whether `quiet()` ignores pending Events. */
+  /** Whether `quiet()` ignores requests for Events that have no response yet. */
   ignoresEvents = false;
-  /** The number of watches that have been started. */
+  /** The number of watches that followers have started on the API server. */
   watchesBegun = 0;
   #inFlight = 0;
   #url = '';
@@ -152,7 +152,7 @@ export class Contest {
     return contender;
   }
 
-  /** Stores a record of another holder with the current time. */
+  /** Stores a Lease record of another holder, with the current time. */
   heldBy(holder: string, spec: Record<string, unknown> = {}): void {
     const time = new Date(this.wall()).toISOString().replace('Z', '000Z');
     this.server.store.put('app', {

@@ -90,7 +90,7 @@ export class World {
       this.#events.splice(this.#events.indexOf(next), 1);
       this.#now = next.at;
       const { node } = next;
-      // A process that is not running handles its events when it runs again.
+      // A simulated process that is suspended handles its events when it runs again.
       if (node !== undefined && node.blockedUntil > this.#now) this.#at(node.blockedUntil, node, next.run);
       else next.run();
       this.#check();
@@ -166,7 +166,7 @@ export class World {
       settle({ kind: 'failed', isRejected: false });
     });
     if (this.#happens(this.#weather.lostRequests) || this.#now < this.#outageUntil) return;
-    // An abandoned request may still arrive, seconds later.
+    // An abandoned request may still arrive at the API server, seconds later.
     this.#at(this.#now + this.#delay(), undefined, () => {
       const isServed = !this.#happens(this.#weather.failures);
       const reply = isServed ? this.#serve(method, body) : undefined;
@@ -279,7 +279,7 @@ export class World {
     );
   }
 
-  // Most delays are short, and some are very long.
+  // Most delays of the simulated network are short, and some are very long.
   #delay(): number {
     const { longestDelay } = this.#weather;
     return this.#happens(0.9) ? this.#chanceIn(30) : this.#chanceIn(longestDelay);

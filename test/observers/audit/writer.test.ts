@@ -6,7 +6,9 @@ import { FakeClock, settled } from '../../support/fake-clock.ts';
 
 interface Append {
   readonly text: string;
-  /** Completes the pending append. All of its bytes are written, or only the given number of bytes. */
+  /**
+   * Completes the pending append to the audit file. All of its bytes are written, or only the given number of bytes.
+   */
   readonly done: (bytes?: number) => Promise<void>;
   readonly fail: (code: string) => Promise<void>;
 }

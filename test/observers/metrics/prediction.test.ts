@@ -43,7 +43,7 @@ test('a request that is older than nearly all earlier requests is predicted to t
   assert.deepEqual(prediction({ requestsInFlight: 1, usual: 2 * seconds, oldest: 9 * seconds }), [19, false]);
 });
 
-test('a drain that would continue after the start of the destroy hooks is predicted to overrun the budget', () => {
+test('a drain that would continue after the start of the destroy hooks is predicted to overrun the shutdown budget', () => {
   assert.deepEqual(prediction({ requestsInFlight: 1, oldest: 15 * seconds }), [25, false]);
   assert.deepEqual(prediction({ requestsInFlight: 1, oldest: 15 * seconds + 1 }), [25.001, true]);
 });
@@ -78,13 +78,13 @@ test('during the drain the prediction is the elapsed time plus the time of the r
   assert.deepEqual(prediction({ ...outlook, oldest: 10 * seconds }), [26, true]);
 });
 
-test('after the drain the destroy hooks are predicted to use the rest of the budget', () => {
+test('after the drain the destroy hooks are predicted to use the rest of the shutdown budget', () => {
   const drained = { isDraining: true, isDrained: true };
   assert.deepEqual(prediction({ ...drained, elapsed: 27 * seconds }), [27, false]);
   assert.deepEqual(prediction({ ...drained, elapsed: 29 * seconds }), [29, true]);
 });
 
-test('a budget that was shortened below the delay is a predicted overrun only with requests in flight', () => {
+test('a shutdown budget that was shortened below the delay is predicted to be overrun only if requests are in flight', () => {
   const outlook = { budget: 4 * seconds, drainEnd: seconds, elapsed: 0 };
   assert.deepEqual(prediction(outlook), [1, false]);
   assert.deepEqual(prediction({ ...outlook, requestsInFlight: 1, oldest: 500 }), [1.5, true]);

@@ -87,7 +87,7 @@ test('A-188 the metric of each lifecycle signal shows whether it has fired, and 
   );
 });
 
-test("the budget, the drain's share of the budget and the rest of the budget can be scraped", async (t) => {
+test("the shutdown budget, the drain's share of it and the rest of it can be scraped", async (t) => {
   const { handle, clock, read } = await readyUnderTest(t, { shutdownDelayDuration: '10s' });
   handle.addPreShutdownHook('long', () => new Promise(() => undefined), { timeout: '12s' });
   assert.deepEqual(shutdownOf(await read()), {

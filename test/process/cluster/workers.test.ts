@@ -1,4 +1,4 @@
-// Tests the primary's part of a cluster with workers that have no lifecycle, or get one late.
+// Tests the primary's part of a cluster with workers that have no lifecycle, or that get one only after they listen.
 import assert from 'node:assert/strict';
 import type { Cluster } from 'node:cluster';
 import { EventEmitter } from 'node:events';
@@ -23,7 +23,7 @@ class FakeWorker extends EventEmitter {
     });
   }
 
-  /** Says that the worker has a lifecycle. */
+  /** Simulates the message with which a worker reports that it has a lifecycle. */
   sayHello(): void {
     this.process.emit('internalMessage', { cmd: 'NODE_LAMEDUCK', kind: 'hello' });
   }
@@ -75,7 +75,7 @@ describe('a primary of node:cluster', () => {
     assert.deepEqual(warned, []);
   });
 
-  it('P-071 a primary of node:cluster sends the signal to a worker without a lifecycle after the listener is closed', async () => {
+  it('P-071 a primary of node:cluster sends the process signal to a worker without a lifecycle after the listener is closed', async () => {
     const { clock, group, workers, closes } = listeningGroup(11, 12);
     group.shutDown('SIGTERM', clock.now() + 20_000);
     assert.deepEqual(workers[0].signals, []);

@@ -34,8 +34,8 @@ async function start(t: TestContext, env: Readonly<Record<string, string>> = {})
 }
 
 /**
- * Waits for the exit of the process. Returns the final lines of the threads, which are part of the main thread's final
- * line.
+ * Waits for the exit of the process. Returns the final log lines of the threads, which are part of the main thread's
+ * final log line.
  */
 async function endsOf(program: ProcessUnderTest): Promise<readonly ThreadEnd[]> {
   await program.exit;

@@ -58,7 +58,7 @@ test("K-197 while a dependency hangs, liveness passes at once on both ports, and
     for (let count = 0; count < 5; count++) assert.equal(await verdict({ port: one, path: '/livez' }), 'success');
     const { status, tookMs } = await readyz;
     assert.equal(status, 500);
-    // The time limit of lameduck is 900 ms. On a busy machine, the response may take longer.
+    // lameduck's time limit for a check is 900 ms. On a busy machine, the response may take longer.
     assert.ok(tookMs < 2_500, String(tookMs));
   }
 });

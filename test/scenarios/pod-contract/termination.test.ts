@@ -56,7 +56,7 @@ test('K-198, K-203, K-208, K-215 from SIGTERM on readiness fails and liveness pa
   await Promise.all([liveness.stop(), readiness.stop()]);
   assert.deepEqual(await program.exit, endedWell);
 
-  // The last probe of each kind may fail because the listener is closed. It has no status and is left out.
+  // The last probe of each kind may fail because the listener is closed. Such a probe has no status and is left out.
   const results = (of: Prober): unknown[] => [
     ...new Set(of.outcomes.filter(({ status }) => status).map(({ result }) => result)),
   ];
@@ -128,7 +128,7 @@ test('K-206 silent, half-open and keep-alive connections do not delay the exit',
   assert.ok(performance.now() - since < 4_000, String(performance.now() - since));
 });
 
-test('K-206, K-207 at the end of the budget, two seconds before SIGKILL, open requests are logged and cut, and the exit code is 80', async (t) => {
+test('K-206, K-207 at the end of the shutdown budget, two seconds before SIGKILL, open requests are logged and cut, and the exit code is 80', async (t) => {
   const program = disposed(t, new ProcessUnderTest('runs-in-a-pod.ts', shortGrace));
   const port = await program.ready();
   const socket = await dial(t, port);
@@ -170,7 +170,7 @@ test("K-209 a connection that was opened for the kubelet's preStop hook and stay
   assert.ok(Number((await program.finalLine())['durationMs']) < 3_000);
 });
 
-test('K-214 a process with a thousand idle connections drains within a budget of two seconds', async (t) => {
+test('K-214 a process with a thousand idle connections drains within a shutdown budget of two seconds', async (t) => {
   const program = disposed(t, new ProcessUnderTest('runs-in-a-pod.ts', shortGrace));
   const port = await program.ready();
   const ended: Promise<unknown>[] = [];

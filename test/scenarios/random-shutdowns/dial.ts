@@ -6,7 +6,7 @@ import type { World } from './world.ts';
 
 export interface Dialed {
   readonly socket: Socket;
-  /** The local port of the client. The server side identifies the connection by it. */
+  /** The local port of the client, by which the server side identifies the connection. */
   readonly port: number;
 }
 
@@ -18,7 +18,7 @@ export async function dial(
   allowHalfOpen = false,
 ): Promise<Dialed | undefined> {
   const raw = connect({ port: world.port, host: '127.0.0.1', noDelay: true, allowHalfOpen });
-  // An error may occur at any time. Without this listener, it would be an uncaught error.
+  // A socket error may occur at any time. Without this listener, it would be an uncaught error.
   raw.on('error', () => undefined);
   try {
     await once(raw, 'connect');

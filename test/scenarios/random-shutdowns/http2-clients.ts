@@ -69,7 +69,7 @@ class Session {
     await closed;
     const what = `${this.#name}: stream ${String(stream.id)}`;
     const isAbove = (stream.id ?? Infinity) > this.#lastStream;
-    // The client library of Node has not sent this request.
+    // Node's client library itself has failed this request, and has never sent it.
     if (stream.id === undefined) return false;
     if (!got.isWhole && (stream.rstCode === 7 || isAbove)) world.refuseStream(what, this.#isAnnounced);
     else if (!got.isWhole && got.status === 0 && this.#isReset(got.error)) {

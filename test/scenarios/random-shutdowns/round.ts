@@ -58,7 +58,7 @@ function planOf(seed: number): Plan {
   const clients = Array.from({ length: count }, (_, index) => {
     const name = oneOf(random, names);
     const talk = known[name] as Client;
-    // Most clients begin before the signal. Some begin at the same time or later.
+    // Most clients begin before the process signal. Some begin at the same time or later.
     const at = between(random, 0, signalAt + (random() < 0.2 ? 1_500 : 0));
     return { name: `${name} ${String(index + 1)}`, talk, at, random: seededRandom(Math.floor(random() * 2 ** 32)) };
   });

@@ -24,7 +24,7 @@ export class World {
   readonly kind: Kind;
   readonly port: number;
   readonly sendsRetryAfter: boolean;
-  /** Resolves when the process signal is sent. */
+  /** Resolves when the test sends the process signal. */
   readonly told: Promise<void>;
   readonly #delay: number;
   #toldAt = Infinity;
@@ -60,7 +60,7 @@ export class World {
     return performance.now() >= this.#toldAt + this.#delay;
   }
 
-  /** Whether readiness must be failing, even if the event loop was blocked when the signal arrived. */
+  /** Whether readiness must be failing, even if the event loop was blocked when the process signal arrived. */
   get mustBeRed(): boolean {
     return performance.now() >= this.#toldAt + 500;
   }

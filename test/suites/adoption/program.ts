@@ -11,9 +11,9 @@ export interface Paths {
 /** Program is a program in a folder of programs/, or one of several ways to start it. */
 export interface Program {
   readonly title: string;
-  /** The package that the row of the table names. By default, it is Node itself. */
+  /** The package that the row of the program in docs/register.md names. By default, this is Node itself. */
   readonly package?: string;
-  /** How the program handles SIGTERM, as text for the table. */
+  /** How the program handles SIGTERM, as text for the table of docs/register.md. */
   readonly handling: string;
   readonly folder: string;
   /** Arguments of node, relative to the program's folder. */

@@ -30,7 +30,7 @@ test('the packed package is installed, and the programs have the versions of the
 void describe('programs that do not use lameduck in their code', { concurrency: 2 }, () => {
   for (const program of chosen) {
     test(`P-003, P-112 ${program.title}: with lameduck/register no request is lost, and the program's own cleanup runs once`, async (t) => {
-      // A run without lameduck/register is needed only for the table.
+      // A run without lameduck/register is needed only for the table of docs/register.md.
       const without = results === undefined ? undefined : await endWithout(t, program);
       const withRegister = await endRegistered(t, program);
       if (without === undefined) return;

@@ -60,7 +60,7 @@ interface Case {
   readonly fires: Series;
   /** Series with which the alert must not fire. */
   readonly silent: Series;
-  /** False if the alert does not name a pod. */
+  /** Set to false if the alert does not name a pod. */
   readonly isOnPod?: false;
   readonly says: RegExp;
 }
@@ -77,7 +77,8 @@ const cases: Readonly<Record<string, Case>> = {
     at: '8m',
     fires: { [overrun]: steps([0, 0], [310, 1], [346, 'stale']), [remaining]: drained },
     silent: { [overrun]: steps([0, 1], [290, 0], [346, 'stale']), [remaining]: drained },
-    // The last scrape is 8 s before second 346 with the interval of 15 s, and 5 s before it with 30 s.
+    // The series end in second 346. The last scrape is 8 s before that with a scrape interval of 15 s, and 5 s before
+    // that with 30 s.
     says: /will cut requests: [85]s left at the last scrape/,
   },
   LameduckRequestsCut: {
@@ -128,7 +129,7 @@ const cases: Readonly<Record<string, Case>> = {
   LameduckContainerRestarts: {
     at: '30m15s',
     fires: { [restarts]: (second) => Math.min(5, Math.floor(second / 60)) },
-    // The default threshold of this alert is 3.
+    // The default threshold of the alert is 3 restarts.
     silent: { [restarts]: (second) => Math.min(3, Math.floor(second / 60)) },
     says: /has restarted 5 times/,
   },
@@ -232,7 +233,7 @@ describe('H-145 H-146 HC-30 the alerts of the chart', () => {
     ];
     const rules = Object.fromEntries(names.map((name) => [name, { threshold: 1 }]));
     const groups = await metricRules({ alerts: { rules } });
-    // The time is 15 s after the last sample, so that increase() must extrapolate.
+    // The alert is evaluated 15 s after the last sample, so that increase() must extrapolate.
     const once = names.map((alert) => ({ alert, at: '14m15s', series: { ...known, ...cases[alert]?.fires } }));
     for (const scraping of scrapings) assert.deepEqual(await fired(groups, once, scraping), ['', '', '', '']);
   });

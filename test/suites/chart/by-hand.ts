@@ -31,7 +31,7 @@ export async function withComponents(names: readonly string[]): Promise<Kubernet
   const folder = mkdtempSync(join(tmpdir(), 'kustomize-'));
   try {
     cpSync(join(examples, 'shop', 'deployment.yaml'), join(folder, 'deployment.yaml'));
-    // Kustomize rejects absolute paths.
+    // Kustomize rejects absolute paths, so pass a relative path.
     const components = names.map((name) => relative(realpathSync(folder), join(examples, name)));
     writeFileSync(join(folder, 'kustomization.yaml'), JSON.stringify({ resources: ['deployment.yaml'], components }));
     return await kustomized(folder);

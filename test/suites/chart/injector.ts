@@ -77,8 +77,8 @@ export class Injector {
   }
 
   /**
-   * `skipped()` returns the reason why the injector skips a pod. It fails if the injector changes anything but that
-   * annotation.
+   * `skipped()` returns the reason why the injector skips a pod. It fails if the injector changes anything except the
+   * annotation with this reason.
    */
   async skipped(pod: Pod): Promise<string | undefined> {
     const [made, same] = await Promise.all([this.inject(pod), this.untouched(pod)]);

@@ -14,7 +14,7 @@ const page = readPage('docs/kubernetes.md');
 const byName = <One extends { name: string }>(list: readonly One[]): One[] =>
   [...list].sort((one, other) => one.name.localeCompare(other.name));
 
-/** The volumes that lameduck uses. */
+/** The names of the volumes that lameduck uses in a pod. */
 const volumesOfLameduck = ['lameduck', 'run-lameduck'];
 const ofLameduck = (list: unknown): { name: string }[] =>
   ((list as { name: string }[] | undefined) ?? []).filter(({ name }) => volumesOfLameduck.includes(name));

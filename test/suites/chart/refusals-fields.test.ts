@@ -14,7 +14,7 @@ refused('fields that the chart sets, and fields of a Service', [
     /^extraPodSpec\.terminationGracePeriodSeconds \(60\): the chart sets this field; set lameduck\.longestRequestDuration instead$/,
   ),
   refusal(
-    'H-075 the chart rejects a field in extraContainerSpec that it sets without a value',
+    'H-075 the chart rejects a field in extraContainerSpec that the chart itself sets without a value',
     { extraContainerSpec: { name: 'app' } },
     /^extraContainerSpec\.name \(app\): the chart sets this field; leave it out$/,
   ),

@@ -5,7 +5,7 @@ import { refusal, refused } from './refusal.ts';
 const behind = { lameduck: { front: 'nginx' } };
 const routed = { enabled: true, parentRefs: [{ name: 'public' }] };
 
-refused('losses that can be allowed', [
+refused('values that lose requests, unless another value allows the loss', [
   ...['ingress', 'httpRoute', 'grpcRoute'].map((name) =>
     refusal(
       `H-047 the chart rejects an enabled ${name} if no value names the load balancer or proxy`,

@@ -32,7 +32,7 @@ refused('time', [
     /^probes\.readiness \(periodSeconds 5, failureThreshold 2, timeoutSeconds 1\): .*\(11s\) must not exceed lameduck\.shutdownDelayDuration \(10s\)/,
   ),
   refusal(
-    'H-045 P-122 the chart rejects preStopSeconds in place of a shutdown delay, because a signal without a deletion skips the hook',
+    'H-045 P-122 the chart rejects preStopSeconds in place of a shutdown delay, because a process signal without a deletion of the pod skips the hook',
     { lameduck: { shutdownDelayDuration: '0s', preStopSeconds: 10 } },
     /^probes\.readiness \(.*\): .*\(3s\) must not exceed lameduck\.shutdownDelayDuration \(0s\)/,
   ),

@@ -169,7 +169,7 @@ describe('a namespace with the label of the injector', () => {
     await namespace.until('every log is read to its end', 30, () => ended().every((one) => one.isLogComplete));
     assert.ok(ended().length >= inNode.length * 2 * rollouts, String(ended().length));
     for (const one of ended()) {
-      // npm and the shell write their own lines after the final line.
+      // npm and the shell write their own lines after the final log line.
       const lines = one.lines.filter((line) => line.startsWith('{'));
       const { exitCode, requests } = recordOf({ ...one, lines });
       assert.deepEqual([exitCode, requests.cut], [0, 0], one.pod);

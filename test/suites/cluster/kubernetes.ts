@@ -135,12 +135,12 @@ export class Namespace extends EventEmitter<{ change: []; line: [run: Run, line:
     return (await feed('', this.#kubectl, ...args)).complaint;
   }
 
-  /** Creates an object. */
+  /** Creates an object in the namespace. */
   async add(object: object): Promise<void> {
     await feed(JSON.stringify(object), this.#kubectl, 'create', '--filename', '-');
   }
 
-  /** Creates an object, or updates it to this version. */
+  /** Creates an object in the namespace, or updates it to this version. */
   async apply(object: object | string): Promise<void> {
     await feed(typeof object === 'string' ? object : JSON.stringify(object), this.#kubectl, 'apply', '--filename', '-');
   }
@@ -187,7 +187,7 @@ export class Namespace extends EventEmitter<{ change: []; line: [run: Run, line:
     else this.pods.set(uid, pod);
     const { initContainerStatuses = [], containerStatuses = [] } = pod.status;
     const sidecars = pod.spec.initContainers?.filter(({ restartPolicy }) => restartPolicy === 'Always') ?? [];
-    // An init container that is not a sidecar serves nothing and has no final line, for example the init container
+    // An init container that is not a sidecar serves nothing and has no final log line, for example the init container
     // that copies the package.
     const serving = initContainerStatuses.filter((status) => sidecars.some(({ name }) => name === status.name));
     for (const { name, containerID, state, lastState } of [...serving, ...containerStatuses]) {

@@ -28,7 +28,7 @@ interface Second {
 
 /** Clients that send requests until the test ends them. */
 export class Load {
-  /** The failures that no test has examined yet. */
+  /** The failed requests that no test has examined yet. */
   readonly failures: Failure[] = [];
   /** Log lines that are not part of the report. If there are any, the counts of the clients cannot be trusted. */
   readonly warnings: string[] = [];

@@ -70,7 +70,11 @@ describe('the checkpoint and the debug socket on a real cluster', () => {
       240,
       () => isServingAfter(pod, restarts) && hasBeenReady(runsOf(pod)[restarts]),
     );
-    await namespace.until('how it ended is known', 10, () => runsOf(pod)[restarts - 1]?.exitCode !== undefined);
+    await namespace.until(
+      'the exit code of the previous run is known',
+      10,
+      () => runsOf(pod)[restarts - 1]?.exitCode !== undefined,
+    );
     const [previous, run] = runsOf(pod).slice(restarts - 1) as [Run, Run];
     return { run, previous };
   }
@@ -119,7 +123,7 @@ describe('the checkpoint and the debug socket on a real cluster', () => {
 
     it('after a kill for too much memory, the next run says that the previous run was killed', async () => {
       const pod = pods[phases.length] ?? '';
-      // The container may be killed before kubectl has its response.
+      // The container may be killed before kubectl receives the response to its request, so ignore the error.
       await send(pod, '/fill').catch(() => undefined);
       const { run, previous } = await restarted(pod, 1);
       assert.deepEqual([previous.exitCode, previous.exitReason], [137, 'OOMKilled']);

@@ -145,7 +145,7 @@ function restartsOf({ status: { initContainerStatuses = [], containerStatuses = 
 
 function replicasOf({ kind, spec }: Manifest): number {
   if (kind === 'ConfigMap' || spec?.suspend === true) return 0;
-  // A Job that states no completions has one.
+  // A Job without the field `completions` has one completion.
   return spec?.replicas ?? Math.min(spec?.parallelism ?? 1, spec?.completions ?? 1);
 }
 

@@ -68,7 +68,7 @@ describe('a blocked event loop on a real cluster', () => {
       'programs/flood.ts',
       ...['http://127.0.0.1:8080/busy', String(floodConnections), String(floodSeconds)],
     ).then((output) => JSON.parse(output) as Flood);
-    flood.catch(() => undefined); // The test of the busy pod reports this error.
+    flood.catch(() => undefined); // Ignore the error here, because the test of the busy pod reports it.
     await Promise.all([block(blocked, '?ms=10000'), block(dead, '')]);
   });
 
@@ -96,7 +96,7 @@ describe('a blocked event loop on a real cluster', () => {
     const [, dead = ''] = pods;
     await namespace.until('the container is restarted', 90, () => restartsOf(dead) === 1);
     const [first] = runsOf(dead);
-    await namespace.until('how it ended is known', 10, () => first?.exitCode !== undefined);
+    await namespace.until('the exit code of the killed run is known', 10, () => first?.exitCode !== undefined);
     assert.equal(first?.exitCode, 137); // The blocked process cannot handle SIGTERM, so it is killed.
     assert.ok(isKilledByProbe(dead));
     const [left] = changesOf(dead);

@@ -58,7 +58,7 @@ function inject(t: TestContext, volume: string): Container {
 
 test('the patch copies the package from its image into a pod, and a program without lameduck gets the lifecycle', async (t) => {
   const volume = await folder(t);
-  for (const run of ['at first', 'when the node has been started anew']) {
+  for (const run of ['at first', 'after a restart of the node']) {
     const container = inject(t, volume);
     assert.deepEqual(await container.exit, { code: 0, signal: null }, `${run}: ${container.output}`);
     assert.deepEqual(await readdir(volume), ['package'], run);

@@ -21,7 +21,7 @@ const retry = 8_000;
 // How long to wait for the page, in milliseconds. The first start of a browser is slow.
 const patience = 40_000;
 
-// EventSource.CONNECTING.
+// The value of `EventSource.CONNECTING`.
 const connecting = 0;
 
 // Tolerance in milliseconds, because a browser may start to count the `retry` time later than the server.
@@ -100,7 +100,7 @@ function counts(sockets: Seen['sockets']): number[] {
 }
 
 interface Page {
-  /** The state that the page reported last. */
+  /** The state that the page in the browser reported last. */
   readonly seen: Seen | undefined;
   shows(isSo: (seen: Seen) => boolean): Promise<Seen>;
 }

@@ -25,11 +25,11 @@ interface DrawnPanel {
   readonly box: Box;
   readonly title: string;
   readonly curves: number;
-  /** The title, the names in the legend, and the labels of the axes. */
+  /** The texts of the panel: its title, the names in its legend, and the labels of its axes. */
   readonly texts: readonly (Box & { readonly text: string; readonly isLabel: boolean })[];
 }
 
-/** A script for the page. It returns what is drawn of each panel, and where. */
+/** This script runs in the page. It returns what is drawn of each panel, and where. */
 const drawnPanels = `(() => {
   const box = (element) => {
     const { left, top, right, bottom } = element.getBoundingClientRect();
@@ -50,7 +50,7 @@ const drawnPanels = `(() => {
 const overlap = (one: Box, other: Box): boolean =>
   one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
 
-/** Returns the pairs that overlap. */
+/** Returns each pair of boxes that overlap. */
 function overlaps<T extends Box>(boxes: readonly T[]): T[][] {
   return boxes.flatMap((one, index) =>
     boxes.slice(index + 1).flatMap((other) => (overlap(one, other) ? [[one, other]] : [])),

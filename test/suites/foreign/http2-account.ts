@@ -2,12 +2,12 @@
 import { createInterface } from 'node:readline';
 import { CommandUnderTest } from '../../support/command-under-test.ts';
 
-// How many URLs curl receives. The test ends curl long before it has requested all of them.
+// The number of URLs that curl receives. The test ends curl long before it has requested all of them.
 const mostAsked = 20_000;
 
 const atOnce = 10;
 
-// How many lines of curl's own log are kept, to show why a connection ended.
+// The number of lines of curl's own log that are kept, to show why a connection ended.
 const longestTrace = 150;
 
 const body = 'x'.repeat(10_000);
@@ -25,7 +25,7 @@ const closedUnsent = 'cannot rewind body';
 // for 20 of 530 000 requests, of which the server executed none. A server's reset gives a different error.
 const closedWhileSent = 'io: read/write on closed pipe';
 
-/** A request that has ended. */
+/** The result of one request that a client has sent. */
 export interface Asked {
   readonly id: string;
   readonly outcome: 'answered' | 'refused' | 'unsent' | 'lost';

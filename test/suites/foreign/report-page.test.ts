@@ -40,7 +40,7 @@ function html(): string {
   return page(resultOf([scenario, { ...scenario, name: 'second-signal' }], { seed: 1, command, leftOut: 0 }));
 }
 
-/** A script for the page. It lists each text whose contrast with its background is too low. */
+/** This script runs in the page. It lists each text whose contrast with its background is too low. */
 const faintTexts = `(() => {
   const channels = (color) => color.match(/[\\d.]+/g).slice(0, 3).map(Number);
   const luminance = (color) => channels(color)
@@ -59,7 +59,9 @@ const faintTexts = `(() => {
     .filter(([, contrast]) => contrast < ${String(leastContrast)});
 })()`;
 
-/** A script for the page. It lists elements that are wider than the screen and cannot be scrolled on their own. */
+/**
+ * This script runs in the page. It lists elements that are wider than the screen and cannot be scrolled on their own.
+ */
 const wideElements = `[...document.querySelectorAll('body *')]
   .filter((element) => element.getBoundingClientRect().right > document.documentElement.clientWidth + 0.5)
   .filter((element) => element.closest('figure') === null || element.tagName === 'FIGURE')

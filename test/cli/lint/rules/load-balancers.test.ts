@@ -19,7 +19,7 @@ interface Front {
   readonly serviceAnnotations?: Fields;
   readonly ingressClass?: string;
   readonly ingressAnnotations?: Fields;
-  /** The specification of the BackendConfig named `shop`. */
+  /** The `spec` of the BackendConfig named `shop`, to which the Service refers. */
   readonly config?: Fields;
 }
 

@@ -48,7 +48,10 @@ async function counts(
   return crowd.tallies;
 }
 
-/** Serves the first request on each connection. Ends the connection at the second request, without a response. */
+/**
+ * This server responds to the first request on each connection. At the second request, it ends the connection without a
+ * response.
+ */
 const endsAtSecond: RequestListener = ({ socket }, response) => {
   if (socket.listenerCount('served') > 0) {
     socket.destroy();
@@ -99,7 +102,7 @@ describe('a retrying client of a rehearsal', () => {
         crowd.routes = everywhere('others');
         isLeft = true;
       }
-      // If no request is in flight, every client has left this pod: it has retried on the other pod, or has no
+      // When no request is in flight, every client has left this pod: it has retried on the other pod, or has no
       // connection here.
       return isLeft && crowd.inFlight === 0;
     });
@@ -133,13 +136,14 @@ describe('a long poll of a rehearsal', () => {
 });
 
 describe('the rate of a rehearsal', () => {
-  // The seconds between two requests of a keep-alive connection are half of the gap and two one-way delays of 10.5 ms.
+  // On average, a keep-alive connection waits for half of the gap and for two one-way delays of 10.5 ms between two
+  // requests.
   for (const [rate, connections, gap] of [
     [200, 40, 800],
     [600, 40, 800 / 3],
     [6_000, 40, 80 / 3],
   ] as const) {
-    it(`${String(rate)} requests per second with ${String(connections)} keep-alive connections are the sum of both kinds`, () => {
+    it(`requests on ${String(connections)} keep-alive connections and on new connections add up to ${String(rate)} requests per second`, () => {
       const share = shareOf({ rate, connections });
       assert.ok(Math.abs(share.gap - gap) < 1, String(share.gap));
       const kept = connections / ((share.gap / 2 + 21) / 1_000);
@@ -148,7 +152,7 @@ describe('the rate of a rehearsal', () => {
     });
   }
 
-  it('half of the requests use new connections even if there are more keep-alive connections than the rate needs', () => {
+  it('half of the requests of a rehearsal use new connections, even if there are more keep-alive connections than the rate needs', () => {
     assert.deepEqual(shareOf({ rate: 200, connections: 1_000 }), { gap: 1_000, newPerSecond: 100 });
   });
 });

@@ -24,7 +24,7 @@ export interface Term {
 /** History is the content of the audit log about one Lease. */
 export interface History {
   readonly terms: readonly Term[];
-  /** A sentence for each broken rule. */
+  /** A sentence for each rule that the writers of the Lease have broken. */
   readonly faults: readonly string[];
 }
 
@@ -70,7 +70,7 @@ interface Write {
   readonly receivedAt: number;
   readonly agent: string;
   readonly isCreation: boolean;
-  /** The resourceVersion that the writer had read. */
+  /** The resourceVersion of the Lease that the writer had read before the write. */
   readonly basedOn: string | undefined;
   readonly version: string;
   readonly spec: Spec;

@@ -55,7 +55,7 @@ export interface Exchange {
 /** One client. It sends a request only after the response to its previous request. */
 export interface Client {
   ask(): Promise<Exchange>;
-  /** Ends connections and streams that would otherwise stay open. */
+  /** Ends connections and streams of the client that would otherwise stay open. */
   end(): void;
 }
 

@@ -37,7 +37,7 @@ function ask(): Promise<undefined> {
 
 const end = performance.now() + Number(seconds) * 1000;
 const askers = Array.from({ length: Number(connections) }, async (_, index) => {
-  await pause(index); // One connection after another, because the backlog of a server is limited.
+  await pause(index); // Open one connection after another, because the backlog of a server is limited.
   while (performance.now() < end) await ask();
 });
 await Promise.all(askers);

@@ -29,7 +29,7 @@ export function httpClient(target: URL, kind: HttpKind, slow: boolean): Client {
   const agent = !kind.startsWith('new') && new Agent({ keepAlive: true, maxSockets: 1 });
   return {
     ask: () => exchange(target, kind, slow, agent),
-    end: () => undefined, // Nothing to end: every response completes or fails by itself.
+    end: () => undefined, // There is nothing to end, because every response completes or fails by itself.
   };
 }
 
@@ -57,7 +57,7 @@ function exchange(target: URL, kind: HttpKind, slow: boolean, agent: Agent | fal
   request.once('response', (response) => {
     let text = '';
     response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-    response.on('error', () => undefined); // Ignore the error, because `complete` shows it too.
+    response.on('error', () => undefined); // Ignore the error, because `response.complete` shows it too.
     response.once('close', () => {
       end(judge(response, text, kind, order), response.headers.connection === 'close');
     });

@@ -55,7 +55,7 @@ async function connected(target: URL): Promise<ClientHttp2Session | string> {
     session.destroy();
     return (error as NodeJS.ErrnoException).code ?? String(error);
   }
-  return session.on('error', () => undefined); // Errors of a session also appear on its streams.
+  return session.on('error', () => undefined); // Ignore errors of the session, because they also appear on its streams.
 }
 
 async function exchange(session: ClientHttp2Session): Promise<Exchange> {

@@ -61,7 +61,7 @@ function follow(
     rest = text.slice(whole + 1);
     fault ??= onEvents(text.slice(0, whole + 1));
   });
-  response.on('error', () => undefined); // Ignore the error, because `complete` shows it too.
+  response.on('error', () => undefined); // Ignore the error, because `response.complete` shows it too.
   response.once('close', () => {
     if (!response.complete) end({ ...ended, outcome: 'lost', reason: 'the stream was cut', pod });
     else if (fault !== undefined) end({ ...ended, outcome: 'wrong', reason: fault, pod });

@@ -14,7 +14,7 @@ export interface Account {
   readonly lines: readonly Line[];
   /** The exits of all containers, grouped by container, first run first. */
   readonly exits: readonly Exit[];
-  /** The texts of all reports, without duplicates. */
+  /** The texts of all reports about the pod, without duplicates. */
   readonly reports: ReadonlySet<string>;
   readonly readiness: readonly { readonly at: number; readonly isReady: boolean }[];
   /** When the pod was deleted, or undefined if it was evicted. */

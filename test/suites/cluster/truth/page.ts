@@ -140,7 +140,7 @@ function differenceOf({ what, onCluster, inRehearsal }: Row): string[] {
   return [`- ${what}`, `  - kubelet: ${onCluster || 'none'}`, `  - rehearsal: ${inRehearsal || 'none'}`];
 }
 
-// Formats a table as the formatter does.
+// Formats a Markdown table as Prettier does.
 function table(rows: readonly (readonly string[])[]): string[] {
   const columns = rows[0]?.length ?? 0;
   const widths = Array.from({ length: columns }, (_, index) =>

@@ -1,5 +1,5 @@
 // The type of a case, and how its pod is created.
-/** Place names where Node and the program are installed. */
+/** Place says where Node and the program are installed. */
 export interface Place {
   readonly node: string;
   readonly program: string;
@@ -23,7 +23,7 @@ export interface Spec {
 /** Case is one pod with the time of its deletion. */
 export interface Case {
   readonly name: string;
-  /** Describes the pod in one sentence. */
+  /** The end of the sentence “This pod runs a server that …”. */
   readonly title: string;
   readonly spec: (place: Place) => Spec;
   /** Seconds from the first log line of the pod to its deletion, or in a rehearsal to its eviction. */

@@ -1,4 +1,4 @@
-// A program that does not use lameduck.
+// A Socket.IO server on node:http, in a program that does not use lameduck.
 import { createServer } from 'node:http';
 import { Server } from 'socket.io';
 
