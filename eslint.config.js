@@ -91,7 +91,7 @@ const typed = {
   '@typescript-eslint/no-extraneous-class': 'error',
   '@typescript-eslint/no-floating-promises': [
     'error',
-    // The test runner itself awaits the promises of these functions.
+    // The test runner awaits the promises of `describe`, `it`, `suite` and `test` itself.
     { allowForKnownSafeCalls: [{ from: 'package', package: 'node:test', name: ['describe', 'it', 'suite', 'test'] }] },
   ],
   '@typescript-eslint/no-for-in-array': 'error',
@@ -171,7 +171,7 @@ const processEvents = [
 const environment = [
   {
     selector: member('process', ['env']),
-    message: 'Only an entry point (src/index.ts and its like) reads the environment: take it as an argument.',
+    message: 'Only entry points, such as src/index.ts, read the environment: take the value as an argument.',
   },
 ];
 const useTheClock = 'Use the Clock of src/clock.ts, so that a test can move the time and every timer has an owner.';
@@ -188,7 +188,7 @@ const timeOfDay = [{ selector: "NewExpression[callee.name='Date'][arguments.leng
 
 const noNamedProcessImports = {
   name: 'node:process',
-  message: 'Use the global process: the rules about who may touch it look for that name.',
+  message: 'Use the global `process`: the lint rules that restrict its use look for this name.',
 };
 const noTimerImports = ['node:timers', 'node:timers/promises'].map((name) => ({ name, message: useTheClock }));
 const modules = ['cli/main', 'fastify', 'grpc', 'index', 'leader-election', 'testing'];
@@ -214,7 +214,7 @@ export default defineConfig(
     languageOptions: { parser: tseslint.parser, parserOptions: { projectService: true } },
     rules: typed,
   },
-  // CommonJS, because it must not load a module before it has checked the version of Node.
+  // A `.cts` file is CommonJS, because it must not load a module before it has checked the version of Node.
   { files: ['src/**/*.cts'], rules: { '@typescript-eslint/no-require-imports': 'off' } },
   // Fastify sends the result of an asynchronous handler, so such a handler needs no await.
   { files: ['examples/**/*.ts', 'test/**/*.ts'], rules: { '@typescript-eslint/require-await': 'off' } },
@@ -249,7 +249,7 @@ export default defineConfig(
     rules: { 'no-restricted-syntax': ['error', ...environment, ...time, ...timeOfDay] },
   },
   {
-    // Observers log the time of day. No other code may use it, and no code may measure with it.
+    // Observers log the time of day. No other code may use the time of day, and no code may measure with it.
     files: ['src/observers/**'],
     rules: { 'no-restricted-syntax': ['error', ...processEvents, ...environment, ...time] },
   },
@@ -263,7 +263,7 @@ export default defineConfig(
             {
               regex: '^node:',
               message:
-                'The lifecycle and the decisions of a process and of an elector are pure: what needs Node belongs elsewhere.',
+                'The files of the lifecycle, and of the decisions of a process and of an elector, are pure: put code that needs Node elsewhere.',
             },
           ],
         },

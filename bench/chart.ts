@@ -6,15 +6,15 @@ export interface Bar {
   readonly value: number;
   readonly low?: number;
   readonly high?: number;
-  /** Whether the bar stands for lameduck. */
+  /** Whether the bar shows lameduck itself. */
   readonly isOwn?: boolean;
-  /** The text at the end of the bar. Default: the value. */
+  /** The text at the end of the bar. By default, this is the value of the bar. */
   readonly text?: string;
 }
 
 export interface Chart {
   readonly title: string;
-  /** The value at the left end of the bars. Default: 0. */
+  /** The value at the left end of the bars, 0 by default. */
   readonly from?: number;
   readonly bars: readonly Bar[];
 }

@@ -122,7 +122,7 @@ async function pricesOf(): Promise<Record<string, Price>> {
 
 async function partPricesOf(): Promise<Record<string, Price>> {
   const prices: Record<string, Price> = {};
-  // Measuring one part takes as long as measuring a package, which is too long for a quick run.
+  // Measuring one part of lameduck takes as long as measuring a package, which is too long for a quick run.
   if (isQuick) return prices;
   for (const [name, { title }] of Object.entries(parts)) {
     const price = (prices[name] = await priceOf(`part:${name}`, effort.other));
@@ -171,7 +171,7 @@ async function drainsOf(): Promise<Results['streams']> {
   return drains;
 }
 
-// Checks the parts that were measured.
+// Checks the measured parts against their limits.
 function check({ prices, streams, inMemory, start, probes, thread, leases }: Partial<Results>): void {
   if (start !== undefined) checkStart(start);
   const cut = [streams ?? [], inMemory ?? []].flat().reduce((sum, { count, whole }) => sum + count - whole, 0);

@@ -1,4 +1,4 @@
-// The marks: what lameduck may cost at most. The page lists each mark with its measured value.
+// The marks of the benchmark: what lameduck may cost at most. The page lists each mark with its measured value.
 import { ratio as ratioText } from './format.ts';
 import type { Results } from './results.ts';
 import type { Estimate } from './statistics.ts';

@@ -55,7 +55,7 @@ function marks(results: Results): string[] {
   ];
 }
 
-// Puts the picture after the heading of a section.
+// Puts a picture after the heading of its section of docs/benchmarks.md.
 function pictured(name: string, [blank = '', heading = '', ...rest]: readonly string[]): string[] {
   return [
     blank,

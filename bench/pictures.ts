@@ -1,4 +1,4 @@
-// The pictures of docs/benchmarks.md.
+// Draws the pictures of docs/benchmarks.md.
 import { barChart, type Bar } from './chart.ts';
 import type { Results } from './results.ts';
 import { median } from './statistics.ts';

@@ -16,13 +16,13 @@ import type { Use } from './use/section.ts';
 
 export interface Results {
   readonly machine: string;
-  /** The version of each compared package. */
+  /** The version of each package with which lameduck is compared. */
   readonly versions: Readonly<Record<string, string>>;
   readonly prices: Readonly<Record<string, Price>>;
   /** The CPU time that each part of lameduck adds to a request, by the names in price/parts.ts. */
   readonly partPrices: Readonly<Record<string, Price>>;
   readonly uses: readonly Use[];
-  /** For each implementation and delay, the shutdowns of each round. */
+  /** The results of the measured shutdowns, for each implementation and each delay. */
   readonly shutdowns: Readonly<Record<string, readonly (readonly Shutdown[])[]>>;
   readonly rollouts: readonly Rollouts[];
   readonly rate: Rate;
@@ -52,7 +52,7 @@ export function machineText(): string {
   return `Node ${process.version} on ${process.platform} ${process.arch}, ${String(availableParallelism())} cores (${model})`;
 }
 
-/** saveResults writes the results. It rounds numbers, because no digit after the fifth is known. */
+/** saveResults writes the results of a run. It rounds numbers to five digits, because further digits are not known. */
 export function saveResults(results: Partial<Results>): void {
   const round = (_key: string, value: unknown): unknown =>
     typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(significantDigits)) : value;

@@ -34,9 +34,9 @@ export interface Leases {
 }
 
 export interface LeasesEffort {
-  /** The time for which requests are counted, in minutes of the fake clock. */
+  /** The number of minutes of the fake clock in which requests to the API server are counted. */
   readonly minutes: number;
-  /** Duration of the CPU measurement, in seconds of real time. */
+  /** The number of seconds of real time in which CPU time is measured. */
   readonly seconds: number;
 }
 
@@ -112,7 +112,7 @@ async function cpuTimes(seconds: number): Promise<CpuTime> {
       contender(otherUrl, 'app', seconds),
     ]);
     if (watchable.calls.length > 5) throw new Error('the follower with a watch has polled');
-    if (other.store.current('led')?.spec['holderIdentity'] === undefined) throw new Error('nobody has led');
+    if (other.store.current('led')?.spec['holderIdentity'] === undefined) throw new Error('no elector has led');
     return { idle, leader, watching, polling, loadAverage: loadavg()[0] as number };
   } finally {
     clearInterval(renewals);

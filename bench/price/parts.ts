@@ -15,7 +15,7 @@ type OnRequest = (request: IncomingMessage, response: ServerResponse) => void;
 const record = Symbol('record');
 type Recorded = Record<typeof record, { at: number } | undefined>;
 
-// Replaces `emit` as lameduck does, and calls `onRequest` before the program gets a request.
+// Replaces the `emit` of a server as lameduck does, and calls `onRequest` before the program gets a request.
 function replaceEmit(server: Server, onRequest?: OnRequest): void {
   const emit = server.emit.bind(server) as (event: string | symbol, ...args: unknown[]) => boolean;
   server.emit = (event: string | symbol, ...args: unknown[]) => {

@@ -9,9 +9,9 @@ import { quantile } from '../statistics.ts';
 /** ExecProbe holds durations from the start of a process to its end, in milliseconds. */
 export interface ExecProbe {
   readonly pairs: number;
-  /** The median time of a Node process that does nothing. */
+  /** The median time from the start to the end of a Node process that does nothing. */
   readonly node: number;
-  /** How much longer the probe takes than a Node process that does nothing. */
+  /** How much longer `lameduck probe` runs than a Node process that does nothing. */
   readonly own: { readonly median: number; readonly p90: number };
 }
 

@@ -8,14 +8,20 @@ import { reservePort } from '../../test/support/reserved-port.ts';
 import { quantile } from '../statistics.ts';
 import type { Quantity } from './idle.ts';
 
-/** Thread holds the costs of the probe thread. The figures are medians over pairs of processes. */
+/**
+ * The additional memory of a process with a probe port, and of a process with a thread that does nothing. Both are
+ * resident memory in bytes.
+ */
 export interface Thread {
   readonly pairs: number;
   readonly seconds: number;
   /** Bytes of resident memory more than without a probe port, and of a process with a thread that does nothing. */
   readonly resident: number;
   readonly emptyThread: number;
-  /** Milliseconds of CPU time per second more than without a probe port, by the number of probes per second. */
+  /**
+   * The additional CPU time of a process with a probe port, in milliseconds per second, by the number of probes per
+   * second.
+   */
   readonly cpu: readonly { readonly perSecond: number; readonly milliseconds: number }[];
 }
 

@@ -49,7 +49,7 @@ function figures(rollouts: readonly Rollout[]): string[] {
   ];
 }
 
-// The verdict of the first rehearsal that has one.
+// Returns the last lines of the first rehearsal whose verdict is not `withheld`.
 function lastLines(rollouts: readonly Rollout[]): string[] {
   const { verdict } = rollouts.find((one) => !one.verdict.includes('withheld')) ?? rollouts[0] ?? { verdict: '' };
   return verdict.split('\n');

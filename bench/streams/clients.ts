@@ -9,9 +9,9 @@ import { sessionsOf, type StreamKind } from './kinds.ts';
 
 /** Ends says how the streams ended, as their clients saw it. */
 export interface Ends {
-  /** The streams that ended as their protocol says: last chunk, end of the stream, or close code 1001. */
+  /** The number of streams that ended as their protocol says: last chunk, end of the stream, or close code 1001. */
   readonly whole: number;
-  /** When the last stream ended, in milliseconds since the epoch. */
+  /** The time at which the last stream ended, in milliseconds since the epoch. */
   readonly lastAt: number;
 }
 

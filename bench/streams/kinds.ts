@@ -1,4 +1,4 @@
-// The kinds of streams that are drained over sockets.
+// The kinds of streams that the benchmark drains over sockets.
 
 export const streamKinds = ['event streams', 'HTTP/2 streams', 'WebSockets'] as const;
 export type StreamKind = (typeof streamKinds)[number];

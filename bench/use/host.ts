@@ -18,7 +18,7 @@ export type Question = 'cpu' | 'profile' | 'profiled' | 'memory';
 
 /** Answers holds the type of the response to each Question. */
 export interface Answers {
-  /** CPU time of the process so far, in microseconds. */
+  /** The CPU time that the process has used so far, in microseconds. */
   readonly cpu: number;
   readonly profile: number;
   /**
@@ -26,12 +26,12 @@ export interface Answers {
    * since then.
    */
   readonly profiled: { readonly bytes: number; readonly collecting: number };
-  /** After a garbage collection: the open connections, and the bytes in the heap and in memory. */
+  /** The number of open connections, and the bytes in the heap and in memory, all after a garbage collection. */
   readonly memory: { readonly connections: number; readonly heap: number; readonly resident: number };
 }
 
 const [framework, by] = process.argv.slice(2) as [Framework, string];
-// The route function is set, so that its cost is measured too.
+// Set a route function, so that the benchmark measures its cost too.
 const options = { route: () => '/' };
 
 const handle: RequestListener = (_request, response) => {

@@ -12,15 +12,15 @@ import { bare, execArgvOf, type Variant } from './variants.ts';
 
 /** Costs holds what one server costs, measured in one process. */
 export interface Costs {
-  /** Nanoseconds of CPU time per request, one value for each window. */
+  /** The CPU time of a request in nanoseconds, one value for each measured window. */
   readonly requests: readonly number[];
-  /** Nanoseconds of CPU time per connection, including its one request, one value for each window. */
+  /** The CPU time of a connection with its one request in nanoseconds, one value for each measured window. */
   readonly connections: readonly number[];
-  /** Bytes that the server allocated in the heap per request. */
+  /** The number of bytes that the server allocates in the heap for each request. */
   readonly bytes: number;
-  /** Nanoseconds of garbage collection per request. */
+  /** The time of garbage collection per request, in nanoseconds. */
   readonly collecting: number;
-  /** Bytes per idle connection. */
+  /** The number of bytes of memory that the server needs for each idle connection. */
   readonly heap: number;
   readonly resident: number;
 }
@@ -29,7 +29,7 @@ export interface Costs {
 export interface UseEffort {
   readonly processes: number;
   readonly windows: number;
-  /** The number of idle connections, except for HTTP/2 and WebSockets. */
+  /** The number of idle connections that the benchmark opens, except for HTTP/2 and WebSockets. */
   readonly idle: number;
 }
 
@@ -174,7 +174,7 @@ class Host implements AsyncDisposable {
   }
 }
 
-// Some variants open no probe port. The request then fails, and this error is ignored.
+// Some variants open no probe port. The scrape of the probe port then fails, and this error is ignored.
 function scrape(probePort: number): void {
   fetch(`http://127.0.0.1:${String(probePort)}/metrics`)
     .then((response) => response.text())

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 /** Framework is the kind of a measured server. */
 export type Framework = 'http' | 'fastify' | 'http2 without TLS' | 'http2 over TLS' | 'webSocket';
 
-/** Variant says how the process of a server is started. */
+/** Variant is one way to add lameduck to a measured server, or to run the server without it. */
 export interface Variant {
   readonly title: string;
   readonly framework: Framework;
@@ -14,7 +14,7 @@ export interface Variant {
   env(probePort: number, folder: string): Readonly<Record<string, string>>;
 }
 
-// The built file: run `npm run build` first.
+// The path of a built file, which `npm run build` writes.
 const register = join(import.meta.dirname, '..', '..', 'dist', 'register.cjs');
 
 /** execArgvOf returns the options of Node with which the process is started. */

@@ -60,9 +60,9 @@ async function buildFile(name: string, files: ReadonlyMap<string, string>, input
   const { outputFiles } = await build({
     ...common,
     format: 'cjs',
-    // The banner keeps strict mode, in which ECMAScript modules always run.
+    // The banner keeps the strict mode of the sources, because ECMAScript modules always run in strict mode.
     banner: { js: "'use strict';" },
-    // `import()` does not exist in a sandbox such as Jest's.
+    // A sandbox such as Jest's has no `import()`, so esbuild must convert each `import()` into `require()`.
     supported: { 'dynamic-import': false },
     plugins: [inlined, sharing(name, files)],
     ...(shared.length === 0 ? { entryPoints: [source] } : { stdin: withModules(source, shared) }),

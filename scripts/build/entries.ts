@@ -5,7 +5,7 @@
 export interface Entry {
   /** The name of the built files in `dist`. */
   readonly name: string;
-  /** The name of the export that is also the default export. */
+  /** The name of the named export that is also the default export. */
   readonly default?: string;
 }
 

@@ -39,7 +39,7 @@ const palettes = {
   },
 };
 
-// Lengths in pixels. Grafana's grid has 24 columns.
+// Lengths of the picture in pixels. The grid has 24 columns, as in Grafana.
 const column = 42;
 const row = 25;
 const gap = 8;
@@ -147,7 +147,7 @@ function drawPanel({ title, gridPos, fieldConfig }: Panel, curves: readonly Curv
   ];
 }
 
-/** Returns the entries of the legend in rows that fit the width of the panel. */
+/** Returns the entries of a legend in rows that fit the width of the panel. */
 function legendRows(curves: readonly Curve[], width: number): (Curve & { x: number })[][] {
   const rows: (Curve & { x: number })[][] = [[]];
   let x = gap;
@@ -196,7 +196,7 @@ function drawCurve({ color, values }: Curve, plot: Frame, [low, high]: readonly 
   let path = '';
   let isDrawing = false;
   for (const [index, value] of values.entries()) {
-    // A point between two equal points adds nothing to a straight line.
+    // Omit a point between two equal points, because it adds nothing to a straight line.
     const isBetween = value === values[index - 1] && value === values[index + 1];
     if (value !== undefined && !isBetween) {
       const x = plot.x + (plot.width * index) / (values.length - 1);
@@ -208,7 +208,7 @@ function drawCurve({ color, values }: Curve, plot: Frame, [low, high]: readonly 
   return `    <path d="${path}" fill="none" stroke="${color}" stroke-width="1.4" stroke-linejoin="round"/>`;
 }
 
-/** Returns round numbers from the lowest value to at least the highest one. */
+/** Returns round numbers for the ticks of an axis, from the lowest value to at least the highest one. */
 function ticksOf(unit: string, low: number, high: number, isFixed: boolean): number[] {
   const base = unit === 'bytes' ? 2 ** 20 : 1;
   const rough = Math.max(high - low, base / 1_000) / base / 3;

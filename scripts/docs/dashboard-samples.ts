@@ -11,7 +11,7 @@ type Line = (minute: number) => number;
 
 interface Pod {
   readonly name: string;
-  /** The minutes in which the pod starts, becomes ready, receives SIGTERM and exits. */
+  /** The minutes of the hour in which a pod starts, becomes ready, receives SIGTERM and exits. */
   readonly starts: number;
   readonly isReady: number;
   readonly stops: number;
@@ -32,7 +32,7 @@ function scattered(number: number): number {
   return 2 * (product - Math.floor(product)) - 1;
 }
 
-/** Returns a line through random numbers, one every `step` minutes. */
+/** Returns a line of sample data through random numbers, one every `step` minutes. */
 function wandering(seed: number, step: number): Line {
   return (minute) => {
     const before = Math.floor(minute / step);
@@ -41,7 +41,7 @@ function wandering(seed: number, step: number): Line {
   };
 }
 
-/** Returns a line that varies around 0 by at most 1. */
+/** Returns a line of sample data that varies around 0 by at most 1. */
 function noise(seed: number): Line {
   const [slow, fast] = [wandering(seed, 7), wandering(seed + 0.5, 0.8)];
   return (minute) => 0.5 * slow(minute) + 0.5 * fast(minute);
@@ -57,7 +57,7 @@ const constant =
   () =>
     value;
 
-/** Returns the sum of a line and a bump at a minute. */
+/** Returns the sum of a line of sample data and a bump at the given minute. */
 const withBump =
   (line: Line, at: number, height: number, minutes = 1): Line =>
   (minute) =>
@@ -66,7 +66,7 @@ const withBump =
 const serves = ({ isReady, stops }: Pod, minute: number): boolean => minute >= isReady && minute < stops;
 const numberOf = (isCounted: (pod: Pod) => boolean): number => pods.filter(isCounted).length;
 
-/** Returns one series for each pod, for as long as the pod exists. */
+/** Returns one series of sample data for each pod, for as long as the pod exists. */
 function perPod(line: (pod: Pod, seed: number) => Line, labels: Readonly<Record<string, string>> = {}): Sample[] {
   return pods.map((pod, index) => ({
     labels: { pod: pod.name, ...labels },
@@ -95,7 +95,7 @@ const route = (name: string, status: string): Record<string, string> => ({
   http_response_status_code: status,
 });
 
-// A drain passes these signals in this order, so many minutes after SIGTERM.
+// The lifecycle signals of a drain in their order, each with its time in minutes after SIGTERM.
 const signals: Readonly<Record<string, number>> = {
   ShutdownInitiated: 0,
   AfterShutdownDelayDuration: 0.17,

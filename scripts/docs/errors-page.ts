@@ -1,4 +1,4 @@
-// The page of error codes.
+// Writes the page of error codes.
 
 /** errorsPage lists each code with its cause and remedy. */
 export function errorsPage(codes: Readonly<Record<string, { cause: string; remedy: string }>>): string {

@@ -1,4 +1,4 @@
-// The page of metrics.
+// Writes the page of metrics.
 import { healthMetricsTable, metricsTable, slisTable } from '../../src/observers/metrics/table.ts';
 import type { MetricRow } from '../../src/observers/metrics/registry-metric.ts';
 import { dashboardPictures } from './dashboard-picture.ts';

@@ -6,7 +6,7 @@ const end = '<!-- Up to here. -->';
 export interface Place {
   readonly page: string;
   readonly part: string;
-  /** The comment before the generated part. */
+  /** The comment that marks the beginning of the generated part of the page. */
   readonly marker: string;
 }
 

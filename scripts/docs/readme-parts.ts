@@ -67,7 +67,7 @@ function differenceIn(line: string): [string, string][] {
   return [[number, `| ${rule} | ${difference} |`]];
 }
 
-// Returns the rehearsals before and after, the picture and the table of what a rollout loses.
+// Returns the part of the README about what a rollout loses: two rehearsals, the picture and the table.
 function proof(benchmarks: string): { lines: string[]; problems: string[] } {
   const section = benchmarks.split('\n## ').find((text) => text.startsWith('What does a rollout lose?\n')) ?? '';
   const [before = '', after = ''] = [...section.matchAll(/^```\n([^]*?)\n```$/gm)].map(([, text = '']) => text);

@@ -29,7 +29,7 @@ export interface Row {
 export interface Measured {
   readonly node: string;
   readonly clients: number;
-  /** The shutdown delay in milliseconds. The grace period below is in milliseconds, too. */
+  /** The shutdown delay of the programs. This field and `gracePeriod` are in milliseconds. */
   readonly delay: number;
   readonly gracePeriod: number;
   readonly rows: readonly Row[];

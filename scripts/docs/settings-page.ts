@@ -14,7 +14,7 @@ type Rows = Readonly<Record<string, Row<unknown, unknown>>>;
 /** SettingComment is the parsed comment above a row of the settings table. */
 export interface SettingComment {
   readonly description: string;
-  /** The value of the comment's `@default` tag. */
+  /** The value of the `@default` tag in the comment. */
   readonly default: string;
 }
 

@@ -1,4 +1,4 @@
-// The clients of each kind of server.
+// The clients that send requests to each kind of server.
 import type { Framework } from '../variants.ts';
 import { http1 } from './http1.ts';
 import { http2 } from './http2.ts';

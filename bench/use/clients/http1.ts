@@ -1,4 +1,4 @@
-// Requests of HTTP/1.1.
+// The client that sends requests over HTTP/1.1.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { Load } from '../../price/load.ts';

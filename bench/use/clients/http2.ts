@@ -1,4 +1,4 @@
-// Requests of HTTP/2, without and over TLS.
+// The clients that send requests over HTTP/2, without TLS and over TLS.
 import { once } from 'node:events';
 import { connect, type ClientHttp2Session } from 'node:http2';
 import { sendAll } from './send-all.ts';

@@ -1,4 +1,4 @@
-// Messages of WebSockets, each of which the server sends back.
+// The client that sends messages on WebSockets. The server sends each message back.
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import { sendAll } from './send-all.ts';

@@ -1,4 +1,4 @@
-{{/* The environment variables of the container. */}}
+{{/* Renders the environment variables of the container. */}}
 
 {{/* The settings of leader election, each with its kind. `leaseName` is not a setting: the program gets it as LEASE_NAME. */}}
 {{- define "lameduck.electionKinds" -}}

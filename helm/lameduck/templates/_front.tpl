@@ -1,7 +1,7 @@
 {{/* Annotations for load balancers: how to probe for readiness, and how long requests of a removed pod may take to finish.
 Annotations in the values override them. */}}
 
-{{/* The port that a load balancer probes for readiness. */}}
+{{/* Returns the port that a load balancer probes for readiness. */}}
 {{- define "lameduck.healthCheckPort" -}}
 {{- include "lameduck.probePort" . | default (.Values.containerPort | int64 | toString) -}}
 {{- end -}}

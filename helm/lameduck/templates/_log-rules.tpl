@@ -1,5 +1,5 @@
-{{/* The alerts on the log: (list $ scope). Prometheus rarely scrapes the last values of a pod. The final line of its log has
-them. */}}
+{{/* The alerts on the log: (list $ scope). Prometheus rarely scrapes the last values of a pod. The final line of its log
+has them. */}}
 
 {{/* Returns a query with one number for each pod. With the scope `cluster`, it derives the name of the workload from the name of
 the pod. */}}
