@@ -73,7 +73,7 @@ export const differences: Readonly<Record<string, string>> = {
   'A-133': 'The drain ends upgraded sockets one after another, like all long-running requests.',
   'A-135': 'With a grace period of 0, lameduck ends all long-running requests at once, each with its last chunk.',
   'A-145':
-    'At the end of the grace period of watches, lameduck ends the remaining long-running requests. A request whose handler has sent nothing gets a response. Others get their last chunk. A request still in flight at the end of the budget is logged, destroyed and counted as cut.',
+    'At the end of the grace period of watches, lameduck ends the remaining long-running requests. A request whose handler has sent nothing gets a response. Other responses get their last chunk. A request still in flight at the end of the shutdown budget is logged, destroyed and counted as cut.',
   'A-150':
     "lameduck changes no timeout of the program's server. Before the first process signal, the server's responses do not change.",
   'A-152': 'lameduck ends a connection that has not sent a request after at most one second of silence.',
@@ -113,9 +113,9 @@ export const differences: Readonly<Record<string, string>> = {
   'K-206':
     "lameduck ends two seconds before the end of the grace period, not one. When the process signal arrives, the kubelet's clock has already run for a while, and the exit of the process takes time too.",
   'K-207':
-    'lameduck reserves the time of the destroy hooks at the end of the budget. Before this time, it logs, destroys and counts open requests. The budget already ends two seconds before SIGKILL. The exit code is 80.',
+    'lameduck reserves the time of the destroy hooks at the end of the shutdown budget. Before this time, it logs, destroys and counts open requests. The budget already ends two seconds before SIGKILL. The exit code is 80.',
   'K-209':
-    'lameduck has no endpoint for an HTTP preStop hook. The process itself delays its drain after the process signal, and the delay is part of the budget.',
+    'lameduck has no endpoint for an HTTP preStop hook. The process itself delays its drain after the process signal, and the delay is part of the shutdown budget.',
   'K-210':
     'The exit code after a second process signal is 1, as in the apiserver. Codes from 128 on mean that a signal killed the process, but this process has exited on its own.',
   'K-213':
@@ -127,7 +127,7 @@ export const differences: Readonly<Record<string, string>> = {
   'P-026':
     'The server sends its FIN after the response. If no response carried `Connection: close`, it first reads the body for 1 s or 1 MiB more. After the FIN, it reads for up to 5 s, because some clients read the response only after they have sent everything.',
   'P-059':
-    'lameduck has no option to end by the signal. The process exits with one of its own exit codes, which says more than the number of a signal.',
+    'lameduck has no option to end the process by the process signal. The process exits with one of its own exit codes, which says more than the number of a signal.',
   'P-097':
     'A destroy hook can be added until the destroy hooks begin, because a request in flight may open a resource that must be closed.',
   'H-113':
@@ -135,41 +135,41 @@ export const differences: Readonly<Record<string, string>> = {
   'L-002': 'One error lists all invalid settings of leader election, as for every other setting.',
   'L-037': 'lameduck reads the time after which to retry from the header or from the Status, whichever is present.',
   'LT-29':
-    'The elector renews until the work has settled, and only then does `stop` resolve. The Lease thus never expires while work is running. The pre-shutdown hook that stops the elector fails at its time limit.',
+    'The elector renews the Lease until the work has settled, and only then does `stop` resolve. The Lease thus never expires while work is running. The pre-shutdown hook that stops the elector fails at its time limit.',
   'LT-50': 'No option overrides this behavior: a Lease with a strategy belongs to coordinated leader election.',
   'L-041': 'The chart creates the Role, and the log shows it. lameduck itself cannot grant permissions in the cluster.',
   'L-060':
-    'An elector writes the moment at which it sends the write as its time, also after a slow GET. The term of leadership counts from the same moment.',
+    'As the time of an acquisition or renewal, an elector writes the moment at which it sends the write, also after a slow GET. The term of leadership counts from the same moment.',
   'L-005':
     'An elector always releases its Lease, after it has checked that it still holds the Lease. The labels are an option. The metrics and the livez check have the name of the Lease.',
   'L-006':
     "lameduck has options and environment variables for the times of leader election, as for all settings. `leaseName` is required, and the default namespace is the pod's own.",
   'L-007':
     'By default, lameduck uses the times of the components of Kubernetes for leader election. Each time is a setting.',
-  'L-034': 'An elector never writes to a Lease with a strategy.',
+  'L-034': 'An elector of lameduck never writes to a Lease with a strategy.',
   'L-101':
-    'After a loss of leadership, `run` of an elector contends again. It ends only when the work returns or fails.',
+    'After a loss of leadership, `run` of an elector contends for the Lease again. It ends only when the work returns or fails.',
   'L-122': 'lameduck uses undici as its client for the API server, with a timeout for each request.',
-  'L-127': "lameduck's page on leader election begins with the same statement.",
+  'L-127': "lameduck's page on leader election begins with the same statement as client-go's documentation.",
   'L-140': 'The elector releases its Lease in a pre-shutdown hook, while the servers still serve.',
   'L-144': 'An elector hands leadership over in a pre-shutdown hook, while the process still serves.',
   'L-150': 'lameduck stores the leader only in a Lease.',
   'L-151': 'lameduck has no `MultiLock`: two processes on different objects would both lead.',
   'L-161': 'lameduck does not implement coordinated leader election.',
   'L-162': 'lameduck does not implement coordinated leader election.',
-  'L-171': 'A program may use several electors. lameduck does not spread work over them.',
-  'L-172': 'lameduck does not distribute work over members.',
+  'L-171': 'A program may use several electors. lameduck does not divide work between them.',
+  'L-172': 'lameduck does not distribute the work of a program over members.',
   'L-173':
     'lameduck has no semaphore. The chart names the Lease after the release, so that two releases never share one.',
   'L-126': 'The page on leader election names the conditions for safety. No code can enforce them.',
-  'L-132': 'The page on leader election shows a store that checks the token. The store belongs to the program.',
+  'L-132': 'The page on leader election shows a store that checks the fencing token. The store belongs to the program.',
   'L-087': 'An elector stops at its renew deadline, 10 s after its last acknowledged write was sent.',
   'L-131':
-    'The token contains neither the transitions nor the uid. Each later term has a greater resourceVersion, so that is enough. A text of digits fits into a numeric column.',
+    'The fencing token contains neither `leaseTransitions` nor the uid of the Lease. Each later term has a greater resourceVersion, so that is enough. A text of digits fits into a numeric column.',
   'L-141':
     'The elector stops its work in a pre-shutdown hook that starts with the shutdown, before the servers stop accepting. The next leader thus does not wait for the drain.',
   'L-142':
-    "By default, the process does not exit after a loss of leadership. The elector contends again when its work has stopped. With `onLoss: 'shutdown'`, the process shuts down with code 83.",
+    "By default, the process does not exit after a loss of leadership. The elector contends for the Lease again when its work has stopped. With `onLoss: 'shutdown'`, the process shuts down with code 83.",
   'L-174':
     'Each elector has its own client, because a request without a response would otherwise delay the requests for other Leases. A follower with a watch reads nothing while the leader renews.',
   'LT-52': 'Each elector has connections of its own, so that a request without a response cannot delay other electors.',

@@ -10,7 +10,7 @@ export const injectorRules: Readonly<Record<string, string>> = {
   'M-04':
     "The injector's admission policy changes a pod only once, even with two bindings, several policies and reinvocation.",
   'M-05':
-    "The injector's policy keeps the `NODE_OPTIONS` of the pod. A variable reference comes last, because Node reads no option after a reference that is not resolved.",
+    "The injector's policy keeps the `NODE_OPTIONS` of the pod. A reference to another variable comes last, because Node reads no option after a reference that is not resolved.",
   'M-06':
     'If the user of a container cannot read its working directory, Node starts with `--import`, but not with `--require`.',
   'M-07':

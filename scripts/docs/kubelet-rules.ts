@@ -6,7 +6,7 @@ export const kubeletRules: Readonly<Record<string, string>> = {
   'K-005': 'A probe with a warning counts as a success, and the kubelet creates an event `ProbeWarning`.',
   'K-006':
     'Each time a probe is due, the kubelet makes up to three attempts. It makes another attempt only if the last one could not be made, not if the probe failed.',
-  'K-007': "If the kubelet could not make a probe in three attempts, the probe's last result stays.",
+  'K-007': 'If the kubelet could not make a probe in three attempts, the last result of the probe stays in effect.',
   'K-008': 'If a probe names a port that the container does not declare, the kubelet can never make the probe.',
   'K-009':
     'The kubelet sends probes to the address of the pod, so a server that listens only on loopback cannot be probed.',
@@ -23,8 +23,7 @@ export const kubeletRules: Readonly<Record<string, string>> = {
   'K-038': 'In the arguments of an exec probe, the kubelet replaces `$(NAME)` only if the variable has a static value.',
   'K-039':
     'The kubelet runs one worker for each probe. It creates the workers at the first sync of the pod, before its containers run. It keeps a worker when the container restarts.',
-  'K-041':
-    'A worker of the kubelet makes its probe at once and then once per period, counted from the creation of the worker.',
+  'K-041': "The kubelet's worker for a probe runs the probe once when the worker is created, and then once per period.",
   'K-043':
     'Two runs of one probe never overlap. If a slow run outlasts several periods, the next run begins at once, and the other missed runs are skipped.',
   'K-044':
@@ -33,14 +32,14 @@ export const kubeletRules: Readonly<Record<string, string>> = {
   'K-046':
     'While a started container is not ready, the kubelet probes its readiness whenever it computes the status of the pod.',
   'K-048':
-    'Before a container has the first result of its probes, the kubelet treats it as not ready, as alive and as not started.',
+    "Before the first result of a container's probes, the kubelet treats the container as not ready, as alive and as not started.",
   'K-049':
     'The result of a probe takes effect when it has occurred several times in a row: as often as `failureThreshold` or `successThreshold` requires.',
   'K-050':
     'For each probe, the kubelet counts the equal results in a row. The count continues when the container is replaced.',
   'K-052': 'A container is not ready while it does not run.',
   'K-054': 'Until the startup probe of a container has succeeded, the kubelet makes no other probe of the container.',
-  'K-055': 'When the startup probe succeeds, the kubelet makes the readiness probe at once.',
+  'K-055': 'When the startup probe of a container succeeds, the kubelet makes the readiness probe at once.',
   'K-056':
     'After a liveness failure, or when the result of a startup probe takes effect, the kubelet pauses this probe until the container is replaced. It then counts from 0.',
   'K-059': 'A container without a readiness probe is ready as soon as the kubelet sees that it runs.',
@@ -54,7 +53,8 @@ export const kubeletRules: Readonly<Record<string, string>> = {
     'An endpoint has the condition `serving` while the pod is ready, and `terminating` once the pod is deleted. It is `ready` only if it is serving and not terminating.',
   'K-077':
     'When a pod is deleted, its Service treats it as not ready at once, even if its readiness probe still succeeds.',
-  'K-080': 'The liveness and startup probes of a sidecar continue until every container of the pod has stopped.',
+  'K-080':
+    'When a pod ends, the liveness and startup probes of a sidecar continue until every container of the pod has stopped.',
   'K-082':
     'To end a container, the kubelet runs the preStop hook and then sends the stop signal. At the end of the grace period, it sends SIGKILL.',
   'K-083':
@@ -89,7 +89,7 @@ export const kubeletRules: Readonly<Record<string, string>> = {
     "The kubelet's wait before a restart starts again at 0 only after the container has run for more than 600 s.",
   'K-146': 'Settings of the kubelet can limit the wait before a restart. The limit also applies to the first wait.',
   'K-148':
-    'If the kubelet itself ended a container, the wait before the restart counts from the previous instance. The first restart is therefore immediate.',
+    'If the kubelet itself ended a container, the wait before the restart counts from the exit of the previous instance. The first restart is therefore immediate.',
   'K-149': 'The restart policy and the exit code decide whether a container is started again.',
   'K-150':
     'If a container is restarted in the same pod, it keeps the volumes of the pod and gets a new file system of its own.',
@@ -116,7 +116,7 @@ export const kubeletRules: Readonly<Record<string, string>> = {
   'K-167':
     'If a pod is deleted while the kubelet starts or restarts its containers, the kubelet completes this first, including postStart hooks. The grace period then begins.',
   'K-168':
-    'If a pod is deleted while the kubelet ends a container because of a probe, the deletion waits until the container has ended and been restarted.',
+    'If a pod is deleted while the kubelet ends a container for a failed probe, the deletion waits until the container has ended and been restarted.',
   'K-169':
     'Once per second, the kubelet compares the containers that should run with the containers that the container runtime reports.',
   'K-174':

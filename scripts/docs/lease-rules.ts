@@ -3,83 +3,83 @@
 
 export const leaseRules: Readonly<Record<string, string>> = {
   'L-010':
-    "All fields of a Lease's spec are optional: holder, duration, `acquireTime`, `renewTime`, transitions, strategy and preferred holder. The API server does not enforce the end of a Lease.",
+    "All fields of a Lease's spec are optional: holder, duration, `acquireTime`, `renewTime`, `leaseTransitions`, strategy and preferred holder. The API server does not enforce the end of a Lease.",
   'L-011':
-    'The API server writes a time of a Lease in UTC with exactly six digits of a second and `Z`. A time that is not set is null.',
+    'The API server writes a time of a Lease in UTC, with exactly six fractional digits and `Z`. A time that is not set is null.',
   'L-012':
-    'The API server accepts a time of a Lease only with exactly six digits of a second, and answers 400 to others. An elector writes six digits and `Z`, and accepts any form.',
+    'The API server accepts a time of a Lease only with exactly six fractional digits, and answers 400 to every other form. An elector writes six digits and `Z`, and accepts any form.',
   'L-013':
-    'A renewal sends `acquireTime` of the Lease back exactly as it was received, because a `Date` in JavaScript loses microseconds.',
+    "A renewal sends the Lease's `acquireTime` back exactly as it was received, because a `Date` in JavaScript loses microseconds.",
   'L-014':
-    'A Lease whose holder is missing or null has no holder. A missing duration, or a missing number of transitions, counts as 0. The times may be missing.',
+    'A Lease whose holder is missing or null has no holder. If the duration or `leaseTransitions` is missing, it counts as 0. The times may be missing.',
   'L-015':
-    'Each write of a Lease contains holder, duration, `acquireTime`, `renewTime` and transitions, even if their value is 0. The strategy and the preferred holder are written only if they are set.',
+    'Each write of a Lease contains holder, duration, `acquireTime`, `renewTime` and `leaseTransitions`, even if a value is 0. The strategy and the preferred holder are written only if they are set.',
   'L-016':
-    'A candidate that uses client-go takes a Lease without a duration when it first sees it. It takes any Lease whose `renewTime` does not change. If a Lease has no duration, an elector waits for its own lease duration.',
+    'A candidate that uses client-go takes over a Lease without a duration when it first sees the Lease. It also takes over any Lease whose `renewTime` stays the same. If a Lease has no duration, an elector of lameduck waits for its own lease duration.',
   'L-017':
-    'A Lease has changed only if its spec has changed. A change of labels or of the resourceVersion does not count. client-go compares times in whole seconds, and the elector compares all digits.',
+    'A Lease counts as changed only if its spec has changed, not if only its labels or its resourceVersion have. client-go compares times in whole seconds, and an elector compares all digits.',
   'L-019':
-    'An update of a Lease sends all received metadata back. The elector sets its configured labels one by one and keeps all others.',
+    'An update of a Lease sends all metadata back that was received. The elector sets its configured labels one by one, and keeps all other labels.',
   'L-021':
-    'A new Lease is created with holder, duration, `acquireTime`, `renewTime` and transitions. Both times are equal, and the transitions are 0.',
+    'A new Lease is created with holder, duration, `acquireTime`, `renewTime` and `leaseTransitions`. Both times are equal, and `leaseTransitions` is 0.',
   'L-032':
-    'A PUT without a uid to a deleted Lease creates a new one with 201. With the old uid, the answer is 409. Each PUT of an elector has the uid and the resourceVersion, so a 201 is an error.',
+    'A PUT without a uid to a deleted Lease creates a new Lease, and the answer is 201. With the old uid, the answer is 409. Each PUT of an elector has the uid and the resourceVersion, so a 201 is an error.',
   'L-036':
     'A resourceVersion is a string, never a number. The longer of two resourceVersions is the greater one. If both have the same length, the digits decide.',
   'L-038':
-    'client-go repeats a request after a 429 or 5xx with a `Retry-After`. The elector waits for the time in `Retry-After` before its next attempt.',
+    'client-go repeats a request after a 429 or 5xx with a `Retry-After`. The elector of lameduck waits for the time in `Retry-After` before its next attempt.',
   'L-039':
-    'The elector waits for the time in `Retry-After` only if its term of leadership lasts long enough. It never waits beyond the end of the term.',
+    'The elector waits for the time in a `Retry-After` only if its term of leadership lasts long enough. It never waits beyond the end of the term.',
   'L-050':
-    'A candidate makes its first attempt at once. After the end of each failed attempt, it waits a random time from the retry period to 2.2 times the retry period. Each wait is drawn again and does not grow.',
+    'A candidate for a Lease makes its first attempt at once. After the end of each failed attempt, it waits a random time from the retry period to 2.2 times the retry period. Each wait is drawn again and does not grow.',
   'L-053':
-    'A follower may watch the Lease, and may make an attempt at the exact expiry. It still does not take a Lease that another process holds before the Lease has expired.',
+    'A follower may watch the Lease, and may make an attempt exactly when the Lease expires. Even then, it never takes a Lease of another process before the Lease has expired.',
   'L-062':
-    'A candidate creates a Lease only if the Lease does not exist, and only the answer 201 makes it the leader. Every failure ends the attempt, and the candidate keeps its last observation of the Lease.',
+    'A candidate creates a Lease only if the Lease does not exist, and only the answer 201 makes the candidate the leader. Every failure ends the attempt. The candidate keeps what it has last observed of the Lease.',
   'L-063':
-    'A candidate counts the lease duration from the moment when it first received this version of the Lease. A later read of the same version does not change this moment.',
+    'A candidate counts the lease duration from the moment when it first received the current version of the Lease. A later read of the same version does not change this moment.',
   'L-064':
-    'A candidate cannot lead until the lease duration in the Lease has passed since it first saw this version. The time is measured at the start of the attempt. At exactly that time, the Lease has expired.',
+    'A candidate cannot lead until the duration in the Lease has passed since it first saw the current version. The time is measured at the start of the attempt. At exactly that time, the Lease has expired.',
   'L-065':
-    'A candidate waits for the duration in the Lease, not for its own configured duration. It takes a Lease without a holder at once.',
+    'A candidate waits for the duration in the Lease, not for the duration in its own configuration. It takes a Lease without a holder at once.',
   'L-066':
     'When a candidate first sees a Lease, it waits for the full lease duration, even if the times in the Lease are old. A restart of all candidates therefore costs one lease duration.',
   'L-067':
-    'A candidate takes over a Lease by a PUT of the object that it has just read, with the transitions increased by one. If it was the holder itself, it keeps transitions and `acquireTime`. After an error, it waits for its next attempt.',
+    'A candidate takes over a Lease by a PUT of the object that it has just read, and increases `leaseTransitions` by one. If it was the holder itself, it keeps `leaseTransitions` and `acquireTime`. After an error, it waits for its next attempt.',
   'L-068':
     'A process becomes the leader only after the API server has acknowledged a write of this process to the Lease.',
   'L-080':
-    'A leader renews the Lease at once after its acquisition, and then once per retry period, from start to start. After a slow request, it sends the next one at once. No request outlasts the renew deadline.',
+    'A leader renews the Lease at once after it has acquired the Lease. It then starts one renewal per retry period. After a slow request, it sends the next one at once. No request outlasts the renew deadline.',
   'L-084':
-    'A request of the elector waits for a third of the renew deadline, at least 1 s, and never beyond the term. After a timeout, the elector repeats the PUT on a new connection. Only after a conflict does it send a GET.',
+    'A request of the elector times out after a third of the renew deadline, but not before 1 s. It never outlasts the term. After a timeout, the elector repeats the PUT on a new connection. Only after a conflict does it send a GET.',
   'L-091':
-    'To release a Lease, the elector sends a GET and then a PUT with no holder and a duration of 1. Both times are the current time, and the transitions stay. After a conflict, it repeats both requests. It never deletes the Lease.',
+    'To release a Lease, the elector sends a GET and then a PUT with no holder and a duration of 1. Both times are the current time, and `leaseTransitions` is unchanged. After a conflict, the elector repeats both requests. It never deletes the Lease.',
   'L-092':
-    'The elector releases a Lease only if the holder, uid, transitions and acquireTime that it has read are those of its term.',
+    'The elector releases a Lease only if the holder, the uid, `leaseTransitions` and `acquireTime` that it has read are those of its term.',
   'L-093':
-    'A term of leadership is valid until the renew deadline after its last acknowledged write was sent. Writes without an acknowledgement do not extend the term. At its end, the `AbortSignal` of the work is aborted, and the work must stop within the lease duration.',
+    'A term of leadership is valid for the renew deadline, counted from the moment when its last acknowledged write was sent. Writes without an acknowledgement do not extend the term. At its end, the `AbortSignal` of the work is aborted, and the work must stop within the lease duration.',
   'L-094':
-    'A term ends at once if the Lease was deleted, or if it has another uid, another holder or no holder. It also ends if the transitions or `acquireTime` have changed. A requested stop aborts the signal, and renewals continue until the work settles.',
+    'A term of leadership ends at once if the Lease was deleted, or if it has another uid, another holder or no holder. It also ends if `leaseTransitions` or `acquireTime` has changed. If the program stops the elector, the `AbortSignal` of the work is aborted, and renewals continue until the work settles.',
   'L-095':
-    '`isLeader()` reads the clock on each call, so after a blocked event loop it is false before any timer fires. A term also has `remainingMs()`, a signal and a token.',
+    '`isLeader()` of an elector reads the clock on each call, so after a blocked event loop it returns false before any timer fires. A term also has `remainingMs()`, an `AbortSignal` and a token.',
   'L-096':
-    'A monotonic clock measures all intervals of leader election. If the wall clock advances more than 2 s further than the monotonic clock, the leader is in doubt. It then writes at once, and leads again if this write on its own version succeeds.',
+    'A monotonic clock measures all intervals of leader election. If the wall clock advances more than 2 s further than the monotonic clock, `isLeader()` is false. The leader then writes at once, and leads again if this write succeeds on the version of its own last write.',
   'L-096a':
-    "If a leader's PUT succeeds on the version of its own last write, no other process has held the Lease between the two writes. After a conflict, a GET must show the leader's own transitions and acquireTime.",
+    "If a leader's PUT succeeds on the version of its own last write, no other process has held the Lease between the two writes. After a conflict, a GET must show the leader's own `leaseTransitions` and `acquireTime`.",
   'L-125':
     'Let R be the renew deadline, s the time that the work takes to stop, and D the lease duration. The clocks of leader and candidate run at the rates a and b. If R + s ≤ D · a / b, two leaders never act at the same time.',
   'L-130':
-    'The field `leaseTransitions` of a Lease counts changes of the holder, also if one identity leads twice in a row. Renewals do not change it. It is an int32, and starts again when the Lease is deleted.',
+    'The field `leaseTransitions` of a Lease counts changes of the holder, also if one identity leads twice in a row. Renewals do not change the field. It is an int32, and starts at 0 again when the Lease is deleted.',
   'L-131':
-    'The token of a term is the resourceVersion of the write that acquired the Lease. Renewals do not change it. Each term has a greater token, even after the Lease was deleted.',
+    'The fencing token of a term is the resourceVersion of the write that acquired the Lease. Renewals do not change the token. Each term has a greater token, even after the Lease was deleted.',
   'L-160':
     'Coordinated leader election uses the fields `strategy` and `preferredHolder` of a Lease. Kubernetes has it since 1.31, and it is off by default.',
   'L-163':
-    'An elector does not contend for a Lease with a `strategy` or a preferred holder, and logs this as a problem. If the Lease gets one of them during a term, the elector ends the term without another write.',
+    'An elector does not contend for a Lease with a `strategy` or a preferred holder, and logs this as a problem. If the Lease gets one of the two fields during a term, the elector ends the term without another write.',
   'L-001':
     'The components of Kubernetes use a lease duration of 15 s, a renew deadline of 10 s, a retry period of 2 s, and a fixed jitter of 1.2. The elector has the same defaults.',
   'L-002':
-    'In client-go, the lease duration must exceed the renew deadline, and the renew deadline must exceed 1.2 times the retry period. All three must be greater than zero. The work and the identity are required. client-go reports only the first problem.',
+    'In client-go, the lease duration must exceed the renew deadline, and the renew deadline must exceed 1.2 times the retry period. All three must be greater than zero. The functions with the work and the identity are required. client-go reports only the first problem.',
   'L-003':
     'The lease duration must not equal the renew deadline, and the renew deadline must not equal 1.2 times the retry period.',
   'L-004':
@@ -91,18 +91,18 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'L-037':
     "The API server's answers 429, 503 and ServerTimeout contain the time after which to retry, in a header or in the Status. A 429 may be plain text.",
   'L-041':
-    "The elector's Role needs `create` on leases without a name, and `get` and `update` on the one Lease. The verbs `list` and `watch`, and Events, are optional. The Role has no `delete` and no `patch` on leases.",
-  'L-051': 'A candidate repeats its attempts until it leads or is stopped. No error stops the attempts.',
+    "The elector's Role needs `create` on leases without a name, and `get` and `update` on the one Lease. The verbs `list` and `watch`, and the permission to create Events, are optional. The Role has no `delete` and no `patch` on leases.",
+  'L-051': 'A candidate for a Lease repeats its attempts until it leads or is stopped. No error stops the attempts.',
   'L-070':
-    'A takeover is a compare-and-swap: if the leader renews the Lease in between, the takeover ends in a conflict.',
-  'L-097': 'A term of leadership ends when its work ends. An error of the work is never ignored.',
+    "A takeover of a Lease is a compare-and-swap. If the leader renews the Lease between the candidate's GET and PUT, the takeover ends in a conflict.",
+  'L-097': 'A term of leadership ends when the work of the leader ends. An error of the work is never ignored.',
   'L-100': 'An elector reports a change of the leader once for each new leader, without delaying a renewal.',
   'L-110':
-    'The default identity is the host name and a fresh UUID for each elector. An empty identity is invalid. If two processes have the same identity, both lead.',
+    'The default identity of an elector is the host name and a fresh UUID. An empty identity is invalid. If two processes have the same identity, both lead.',
   'L-111':
-    'The elector creates two Events with the reason `LeaderElection` for each term: one at its start and one at its end. Their object is the Lease, and their type is Normal.',
+    'The elector creates two Events with the reason `LeaderElection` for each term: one at its start and one at its end. The Events are about the Lease, and their type is Normal.',
   'L-112':
-    'The creation of Events does not delay the renewals of an elector, and a failed creation has no effect. A term has at most two Events. After a 403, the elector creates no more Events.',
+    'The creation of Events does not delay the renewals of an elector. If it fails, this has no effect. A term has at most two Events. After a 403, the elector creates no more Events.',
   'L-120':
     'In a cluster, the elector reads the address of the API server from two environment variables, and both are required. An IPv6 address is in brackets. The token and the CA are required, too.',
   'L-121':
@@ -110,116 +110,116 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'L-123':
     'Leader election has its own connections to the API server, over HTTP/1.1, and a user agent that ends with `leader-election`. If a request times out, its socket is destroyed.',
   'L-141':
-    'At a shutdown, the elector aborts the work while it continues to renew the Lease. It releases the Lease after the work has ended. If the work does not end in time, the Lease is not released.',
+    'At a shutdown, the elector aborts the work while it continues to renew the Lease. It releases the Lease after the work has ended. If the work does not end in time, the elector does not release the Lease.',
   'L-142':
-    'After a loss of leadership, the work is aborted at once. It has until the end of the lease duration to stop. If the work still runs at that time, the process exits.',
+    'After a loss of leadership, the `AbortSignal` of the work is aborted at once. The work has until the end of the lease duration to stop. If the work still runs at that time, the process exits.',
   'L-143':
-    'The process stays alive until the release of the Lease has settled. A second process signal ends the process without a release. An elector without a lifecycle has no listener for process signals.',
+    'The process of a leader stays alive until the release of the Lease has settled. A second process signal ends the process without a release. An elector without a lifecycle has no listener for process signals.',
   'LT-01':
-    'An elector finds no Lease. It sends a GET, a POST, a PUT at once, and then a PUT every 2 s, without another GET. The work begins once, after the 201.',
+    'An elector finds no Lease. It sends a GET, a POST, a PUT at once, and then a PUT every 2 s, without another GET. The work of the leader begins once, after the 201.',
   'LT-02':
-    'A renewal meets a conflict, but the elector is still the holder in the Lease. The elector sends a GET and a PUT in the same attempt, and the term continues.',
+    'A renewal of a leader gets a conflict, but the elector is still the holder in the Lease. The elector sends a GET and a PUT in the same attempt, and the term continues.',
   'LT-03':
-    'Another leader renews its Lease. A candidate sends only GETs, each 2 to 4.4 s after the end of the last attempt. The pauses never grow.',
+    'A candidate finds a Lease that another leader renews. The candidate sends only GETs, each 2 to 4.4 s after the end of its last attempt. The pauses never grow.',
   'LT-04':
-    'Another leader stops renewing. A candidate takes over the Lease 15 s after it first saw this version. It writes the current time as `acquireTime` and `renewTime`, and adds one transition.',
+    'Another leader stops renewing its Lease. A candidate takes over the Lease 15 s after it first saw the current version. It writes the current time as `acquireTime` and `renewTime`, and increases `leaseTransitions` by one.',
   'LT-05':
     'A candidate finds a Lease whose `renewTime` is an hour old. The candidate still takes the Lease only 15 s after it first saw this Lease.',
   'LT-06':
     'A candidate finds a Lease whose `renewTime` is an hour in the future. The candidate takes the Lease 15 s after it first saw this Lease.',
   'LT-07':
     'A candidate finds a Lease with another lease duration than its own. It waits for the duration in the Lease, whether that is shorter or longer.',
-  'LT-08': 'A candidate takes a released Lease at once, and increases the transitions by one.',
+  'LT-08': 'A candidate takes a released Lease at once, and increases `leaseTransitions` by one.',
   'LT-09':
-    'A candidate takes a Lease without a holder at once. If the Lease had an empty spec, it then has one transition.',
+    'A candidate takes a Lease without a holder at once. If the Lease had an empty spec, its `leaseTransitions` is then 1.',
   'LT-10':
-    'A candidate finds a Lease without a duration, or with a duration of 0. It waits for its own lease duration. No missing field causes an error.',
+    'A candidate finds a Lease without a duration, or with a duration of 0. It waits for its own lease duration. A missing field causes no error.',
   'LT-11':
-    'Two candidates create the Lease at the same time. One gets a 201 and leads. The other gets a 409 and begins no work. It reads after a random pause, and waits for the lease duration.',
+    'Two candidates create the Lease at the same time. One gets a 201 and leads. The other gets a 409 and begins no work. It reads the Lease after a random pause, and then waits for the lease duration.',
   'LT-12':
-    'Two candidates take an expired Lease at the same time. One leads. The other gets a 409 and begins no work. From its next read, it waits for a whole lease duration.',
+    'Two candidates take an expired Lease at the same time. One leads. The other gets a 409 and begins no work. From its next read of the Lease on, it waits for a whole lease duration.',
   'LT-13':
-    'While a candidate takes over a Lease, the leader renews it between the GET and the PUT. The takeover gets a 409 and starts no term. The wait begins again.',
+    'While a candidate takes over a Lease, the leader renews it between the GET and the PUT of the candidate. The takeover gets a 409 and starts no term. The candidate then waits for a whole lease duration again.',
   'LT-14':
-    'The GETs of a candidate fail, with an error, a reset, a timeout, invalid JSON or an object of another kind. The candidate never writes and never leads. It continues to try.',
+    'The GETs of a candidate fail, with an error, a reset, a timeout, invalid JSON or an object of another kind. The candidate never writes and never leads. It continues to send GETs.',
   'LT-15':
-    'The API server creates the Lease, but its reply to the candidate is lost. The next attempt sends a GET, and a PUT that keeps acquireTime. The only term counts from the sending of this PUT.',
+    'The API server creates the Lease, but its reply to the candidate is lost. The next attempt sends a GET, and a PUT that keeps `acquireTime`. The only term counts from the sending of this PUT.',
   'LT-16':
-    'The API server accepts a renewal, but its reply to the leader is lost. This renewal does not extend the term. A later GET and PUT continue the term, without a transition.',
+    'The API server accepts a renewal, but its reply to the leader is lost. This renewal does not extend the term. A later GET and PUT continue the term, with unchanged `leaseTransitions`.',
   'LT-17':
-    'A leader cannot reach the API server. At its renew deadline, the signal of its work is aborted and `isLeader()` is false. Another process writes the Lease at least 5 s later.',
+    'A leader cannot reach the API server. At its renew deadline, the `AbortSignal` of its work is aborted and `isLeader()` is false. Another process writes the Lease at least 5 s later.',
   'LT-18':
     'Replies to a leader arrive late, and later not at all. The term ends at the renew deadline, counted from the sending of the last acknowledged write.',
   'LT-19':
     'Three renewals of a leader fail, but the fourth succeeds within the renew deadline. The term continues, and nothing is reported.',
   'LT-20':
-    'A renewal meets a conflict, and the next GET shows another holder. The term ends at once. The elector does not write to the Lease again.',
+    'A renewal of a leader gets a conflict, and the next GET shows another holder. The term ends at once. The elector does not write to the Lease again.',
   'LT-21':
-    'During a term, another client removes the holder from the Lease. The term ends. The next term has another token and one more transition.',
+    'During a term, another client removes the holder from the Lease. The term ends. The next term has another token, and `leaseTransitions` is increased by one.',
   'LT-22':
-    'During a term, another client deletes the Lease. The term ends. For its next term, the elector creates a Lease with another uid, no transitions and a greater token.',
+    'During a term, another client deletes the Lease. The term ends. For its next term, the elector creates a Lease with another uid, a `leaseTransitions` of 0 and a greater token.',
   'LT-23':
     'During a term, another client deletes the Lease and creates it again. The term ends, because the Lease has another uid.',
   'LT-24':
-    'Each PUT of the elector has the uid and the resourceVersion of the last response. A 201 as the answer to a PUT is reported as an error, and starts no term.',
+    'Each PUT of the elector to its Lease has the uid and the resourceVersion of the last response. A 201 as the answer to a PUT is reported as an error, and starts no term.',
   'LT-25':
-    'Labels, annotations, owners and finalizers of other clients survive 100 renewals. Only configured labels are replaced. Labels that are null cause no error.',
+    'Labels, annotations, owners and finalizers that other clients have set on a Lease survive 100 renewals. Only configured labels are replaced. Labels that are null cause no error.',
   'LT-26':
-    'The elector writes times with six digits of a second and `Z`. It sends acquireTime back exactly as received, and accepts times in any form of RFC 3339.',
+    'The elector writes the times of a Lease with six fractional digits and `Z`. It sends `acquireTime` back exactly as received, and accepts times in any form of RFC 3339.',
   'LT-27':
-    'A candidate finds a Lease whose holder is its own identity. It takes the Lease at once and keeps the transitions. By default, each elector has another identity.',
+    'A candidate finds a Lease whose holder is its own identity. It takes the Lease at once and keeps `leaseTransitions`. By default, each elector has another identity.',
   'LT-28':
-    'An elector is stopped while its work needs 3 s to end. The signal of the work is aborted at once, and renewals continue. When the work has ended, the Lease is released, and another elector leads within 4.4 s.',
-  'LT-29': 'An elector is stopped while its work ignores the abort. The elector does not release the Lease.',
-  'LT-30': 'An elector that wants to release its Lease finds another holder in it. It writes nothing.',
+    'An elector is stopped while its work needs 3 s to end. The `AbortSignal` of the work is aborted at once, and renewals continue. When the work has ended, the Lease is released, and another elector leads within 4.4 s.',
+  'LT-29': 'An elector is stopped while its work ignores its `AbortSignal`. The elector does not release the Lease.',
+  'LT-30': 'An elector that wants to release its Lease finds another holder in the Lease. It writes nothing.',
   'LT-31':
-    'The release of a Lease meets conflicts. The elector repeats the release while it is still the holder, and gives up when it finds another holder.',
+    'The release of a Lease gets conflicts. The elector repeats the release while it is still the holder, and gives up when it finds another holder.',
   'LT-32':
     'An elector that wants to release its Lease finds that the Lease does not exist, or cannot read it. It writes nothing, and `stop()` resolves with false.',
   'LT-33':
-    'An elector cannot reach the API server to release its Lease. The abort of its work is not delayed. The release gives up after the renew deadline.',
+    'An elector cannot reach the API server to release its Lease. The `AbortSignal` of its work is aborted without delay. The release gives up after the renew deadline.',
   'LT-34':
     'The process of a leader is suspended, and another process takes over the Lease. When the first process continues, its elector is stopped. It reads the Lease and does not change it.',
-  'LT-35': 'An elector is stopped before it has ever led. It writes nothing.',
+  'LT-35': 'An elector is stopped before it has ever led. It writes nothing to the Lease.',
   'LT-36':
     'An elector is stopped while its request for a takeover is in flight, and the takeover succeeds. The elector releases the Lease, and no work begins.',
   'LT-37':
-    'The work of a leader returns or throws. The elector releases the Lease and does not contend again. An error of the work rejects `run`.',
+    'The work of a leader returns or throws. The elector releases the Lease and does not contend again. If the work throws, `run` rejects with this error.',
   'LT-38':
-    'Each change of the leader is reported once. A Lease without a holder is not reported. If the listener for changes throws, the error is logged and has no other effect.',
+    'Each change of the leader is reported once. A Lease without a holder is not reported. If the listener for changes of the leader throws, the error is logged and has no other effect.',
   'LT-39':
-    'The liveness check of a leader passes for 35 s after its last renewal, and fails after that. It never fails for a follower, or for an elector that was not started.',
+    'The liveness check of a leader passes for 35 s after the last renewal of the Lease, and fails after that. It never fails for a follower, or for an elector that was not started.',
   'LT-40':
     'The gauge `leader_election_master_status` is 1 during a term, and 0 before and after it. The counter of slow renewals increases only for a renewal that needed a GET.',
   'LT-41':
     'The elector creates Events for the start and the end of a term. A 403 or a missing response to an Event does not affect renewals.',
   'LT-42':
-    'The API server answers with a 429 in plain text, a 503 or a 500. The elector respects a short `Retry-After` within the term. A longer one does not delay the end of the term.',
+    'The API server answers an elector with a 429 in plain text, a 503 or a 500. The elector waits for a short `Retry-After` within the term. A longer one does not delay the end of the term.',
   'LT-43':
-    'The token of the service account is replaced during a term. After a 401, the next request has the new token. If the file has no token, the last one is kept. New connections trust a replaced CA.',
-  'LT-44': 'The API server answers renewals with 403. The term ends at its renew deadline and not before.',
+    'The token of the service account is replaced during a term. After a 401, the next request has the new token. If the file has no token, the elector keeps the last one. New connections trust a replaced CA.',
+  'LT-44': "The API server answers renewals with 403. The leader's term ends at its renew deadline and not before.",
   'LT-45':
-    'The namespace of the Lease is missing or terminating. The elector continues to try and never leads. The log has a different text for each of the two problems.',
+    'The namespace of the Lease is missing or terminating. The elector continues its attempts and never leads. The log has a different text for each of the two problems.',
   'LT-46':
-    'The event loop of a leader is blocked for 20 s. The first `isLeader()` after the block is false, even before a timer fires. The signal is aborted, and the elector begins with a GET.',
+    'The event loop of a leader is blocked for 20 s. The first `isLeader()` after the block is false, even before a timer fires. The `AbortSignal` of the work is aborted, and the elector continues with a GET.',
   'LT-47':
-    "A wall clock that is set back changes nothing. If it is set forward, `isLeader()` is false until a PUT of the elector's last version succeeds. After a suspension, this PUT fails if another process leads, and the term ends.",
+    "If the wall clock of a leader is set back, nothing changes. If it is set forward, `isLeader()` is false until a PUT on the elector's last version succeeds. After a suspension, this PUT fails if another process leads, and the term ends.",
   'LT-48':
-    'Durations that are not strictly ordered, not positive, not finite or without a unit are rejected. A lease duration with a fraction of a second is also rejected.',
+    'Durations of an elector that are not strictly ordered, not positive, not finite or without a unit are rejected. A lease duration with a fraction of a second is also rejected.',
   'LT-49':
-    'During a term, other clients edit the labels or the duration. The elector reads and corrects the Lease, and the term continues. If the transitions or `acquireTime` change, the term ends.',
+    'During a term, other clients edit the labels or the duration of the Lease. The elector reads and corrects the Lease, and the term continues. If `leaseTransitions` or `acquireTime` changes, the term ends.',
   'LT-50':
     'An elector reports a Lease with a `strategy`, and does not contend for it. If the Lease gets a preferred holder during a term, the term ends without another write.',
   'LT-51':
-    'The tokens of terms increase over 20 changes of the holder, also if one identity leads twice in a row or the Lease is deleted. Each change adds one transition. Only a deletion resets the transitions.',
+    'The tokens of terms increase over 20 changes of the holder, also if one identity leads twice in a row or the Lease is deleted. Each change increases `leaseTransitions` by one. Only a deletion resets it to 0.',
   'LT-52':
-    'One of ten electors cannot reach the API server. The signals and the gauges of the other nine are not affected.',
+    'One of ten electors cannot reach the API server. The `AbortSignal`s and the gauges of the other nine are not affected.',
   'LT-53':
-    'The API server shuts down: it answers 429 and closes the connection. The leader waits for the `Retry-After`, opens a new connection, and its term continues.',
+    'The API server shuts down: it answers 429 and closes the connection. The leader waits for the time in `Retry-After`, opens a new connection, and its term continues.',
   'LT-54':
     '100 followers of one Lease start at the same time. Their second attempts spread over 2 to 4.4 s. Each follower draws a new random pause for each attempt.',
   'LT-55':
-    'Programs in Go and Node that contend for one Lease are stopped in every way. The audit log shows one holder at a time, and one transition for each change. A store that checks tokens rejects late writes.',
+    'Programs in Go and Node that contend for one Lease are stopped in every way. The audit log shows one holder at a time, and increases `leaseTransitions` by one at each change. A store that checks fencing tokens rejects late writes.',
   'LT-56':
     "Programs in Node, and programs in Go with client-go, read each other's Leases. Node also waits for Leases of a kubelet and of fabric8, which have other fields.",
   'LT-57':
@@ -231,13 +231,13 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'L-007':
     'OpenShift uses a lease duration of 137 s, a renew deadline of 107 s and a retry period of 26 s. It thus tolerates a longer outage of the API server.',
   'L-020':
-    'A takeover of a Lease writes the new holder, `acquireTime`, `renewTime` and one more transition. A renewal changes only `renewTime`. A release writes no holder, a duration of 1 and both times.',
+    'A takeover of a Lease writes the new holder, `acquireTime` and `renewTime`, and increases `leaseTransitions` by one. A renewal changes only `renewTime`. A release writes no holder, a duration of 1 and both times.',
   'L-030': 'An elector reads, creates and replaces Leases. It never patches or deletes them.',
   'L-031': 'The API server rejects a PUT to a Lease without a resourceVersion.',
   'L-033':
     'If a client creates a Lease that exists, the API server answers 409 with the reason `AlreadyExists`. If it updates an old version, the reason is `Conflict`.',
   'L-034':
-    'For a Lease, the API server rejects a duration of 0, negative transitions, and a preferred holder without a strategy. The name is a DNS subdomain, and the holder may be any text.',
+    'For a Lease, the API server rejects a duration of 0, a negative `leaseTransitions`, and a preferred holder without a strategy. The name is a DNS subdomain, and the holder may be any text.',
   'L-035':
     'The API server drops unknown fields of a Lease without an error, so a test must detect misspelt field names.',
   'L-040':
@@ -245,16 +245,16 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'L-052':
     'A new leader sends its first renewal right after the acquisition, while its work begins. The requests are a GET, a POST or PUT, a PUT, and then one PUT per retry period.',
   'L-054':
-    'A candidate that polls takes a released Lease within 4.4 s. After a crash, client-go takes the Lease up to 8.8 s after its duration. An elector is faster, because it makes an attempt at the exact expiry.',
-  'L-060': 'client-go writes the start of the attempt as the time of an acquisition or renewal.',
+    'A candidate that polls takes a released Lease within 4.4 s. After a crash of the leader, client-go takes the Lease up to 8.8 s after the end of its duration. An elector is faster, because it makes an attempt exactly when the Lease expires.',
+  'L-060': 'client-go writes the time at which the attempt started as the time of an acquisition or renewal.',
   'L-061':
     'As long as its renewals succeed, a leader renews without a GET. After any error, client-go sends a GET. An elector sends one only after a conflict.',
   'L-069':
-    'If a candidate finds its own identity as the holder of the Lease, it takes the Lease without a wait and keeps the transitions.',
+    'If a candidate finds its own identity as the holder of the Lease, it takes the Lease without a wait and keeps `leaseTransitions`.',
   'L-071':
     'If another process has led since the last renewal, a leader of client-go may continue its term. An elector of lameduck ends its term.',
   'L-072':
-    'If the Lease is deleted, a leader of client-go still leads, and each candidate may create the Lease at once. A leader of lameduck ends its term at its next renewal. A candidate creates the Lease only when the record that it saw last has expired. The Role does not permit it to delete a Lease.',
+    'If the Lease is deleted, a leader of client-go still leads, and each candidate may create the Lease at once. A leader of lameduck ends its term at its next renewal. A candidate creates the Lease only when the record that it saw last has expired. The Role of an elector does not permit it to delete a Lease.',
   'L-081':
     'A leader of client-go leads for up to 12 s after the last reply of the API server. An elector leads for 10 s after it sent the last acknowledged write.',
   'L-082':
@@ -265,32 +265,32 @@ export const leaseRules: Readonly<Record<string, string>> = {
     'When client-go is cancelled, its gauge `leader_election_master_status` may stay at 1. The gauge of an elector becomes 0.',
   'L-086': 'An elector has at most one request to the API server in flight.',
   'L-087':
-    'If the API server becomes unreachable, a leader of client-go stops after 12 s, or after 17 s if it is configured to release.',
+    'If the API server becomes unreachable, a leader of client-go stops after 12 s. If it is configured to release the Lease, it stops after 17 s.',
   'L-090':
     'An elector releases its Lease only after its renewals have ended, also after a loss of leadership. It tries to release for at most the renew deadline. If it has never claimed the Lease, it sends nothing.',
   'L-092a':
     'client-go releases the Lease before its work has stopped. An elector of lameduck releases it after the work has stopped.',
   'L-101':
-    "client-go's `Run` returns after one term. kube-scheduler then exits, with 0 if it was told to stop and with 1 otherwise.",
+    "client-go's `Run` returns after one term of leadership. kube-scheduler then exits, with 0 if it was requested to stop and with 1 otherwise.",
   'L-102': 'Each start of a term of leadership is followed by exactly one end, before the next term starts.',
   'L-103':
     'The health check of a leader fails when the last renewal is older than the lease duration plus a tolerance. It never fails for a follower. Readiness does not depend on leadership.',
   'L-104':
-    "client-go's `IsLeader` compares only the last observed holder, without regard to the time. `isLeader()` of an elector is false at the renew deadline.",
+    "client-go's `IsLeader` compares only the last observed holder, whatever time has passed. `isLeader()` of an elector is false from the renew deadline on.",
   'L-113':
     'The metrics `leader_election_master_status` and `leader_election_slowpath_total` have the same names as in client-go. Two more show the duration of an attempt and the age of the last renewal.',
-  'L-122': 'The JavaScript client for Kubernetes reads the token synchronously and has no timeout for a request.',
+  'L-122': 'The JavaScript client for Kubernetes reads the token file synchronously and has no timeout for a request.',
   'L-124':
-    'A leader that cannot reach the API server stops its work on its own. After an outage, a follower that saw the Lease before takes over with its first GET, and a new process waits. If only responses are lost, a follower waits from the last stored write.',
+    'A leader that cannot reach the API server stops its work on its own. After an outage, a follower that saw the Lease before takes it over with its first GET, and a new process waits. If only responses are lost, a follower waits from the last stored write.',
   'L-126':
     'Leader election is safe only if identities are unique and nobody edits or deletes the Lease. The clocks may show different times of day, but must run at nearly the same rate. A pause beyond the safety margin, or an etcd that was restored from a backup, can cause two leaders.',
   'L-127':
     "client-go's documentation does not promise that only one leader acts at a time. lameduck's page says the same, and shows how a store checks a token.",
-  'L-132': 'A token protects data only if the store of the data checks the token.',
+  'L-132': 'A fencing token protects data only if the store of the data checks the token.',
   'L-133':
-    '`assertLeader()` shortens the time in which a former leader can make a late write, but such a write is still possible.',
+    '`assertLeader()` of a term shortens the time in which a former leader can make a late write, but such a write is still possible.',
   'L-140':
-    'At a shutdown, controller-runtime stops its work, then its servers, and then releases the Lease. After a loss, it exits at once.',
+    'At a shutdown, controller-runtime stops its work, then its servers, and then releases the Lease. After a loss of leadership, it exits at once.',
   'L-144': 'An apiserver removes its own endpoint in a pre-shutdown hook, while it still serves.',
   'L-150': 'Older versions of client-go store the leader in Endpoints and ConfigMaps instead of a Lease.',
   'L-151': "client-go's `MultiLock` stores the leader in two objects. If the two disagree, the holder is unknown.",
@@ -299,16 +299,17 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'L-162':
     'In coordinated leader election, a candidate never creates or takes over a Lease itself. It renews only while it is the holder and no other holder is preferred.',
   'L-170': 'A process may have several electors, each for another Lease.',
-  'L-171': 'Work can be divided into parts, with one Lease for each part.',
-  'L-172': 'Work can be distributed over members, if each member has a Lease that shows that it is alive.',
+  'L-171': 'The work of a program can be divided into parts, with one Lease for each part.',
+  'L-172':
+    'The work of a program can be distributed over members, if each member has a Lease that shows that it is alive.',
   'L-173':
-    'N Leases make a semaphore: at most N processes hold one at a time. Two applications must not use a Lease of the same name.',
+    'N Leases make a semaphore: at most N processes hold a Lease at a time. Two applications must not use a Lease of the same name.',
   'L-174':
     'A leader writes its Lease once per retry period. A follower that polls reads the Lease less often. The load grows with the number of Leases.',
   'L-180':
     'An elector never compares the times in a Lease with its wall clock. Some other leader election libraries do this to decide whether a Lease has expired.',
   'L-181':
-    'An elector writes the times of a Lease with six digits of a second. Some other leader election libraries write three digits.',
+    'An elector writes the times of a Lease with six fractional digits. Some other leader election libraries write three digits.',
   'L-182':
     'A candidate waits for the duration in the Lease. Some other leader election libraries wait for their own configured duration.',
   'L-183':
@@ -323,17 +324,17 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'L-188':
     'To release a Lease, an elector checks the holder and then removes it with a PUT. Some other leader election libraries delete the Lease without checking its holder, and some never release it.',
   'L-189':
-    'An elector writes only fields that a Lease has, and always writes the transitions. Some other leader election libraries misspell fields, or never write the transitions.',
+    'An elector writes only fields that a Lease has, and always writes `leaseTransitions`. Some other leader election libraries misspell fields, or never write `leaseTransitions`.',
   'L-190':
-    'The renew deadline counts from the moment at which a write of the leader was sent. `isLeader()` compares this deadline with the clock.',
+    'The renew deadline of a term counts from the moment at which a write of the leader was sent. `isLeader()` compares this deadline with the clock.',
   'L-191':
-    'A term ends at once if the Lease has another holder or no holder, or was deleted or replaced. client-go continues to poll.',
+    'A term of leadership ends at once if the Lease has another holder or no holder, or was deleted or replaced. A leader of client-go continues to poll the Lease.',
   'L-192':
     'When an elector stops, it aborts the work and waits for its end before it releases the Lease. If the work does not end, the elector does not release the Lease.',
   'L-193':
-    'The lease duration is a whole number of seconds. If a Lease has no duration, a candidate waits for its own lease duration. An empty holder is not reported as a leader.',
+    'The lease duration of an elector is a whole number of seconds. If a Lease has no duration, a candidate waits for its own lease duration. An empty holder is not reported as a leader.',
   'L-194':
-    'A watch or an attempt at the exact expiry may let a follower take over faster, but never before the Lease has expired.',
+    'With a watch, or with an attempt exactly when the Lease expires, a follower takes over faster, but never before the Lease has expired.',
   'L-195':
     'The work of a leader receives the token of its term. The elector detects a suspension of the process, reads its token file again after a 401, and reports a missing CA as an error.',
 };

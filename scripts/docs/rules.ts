@@ -239,9 +239,9 @@ export const rules: Readonly<Record<string, string>> = {
   'K-205':
     'A setting decides whether readiness fails during the drain (`fail`) or passes (`hold`). The answer to the probe names the phase.',
   'K-206':
-    'Every wait of the shutdown has a limit: idle, half-open and slow connections are cut at the deadline. The process ends within the grace period, minus the preStop hook, minus one second. The default grace period is 30 s.',
+    'Every wait of the shutdown has a limit: idle, half-open and slow connections are cut at the deadline of the drain. The process ends within the grace period, minus the preStop hook, minus one second. The default grace period is 30 s.',
   'K-207':
-    'One second before the end of the budget, open requests are logged and destroyed, and the exit code shows this. The process never waits so long that the kubelet sends SIGKILL.',
+    'One second before the end of the shutdown budget, open requests are logged and destroyed, and the exit code shows this. The process never waits so long that the kubelet sends SIGKILL.',
   'K-208':
     'A request that began before the listener closed gets its real response. Long polls and event streams end early and tell the client when to reconnect.',
   'K-209':
@@ -295,16 +295,17 @@ export const rules: Readonly<Record<string, string>> = {
   'P-021':
     'A request counts as in flight until its response closes, complete or not. An aborted request therefore never delays the drain.',
   'P-022': 'An upload in progress at the process signal is received completely and answered.',
-  'P-023': 'An upload that makes no progress is cut at the deadline, and logged with method, route and age.',
+  'P-023':
+    'An upload that makes no progress is cut at the deadline of the drain, and logged with method, route and age.',
   'P-024':
     'A client that waits for `100 Continue` at the process signal gets the 100 and a full response. On a connection that is refused, the client gets only the refusal.',
   'P-025':
-    'Before the deadline, the drain does not touch a response in progress. A response that is cut at the deadline counts as cut.',
+    'Before its deadline, the drain does not touch a response in progress. A response that is cut at the deadline counts as cut.',
   'P-026':
     'If a client still sends the body of a request that was answered, the server continues to read within limits. Otherwise it would reset the connection, which would discard the response.',
   'P-027': 'If a handler never ends its response, its route is logged before its connection is destroyed.',
   'P-028':
-    'The drain aborts the `AbortSignal` of a long-running request when the drain ends that request. The `AbortSignal` of any other request is aborted only at the deadline.',
+    'The drain aborts the `AbortSignal` of a long-running request when the drain ends that request. The `AbortSignal` of any other request is aborted only at the deadline of the drain.',
   'P-029':
     'If a handler writes to the raw response instead of using the framework, its request is counted like any other.',
   'P-030':
@@ -319,7 +320,7 @@ export const rules: Readonly<Record<string, string>> = {
   'P-037':
     'If a long-running request ends on its own, the drain does not end it again and continues with the next request.',
   'P-038':
-    'A long-running request that begins during the shutdown is refused, or must end by the same deadline as all others.',
+    'A long-running request that begins during the shutdown is refused, or must end by the same deadline as all other long-running requests.',
   'P-039':
     'At the shutdown, a WebSocket gets a close frame with 1001 and a reason. lameduck sends it through the object that `ws` stores on the socket. If the peer does not answer in time, the socket is terminated.',
   'P-040':
@@ -331,7 +332,7 @@ export const rules: Readonly<Record<string, string>> = {
   'P-043':
     'During the drain, an HTTP/2 session without TLS gets two GOAWAYs, so that a stream opened between them is served. Over TLS, it gets one, if possible when the session has no open stream.',
   'P-044':
-    'During the shutdown, an HTTP/2 session without streams ends at its close time. A stream that never ends is cut at the deadline together with its session.',
+    'During the shutdown, an HTTP/2 session without streams ends at its close time. A stream that never ends is cut at the deadline of the drain, together with its session.',
   'P-045': 'A server that supports HTTP/1.1 and HTTP/2 drains each connection by its own protocol.',
   'P-046':
     'The gRPC health service answers `NOT_SERVING` from `ShutdownInitiated` on. A client that watches receives this status before its stream ends.',
@@ -354,7 +355,7 @@ export const rules: Readonly<Record<string, string>> = {
   'P-059':
     'Some supervisors expect that the signal kills the process. For such a supervisor, the process can end by the signal instead of with an exit code.',
   'P-060': 'The last log line is written completely, even if the reader of the pipe is slow.',
-  'P-061': 'If a worker thread writes the log, all lines are written before the exit.',
+  'P-061': 'If a worker thread writes the log, all lines are written before the process exits.',
   'P-063':
     'After an uncaught error, the error is logged, readiness fails, and the process exits with a code other than 0 after a limited drain.',
   'P-064': 'Under lameduck, an unhandled rejection has the same effect as in Node alone.',
@@ -368,7 +369,7 @@ export const rules: Readonly<Record<string, string>> = {
   'P-071':
     'The primary of `node:cluster` forwards the process signal and waits for its workers. If the primary disconnects a worker or exits, the worker drains first.',
   'P-072':
-    'The main thread tells its worker threads about the shutdown, waits for them, and ends them at the deadline.',
+    'The main thread notifies its worker threads of the shutdown, waits for them, and ends them at the deadline of the drain.',
   'P-073':
     'No timer of lameduck keeps the process alive. A thousand starts and stops in one process leave no warning, listener, timer or handle.',
   'P-074': 'Time is monotonic: if the wall clock is changed, the drain takes the same time.',
@@ -390,7 +391,7 @@ export const rules: Readonly<Record<string, string>> = {
   'P-085':
     'Unknown names in `exclude` cause a warning, and groups of checks can be excluded. A probe of the path of a check runs only that check.',
   'P-086': 'The responses of health endpoints have headers against storing and sniffing. Their status is never 304.',
-  'P-087': 'If the start has not finished, `/livez` fails only after the livez grace period.',
+  'P-087': 'If the start of a program has not finished, `/livez` fails only after the livez grace period.',
   'P-088': 'The process becomes ready even if no client probes it.',
   'P-089':
     'A check of `/livez` that looks like a dependency causes a warning, because a restart does not repair another service.',
@@ -399,14 +400,14 @@ export const rules: Readonly<Record<string, string>> = {
   'P-091':
     'Before the shutdown, a program can make itself unready and ready again. After the shutdown has begun, it cannot.',
   'P-092':
-    'A change of readiness takes effect as soon as the thresholds of the prober allow. After `ShutdownInitiated`, readiness always fails.',
+    'A change of readiness takes effect as soon as the thresholds of the prober allow it. After `ShutdownInitiated`, readiness always fails.',
   'P-093': 'The probe listener is bound to IPv6 and IPv4, and the log shows its port.',
   'P-094':
     'Pre-shutdown hooks start at `ShutdownInitiated`, in parallel with the shutdown delay. `NotAcceptingNewRequest` waits for both.',
   'P-095':
     'A hook of the shutdown that fails or reaches its time limit is logged and counted, and the shutdown continues.',
   'P-096':
-    'Destroy hooks, which close resources such as databases, run only after the last request or after the deadline.',
+    'Destroy hooks, which close resources such as databases, run only after the last request or after the deadline of the drain.',
   'P-097':
     'Destroy hooks run one at a time, in reverse order of registration. The other kinds of hooks run in parallel. No hook can be added during the shutdown.',
   'P-098': 'A hook of the shutdown receives the reason of the shutdown, its own time limit and an `AbortSignal`.',
