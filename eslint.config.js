@@ -155,8 +155,8 @@ const typed = {
   '@typescript-eslint/use-unknown-in-catch-callback-variable': 'error',
 };
 
-// These are lists, not rules, because a later block replaces a whole rule. With a list, the block can omit single
-// entries.
+// These restrictions are lists, not rules, because a later block replaces a whole rule. With a list, the block can omit
+// single entries.
 const member = (object, names) =>
   ['object.name', 'object.property.name']
     .map((path) => `MemberExpression[${path}='${object}'][property.name=/^(${names.join('|')})$/]`)

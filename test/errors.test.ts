@@ -27,7 +27,7 @@ test('isLameduckError recognizes an error from another copy of the package', asy
   assert.equal(isLameduckError(error), true);
 });
 
-test('isLameduckError returns false for every other value', () => {
+test('isLameduckError returns false for a value that is not an error of lameduck', () => {
   const others = [new Error('x'), { code: 'LAMEDUCK_ERR_HOOK_FAILED' }, null, undefined, 'LameduckError', 0];
   for (const other of others) assert.equal(isLameduckError(other), false);
 });

@@ -80,7 +80,7 @@ async function ownServer(t: TestContext, { health, start }: Subject): Promise<Ow
 interface OwnServer {
   readonly port: number;
   readonly waiting: sendUnaryData<string>[];
-  /** Begins a call, and resolves when the server has received it. */
+  /** Begins a gRPC call, and resolves when the server has received the call. */
   call(): Promise<{ readonly answer: Promise<string | number> }>;
 }
 
@@ -129,7 +129,7 @@ void describe('the gRPC health service', { concurrency: 4 }, () => {
     assert.equal(await client.check('shop.Orders'), 'SERVING');
     await it.duck.shutdown();
     assert.deepEqual(asked, ['NOT_SERVING', 'NOT_SERVING', 'SERVING', 'SERVING', 'NOT_SERVING']);
-    // The call may arrive while the server ends. Its error is then CANCELLED and not UNAVAILABLE.
+    // The call may arrive while the gRPC server ends. Its error is then CANCELLED instead of UNAVAILABLE.
     const code = await client.check('livez');
     assert.ok(code === codes.UNAVAILABLE || code === codes.CANCELLED, String(code));
   });
@@ -198,7 +198,7 @@ void describe("a gRPC server of the program's own", { concurrency: 4 }, () => {
     const calling = await own.call();
     const ended = it.duck.shutdown();
     assert.deepEqual(await watch.end, ['SERVING', 'NOT_SERVING', `code ${String(codes.OK)}`]);
-    // A call that began before the listener closed is served.
+    // A gRPC call that began before the listener closed is served.
     await it.duck.signals.httpServerStoppedListening.signaled;
     await new Promise((resolve) => setImmediate(resolve));
     assert.equal(it.duck.signals.inFlightRequestsDrained.hasSignaled, false);

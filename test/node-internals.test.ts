@@ -59,7 +59,7 @@ test('an undocumented part of Node shows the connections of an HTTP/1.1 server, 
   assert.ok(!internals.socketsMade().includes(socket));
 });
 
-test('node-internals reads the check interval of a server that has listened, and whether the server has been closed', async () => {
+test('node-internals reads the interval at which a listening server checks its connections, and whether a server has been closed', async () => {
   const server = createServer();
   assert.equal(internals.checkingInterval(server), undefined);
   server.listen(0, '127.0.0.1');

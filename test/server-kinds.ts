@@ -18,7 +18,7 @@ interface Result {
   readonly details?: { readonly type?: string };
 }
 
-/** Reports one JSON object: for each rule number, the kinds of server. */
+/** Reports one JSON object, which has the kinds of server for each rule number. */
 export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const path: string[] = [];
   const kinds = new Map<string, Set<ServerKind>>();

@@ -41,7 +41,7 @@ test('the lifecycle of a program without a server starts at once', async () => {
   assert.deepEqual(parts.starts, [[]]);
 });
 
-test('A-014, P-020 the start waits until the last of several servers listens', async (context) => {
+test('A-014, P-020 the start of the lifecycle waits until the last of several servers listens', async (context) => {
   const first = disposed(context, new ServerUnderTest());
   const second = disposed(context, new ServerUnderTest());
   const parts = createUnderTest({}, [first.server, second.server]);

@@ -66,7 +66,7 @@ function direct({ server, sockets, requests }: Driven, count: number): void {
 }
 
 function onFinish(): void {
-  // Node also has a `finish` listener on each response, so this loop adds one.
+  // Node itself adds a `finish` listener to each response, so this loop adds a `finish` listener too.
 }
 
 const driven: Record<Side, Driven> = {

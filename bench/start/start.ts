@@ -30,7 +30,9 @@ const args: Readonly<Record<Way, readonly string[]>> = {
   register: ['--require', join(dist, 'register.cjs')],
 };
 
-/** measureStart starts processes of each kind in turn, so that a drift of the machine favours none. */
+/**
+ * measureStart starts processes of each kind in turn, so that a slow period of the machine affects all kinds equally.
+ */
 export async function measureStart(runs: number): Promise<Start> {
   const responses: Record<Way, number[]> = { bare: [], code: [], register: [] };
   const longest: Record<Way, number[]> = { bare: [], code: [], register: [] };

@@ -116,7 +116,7 @@ export const kubeletRules: Readonly<Record<string, string>> = {
   'K-167':
     'If a pod is deleted while the kubelet starts or restarts its containers, the kubelet completes this first, including postStart hooks. The grace period then begins.',
   'K-168':
-    'If a pod is deleted while the kubelet ends a container for a failed probe, the deletion waits until the container has ended and been restarted.',
+    'If a pod is deleted while the kubelet ends a container for a failed probe, the deletion waits. The kubelet first ends and restarts the container.',
   'K-169':
     'Once per second, the kubelet compares the containers that should run with the containers that the container runtime reports.',
   'K-174':

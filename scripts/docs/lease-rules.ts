@@ -219,7 +219,7 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'LT-54':
     '100 followers of one Lease start at the same time. Their second attempts spread over 2 to 4.4 s. Each follower draws a new random pause for each attempt.',
   'LT-55':
-    'Programs in Go and Node that contend for one Lease are stopped in every way. The audit log shows one holder at a time, and increases `leaseTransitions` by one at each change. A store that checks fencing tokens rejects late writes.',
+    'Programs in Go and Node that contend for one Lease are stopped in every way. The audit log shows one holder at a time, and `leaseTransitions` increases by one at each change. A store that checks fencing tokens rejects late writes.',
   'LT-56':
     "Programs in Node, and programs in Go with client-go, read each other's Leases. Node also waits for Leases of a kubelet and of fabric8, which have other fields.",
   'LT-57':

@@ -10,12 +10,18 @@ export interface Place {
   readonly marker: string;
 }
 
-/** partIn returns the text between the two comments. It throws if the page does not have both. */
+/**
+ * partIn returns the generated part of the page, between its two comments. It throws if the page does not have both
+ * comments.
+ */
 export function partIn(text: string, place: Place): string {
   return splitAt(text, place)[1];
 }
 
-/** withPart returns the text of the page with these lines between the two comments. It throws if the page does not have both. */
+/**
+ * withPart returns the text of the page with these lines as its generated part, between two comments. It throws if the
+ * page does not have both comments.
+ */
 export function withPart(text: string, place: Place, lines: readonly string[]): string {
   const [before, , after] = splitAt(text, place);
   const part = ['', '<!-- prettier-ignore-start -->', '', ...lines, '', '<!-- prettier-ignore-end -->', ''];

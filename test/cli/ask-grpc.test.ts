@@ -55,7 +55,7 @@ function only(headers: object): OnStream {
   };
 }
 
-// The HPACK encoding of `:status: 200` and `content-type: application/grpc`.
+// The headers `:status: 200` and `content-type: application/grpc` in HPACK, the header encoding of HTTP/2.
 const head = [0x88, 0x0f, 0x10, 16, ...Buffer.from('application/grpc')];
 const many = [...head, ...Array.from({ length: 1_000 }, () => [0, 1, 0x78, 1, 0x78]).flat()];
 const endless = [
@@ -192,7 +192,7 @@ void describe(
 );
 
 void describe('a gRPC response that does not end', { concurrency: 4 }, () => {
-  test('a gRPC health check stops after 10 KiB of a response', async (t) => {
+  test('a gRPC health check stops reading after 10 KiB of a response', async (t) => {
     const outcome = await said(t, (stream) => {
       stream.respond({ ...grpc });
       const write = (): void => {

@@ -297,7 +297,7 @@ function withoutWarnings(stderr: string): string {
   return stderr.replace(/^\(.*\n/gm, '');
 }
 
-/** Yields the events of a stream, parsed. The connection is closed when the caller stops reading. */
+/** Yields the parsed events of an event stream. The connection is closed when the caller stops reading. */
 async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void, void> {
   let kept = '';
   for await (const part of body.pipeThrough(new TextDecoderStream())) {

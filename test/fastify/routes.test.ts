@@ -88,7 +88,7 @@ test('a long-running route keeps its own hooks, which run after the hooks of its
 test('longRunning applies to routes in encapsulated scopes, with prefixes, with several methods, and added before the Fastify plugin', async (t) => {
   const app = Fastify();
   t.after(() => app.lameduck.shutdown('end of the test', { budget: 1 }));
-  // The registration is not awaited, so the routes below are added before the plugin.
+  // The registration of the plugin is not awaited, so the routes below are added before the plugin.
   void app.register(fastifyLameduck, { logger: silentLogger });
   let counted = 0;
   const handler: RouteOptions['handler'] = async (request) => {

@@ -38,7 +38,7 @@ test('with ownSignalListeners=run, a starter such as fastify-cli closes the appl
   assert.equal((await program.finalLine())['exitCode'], 0);
 });
 
-test('with ownSignalListeners=run, a starter such as fastify-cli with a short close delay ends the drain early, and a warning at the start says so', async (t) => {
+test('with ownSignalListeners=run, a starter such as fastify-cli with a short close delay ends the drain early, and a warning at the start names a sufficient delay', async (t) => {
   const env = { CLOSE_GRACE_DELAY: '500', ...run };
   const program = disposed(t, new ProcessUnderTest('starts-like-fastify-cli.ts', env));
   const port = await program.ready();

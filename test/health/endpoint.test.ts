@@ -142,7 +142,7 @@ test('P-081 checks that hang fail together at their time limit, and the other ch
   assert.equal(under.clock.pending.all, 0);
 });
 
-test('an asynchronous check also has its own path', async () => {
+test('an asynchronous check also has its own probe path', async () => {
   const under = new HealthUnderTest();
   under.health.addReadyz('good', async () => true);
   under.health.addReadyz('bad', async () => false);

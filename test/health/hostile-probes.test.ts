@@ -7,7 +7,7 @@ import { HealthUnderTest, passes } from '../support/health-under-test.ts';
 // Node's default limit for a request head, in bytes.
 const longestHead = 16 * 1_024;
 
-/** The line of a verbose response that lists excluded names without a check. */
+/** In a verbose probe response, this line lists the excluded names that match no check. */
 function warningFor(...names: readonly string[]): string {
   const query = names.map((name) => `exclude=${encodeURIComponent(name)}`).join('&');
   const body = new HealthUnderTest().bodyOf(`/livez?verbose&${query}`);

@@ -27,7 +27,7 @@ test('A-058, A-059, A-060, A-061, P-095 each failed hook is one log line, the ot
   program.kill('SIGTERM');
   assert.deepEqual(await program.exit, { code: 81, signal: null }, program.output);
 
-  // Pre-shutdown hooks run in parallel, so the order of their lines varies.
+  // Pre-shutdown hooks run in parallel, so the order of their log lines varies.
   const inOrder = (found: readonly (readonly unknown[])[]): readonly unknown[] => [
     ...found.filter(([kind]) => kind === 'pre-shutdown').sort(([, a], [, b]) => String(a).localeCompare(String(b))),
     ...found.filter(([kind]) => kind !== 'pre-shutdown'),
@@ -42,7 +42,7 @@ test('A-058, A-059, A-060, A-061, P-095 each failed hook is one log line, the ot
   );
   for (const [, name = '', message = ''] of failures) {
     const { err } = lines.find((line) => line['name'] === name && message.startsWith(String(line['kind']))) ?? {};
-    // A readable error is logged in pino's format, with its causes.
+    // An error that can be printed is logged in pino's format, with its causes.
     const shown = (err as { message?: string } | undefined)?.message ?? String(err);
     assert.ok(shown.includes(message), shown);
   }

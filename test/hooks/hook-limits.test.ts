@@ -38,7 +38,7 @@ test('A-061, P-095, P-098 a hook that hangs fails at its time limit, and its Abo
   assert.equal(signal.reason, outcome.failure.error);
 });
 
-test('a hook that ends exactly at its limit has timed out, and one that ends a millisecond earlier has not', async () => {
+test('a hook that ends exactly at its time limit has timed out, and a hook that ends a millisecond earlier has not', async () => {
   for (const [takes, code] of [
     [100, 'LAMEDUCK_ERR_HOOK_TIMED_OUT'],
     [99, undefined],
@@ -60,7 +60,7 @@ for (const [what, run] of Object.entries<(block: () => void) => HookFunction>({
     block();
   },
 })) {
-  test(`a hook that blocks the process up to its time limit has timed out, and one that blocks for a millisecond less has not: ${what}`, async () => {
+  test(`a hook that blocks the process up to its time limit has timed out, and a hook that blocks for a millisecond less has not: ${what}`, async () => {
     for (const [takes, code] of [
       [5_000, 'LAMEDUCK_ERR_HOOK_TIMED_OUT'],
       [100, 'LAMEDUCK_ERR_HOOK_TIMED_OUT'],

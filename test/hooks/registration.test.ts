@@ -86,7 +86,7 @@ for (const kind of kinds) {
   });
 }
 
-test('hooks of different kinds may share a name', () => {
+test('hooks of different kinds, such as pre-shutdown and destroy, may share a name', () => {
   const { hooks } = createHooks();
   for (const kind of kinds) hooks.add(kind, 'pool', () => undefined, 1_000);
 });

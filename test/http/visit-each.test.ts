@@ -23,7 +23,7 @@ function breakProperties(object: object, names: readonly string[]): void {
       get() {
         throw new Error(`no ${name}`);
       },
-      // Node sets some properties when the connection closes.
+      // Node itself sets some properties of a response when its connection closes.
       set() {
         /* Ignore the assigned value. */
       },

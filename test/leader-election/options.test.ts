@@ -26,12 +26,12 @@ test('LT-48, L-002, L-003 leaseDuration, renewDeadline and retryPeriod of an ele
   assert.equal(fits('15s', '2s', '1s'), true);
 });
 
-test('L-018 the retry period is at least one second', () => {
+test('L-018 the retry period of an elector is at least one second', () => {
   assert.match(problems({ retryPeriod: '999ms' }).join(), /^retryPeriod: /);
   assert.deepEqual(problems({ retryPeriod: '1s' }), []);
 });
 
-test('LT-48, L-004, L-193 the lease duration is a whole number of seconds', () => {
+test('LT-48, L-004, L-193 the lease duration of an elector is a whole number of seconds', () => {
   for (const leaseDuration of ['0.9s', '10.9s', 0, -15_000, 15_000.5, NaN, Infinity, '15', null, true]) {
     assert.match(problems({ leaseDuration }).join(), /^leaseDuration: /, String(leaseDuration));
   }

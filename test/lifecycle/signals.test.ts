@@ -6,8 +6,8 @@ import { seededRandom } from '../../src/cli/rehearsal/random.ts';
 
 const modes = [false, true];
 
-// The lifecycle signals that the code reports. NotAcceptingNewRequest is missing, because it fires by itself after two
-// of the others.
+// The lifecycle signals that the code reports. NotAcceptingNewRequest is missing, because it fires by itself after
+// AfterShutdownDelayDuration and PreShutdownHooksStopped.
 const reportable = signalNames.filter((name) => name !== 'NotAcceptingNewRequest');
 
 /**
@@ -123,7 +123,7 @@ test('a lifecycle signal that is reported too early fires after the signals that
   assert.deepEqual(order, ['MuxAndDiscoveryComplete', 'HasBeenReady']);
 });
 
-test('a lifecycle signal that is reported while another one fires is fired after that', () => {
+test('a lifecycle signal that is reported while another signal fires is fired after the other signal', () => {
   const order: string[] = [];
   const lifecycle: Lifecycle = createLifecycle(false, (name) => {
     order.push(`${name} begins`);

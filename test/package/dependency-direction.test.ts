@@ -121,7 +121,7 @@ test('packages that load slowly are loaded only by the parts that use them, when
   for (const { file, part, imports } of sources) {
     for (const { specifier, isDynamic, isTypeOnly } of imports) {
       if (!loadedLate.some((name) => specifier === name || specifier.startsWith(`${name}/`))) continue;
-      // The plugin receives the application from the program, and needs only the types of Fastify.
+      // src/fastify receives the application from the program, and needs only the types of Fastify.
       if (['fastify', 'fastify.ts'].includes(part) && specifier === 'fastify' && isTypeOnly) continue;
       // lameduck/grpc and lameduck/leader-election are separate exports, for programs that have these packages.
       if (['grpc', 'grpc.ts'].includes(part) && specifier.includes('grpc')) continue;
@@ -188,7 +188,7 @@ function importIn(node: ts.Node): Import | undefined {
   const isRequire = ts.isIdentifier(node.expression) && node.expression.text === 'require';
   if (!isRequire && node.expression.kind !== ts.SyntaxKind.ImportKeyword) return undefined;
   const [argument] = node.arguments;
-  // A specifier that is computed at run time could name any module.
+  // An import specifier that is computed at run time could name any module.
   const specifier = argument !== undefined && ts.isStringLiteral(argument) ? argument.text : './unknown';
   return { specifier, isDynamic: true, isTypeOnly: false };
 }

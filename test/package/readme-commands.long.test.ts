@@ -34,7 +34,7 @@ interface Session {
   slow?: CommandUnderTest;
 }
 
-// The function that runs each command. The keys are the commands without their numbers.
+// The function of this test that runs each command of the README. The keys are the commands without their numbers.
 const runners: Readonly<Record<string, (command: string, session: Session) => Promise<void>>> = {
   "NODE_OPTIONS='--import lameduck/register' node server.js": async (command, session) => {
     const server = session.inShell(command, 'program');

@@ -38,7 +38,7 @@ async function listening(t: TestContext, env?: Readonly<Record<string, string>>)
   return [process, path];
 }
 
-test('the debug socket waits 60 ms for a main thread that may answer, and not for one that is already blocked', async () => {
+test('the debug socket waits 60 ms for a main thread that may answer, and does not wait for a main thread that is already blocked', async () => {
   const clock = new FakeClock();
   let stalledMs = 0;
   const socket = new DebugSocket({
@@ -139,7 +139,7 @@ describe('the debug socket while the event loop is blocked', () => {
     await inspected(path, ({ eventLoop: { isBlocked } }) => !isBlocked);
   });
 
-  test('with debugSocketStack, the debug socket shows the stack of a loop in JavaScript, which then continues', async (t) => {
+  test('with debugSocketStack, the debug socket shows the stack of a blocking loop in JavaScript, and the loop then continues', async (t) => {
     const path = await blocked(t, { LAMEDUCK_DEBUG_SOCKET_STACK: 'true', SPIN: '1' });
     const [one, other] = await Promise.all([inspect(path, '/?stack'), inspect(path, '/?stack')]);
     for (const { eventLoop } of [one, other]) {

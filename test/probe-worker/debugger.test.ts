@@ -30,7 +30,7 @@ test('a debugger is an established connection to the port of the inspector', () 
   assert.ok(!hasConnection(head + listener + others.join(''), 9229));
 });
 
-test('without an inspector no debugger is attached, and with one a debugger is attached while it is connected', async (t) => {
+test('without an inspector no debugger is attached, and with an inspector a debugger is attached while it is connected', async (t) => {
   assert.ok(!isAttached(0));
   const server = createServer().listen(0, '127.0.0.1');
   t.after(() => server.close());

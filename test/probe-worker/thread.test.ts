@@ -101,7 +101,7 @@ for (const [what, end, message] of [
   [
     'fails',
     (thread: Worker) => {
-      // The thread reads a property of each message, so this null makes it throw.
+      // The probe thread reads a property of each message, so the message null makes it throw.
       thread.postMessage(null);
     },
     /^Cannot read properties of null/,

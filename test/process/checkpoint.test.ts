@@ -56,7 +56,7 @@ async function infoOf(process: ProcessUnderTest): Promise<Readonly<Record<string
   return { outcome, phase };
 }
 
-// Variables that keep the lifecycle in each phase, so that the process is killed in that phase.
+// The environment variables that keep the lifecycle in each phase, so that the process is killed in that phase.
 const phases: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Started: {},
   MuxAndDiscoveryComplete: { HANGS: 'post-start' },

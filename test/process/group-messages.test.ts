@@ -1,4 +1,4 @@
-// Tests the message with which the owner of a group shuts down its workers.
+// Tests the message with which a primary of node:cluster, or a main thread with worker threads, shuts down its workers.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sendShutdown } from '../../src/process/group-messages.ts';

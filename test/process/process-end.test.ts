@@ -185,7 +185,7 @@ test('P-058 the process waits for a lifecycle that is added while the process is
   assert.equal(target.exitCode, 80);
 });
 
-test('P-063 an uncaught error is printed and begins the shutdown, and a second one exits with 82', () => {
+test('P-063 an uncaught error is printed and begins the shutdown, and a second uncaught error exits with 82', () => {
   const { target, log } = create();
   assert.equal(target.emit('uncaughtException', new Error('one'), 'uncaughtException'), true);
   assert.deepEqual(log.splice(0), ['print Error: one', 'begin uncaught error']);

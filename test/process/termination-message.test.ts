@@ -141,7 +141,7 @@ describe('the termination message of a process', () => {
     assert.equal((err as Error).message, 'the pool is closed');
   });
 
-  test('K-212 the termination message of a process that a second process signal ended says so', async (t) => {
+  test('K-212 the termination message of a process that a second process signal ended names the second process signal', async (t) => {
     const path = emptyFile(t);
     const program = disposed(t, new ProcessUnderTest('listens.ts', { LAMEDUCK_TERMINATION_MESSAGE_PATH: path }));
     await HeldRequest.open(t, await program.ready());

@@ -36,7 +36,8 @@ const bystanders: Readonly<Record<string, { readonly code: string; readonly isKi
     isKilled: true,
   },
   'a server of node:net': {
-    // No file may be loaded except the preload and the files that the preload loads immediately.
+    // A process without an HTTP server may load no file except lameduck/register and the files that lameduck/register
+    // loads immediately.
     code: `const loaded = () => Object.keys(require.cache).filter((file) => !/register\\.cts|emit-override\\.ts/.test(file));
       require("node:net").createServer().listen(0, () => { console.log("up", process.listenerCount("SIGTERM"), loaded()) })`,
     isKilled: true,

@@ -102,7 +102,7 @@ describe('a program that hinders its own shutdown', { concurrency: 4 }, () => {
     { hinder: 'has a socket whose address cannot be read', code: 81 },
     { hinder: 'fakes setTimeout', code: 0 },
     { hinder: 'fakes all timers', code: 0 },
-    // The hook of the program calls JSON.stringify.
+    // The hook of the program calls JSON.stringify, so it fails and the exit code is 81.
     { hinder: 'replaces JSON.stringify', code: 81 },
     { hinder: 'replaces Promise.race', code: 80 },
     { hinder: 'throws in its exit listener', code: 80 },

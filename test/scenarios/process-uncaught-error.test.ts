@@ -31,7 +31,7 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
   }
 
   for (const thrown of ['text', 'object', 'text_rejection', 'event']) {
-    test(`P-063, P-064 an error whose stack has no source location is printed without one: ${thrown}`, async (t) => {
+    test(`P-063, P-064 an error whose stack has no source location is printed without a location: ${thrown}`, async (t) => {
       const [ours, nodes] = await printed(t, thrown);
       assert.ok(ours.length > 0);
       // Node prints the source line of the throw first. All other lines are the same with lameduck as without.

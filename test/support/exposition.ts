@@ -74,7 +74,7 @@ function parseSample(line: string): ParsedSample {
   return { name: name as string, labels, value: numberOf(value as string) };
 }
 
-// Parses a float as Go does: `NaN` and `Inf` may have any letter case.
+// Parses the value of a sample as Go does: `NaN` and `Inf` may have any letter case.
 function numberOf(text: string): number {
   if (/^nan$/i.test(text)) return NaN;
   if (/^[+-]?inf$/i.test(text)) return text.startsWith('-') ? -Infinity : Infinity;

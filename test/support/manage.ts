@@ -25,7 +25,7 @@ export interface ManageOptions {
   readonly signOfLife?: () => void;
   readonly registry?: MetricsRegistry | undefined;
   readonly audit?: AuditLog | undefined;
-  /** Whether to set up the lifecycle as lameduck/register does. */
+  /** Whether the lifecycle is set up as lameduck/register does it. */
   readonly isUnderRegister?: boolean;
 }
 

@@ -14,7 +14,7 @@ const receiveBuffer = '4096 65536 65536';
 
 /** PodNetwork is removed at the end of its scope. */
 export class PodNetwork implements AsyncDisposable {
-  /** The IP address of the server. */
+  /** The IP address of the server in the pod network. */
   readonly host = '192.0.2.1';
   readonly #pod = `lameduck-pod-${randomBytes(3).toString('hex')}`;
   readonly #clients = this.#pod.replace('pod', 'clients');

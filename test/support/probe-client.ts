@@ -12,7 +12,7 @@ export interface Probed {
 export interface ProbeOptions {
   readonly host?: string;
   readonly method?: string;
-  /** How long to wait for the response, in milliseconds. */
+  /** How long a probe waits for its response, in milliseconds. */
   readonly patience?: number;
 }
 

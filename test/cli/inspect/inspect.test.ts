@@ -71,7 +71,7 @@ test(
     const terminal = disposed(t, new CommandUnderTest('script', ['-qec', line, '/dev/null']));
     await terminal.printed(/state +running/);
     program.kill('SIGTERM');
-    // The command moves the cursor up and draws the page again.
+    // `lameduck inspect --watch` moves the cursor up and draws its page again.
     await terminal.printed(/\[\d+A.\[J[^[]*shutting down: SIGTERM\s+budget +\[#*\.+\] \d+\.\ds of 28\.0s/);
     await terminal.printed(/the process has ended/);
   },

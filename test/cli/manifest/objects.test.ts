@@ -59,7 +59,7 @@ test('aliases and merge keys in YAML are resolved, and each field has its line',
   assert.equal(pod?.lineOf(['spec', 'grace']), 3);
 });
 
-test('YAML aliases that would expand beyond a limit are rejected', () => {
+test('a manifest whose YAML aliases would expand beyond a limit is rejected', () => {
   const levels = Array.from('abcdefghij', (name) => name).map((name, index, all) => {
     const before = all[index - 1];
     return `${name}: &${name} [${Array(9)

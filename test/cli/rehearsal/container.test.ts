@@ -139,7 +139,7 @@ test(
     await printed(container, 'up');
     const main = container.pid ?? 0;
     const parent = parentOf(main);
-    // While the parent is suspended, it cannot reap the main process.
+    // While the parent process is suspended, it cannot reap the exited main process of the container.
     process.kill(parent, 'SIGSTOP');
     try {
       process.kill(main, 'SIGKILL');

@@ -182,7 +182,7 @@ void describe('the simulated kubelet of a rehearsal', { concurrency: true }, () 
     assert.equal(pod.log.of('stopSignal')[0]?.detail['killAfterSeconds'], 2);
   });
 
-  it('K-076, K-077 a deleted pod is unready at once, and its probes continue', async (t) => {
+  it('K-076, K-077 the simulated kubelet makes a deleted pod unready at once, and continues its probes', async (t) => {
     const probes = [probeSpec({ type: 'readiness', handler: passes })];
     const pod = PodUnderTest.start(t, {
       containers: [containerSpec({ command: ignoresSigterm, probes })],

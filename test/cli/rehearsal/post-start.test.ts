@@ -102,7 +102,7 @@ void describe('the simulated kubelet while a postStart hook runs', { concurrency
     const pod = PodUnderTest.start(t, {
       containers: [
         containerSpec({ name: 'first', command: endsOnSigterm, probes }),
-        // Two probes of the first container would be due during the hook.
+        // During the postStart hook, two probes of the first container would otherwise be due.
         containerSpec({ name: 'second', command: endsOnSigterm, postStart: { kind: 'sleep', seconds: 2 } }),
         containerSpec({ name: 'third', command: endsOnSigterm }),
       ],

@@ -74,7 +74,7 @@ void describe('`lameduck rehearse`', { concurrency: 3 }, () => {
     const fixture = join(import.meta.dirname, '..', '..', 'fixtures', 'rehearsed.ts');
     const { code, result, output } = await rehearse(t, ['--report', report], [process.execPath, fixture]);
     assert.deepEqual([result.lost, result.refused], [0, 0], output);
-    // On a machine that is too busy for exact timing, the report gives no verdict and says so.
+    // On a machine that is too busy for exact timing, the report gives no verdict, and gives this reason.
     const isBusy = output.includes('too busy for exact timing');
     assert.deepEqual([code, result.verdict], isBusy ? [3, 'withheld'] : [0, 'clean'], output);
     assert.ok(result.requests > 200, String(result.requests));
@@ -170,14 +170,18 @@ void describe('`lameduck rehearse`', { concurrency: 3 }, () => {
   });
 
   const skip = existsSync('/dev/full') ? false : 'there is no /dev/full';
-  it('`lameduck rehearse` still writes one report file if it cannot write the other', { skip }, async (t) => {
-    const report = join(folder(t), 'report.html');
-    const args = ['rehearse', '--json', '/dev/full', '--report', report, '--', 'no-such-command'];
-    const { code, output } = await lameduck(t, args);
-    assert.equal(code, 2, output);
-    assert.match(output, /^lameduck rehearse: unable to write \/dev\/full: ENOSPC/m);
-    assert.match(readFileSync(report, 'utf8'), /<h1 class="lost">/);
-  });
+  it(
+    '`lameduck rehearse` still writes one of its two report files if it cannot write the other',
+    { skip },
+    async (t) => {
+      const report = join(folder(t), 'report.html');
+      const args = ['rehearse', '--json', '/dev/full', '--report', report, '--', 'no-such-command'];
+      const { code, output } = await lameduck(t, args);
+      assert.equal(code, 2, output);
+      assert.match(output, /^lameduck rehearse: unable to write \/dev\/full: ENOSPC/m);
+      assert.match(readFileSync(report, 'utf8'), /<h1 class="lost">/);
+    },
+  );
 
   it('`lameduck rehearse` does not wait for the grace period at Ctrl-C', async (t) => {
     const mark = randomUUID();
@@ -206,7 +210,7 @@ void describe('`lameduck rehearse`', { concurrency: 3 }, () => {
   });
 
   it('lameduck rehearse --all prints one table with a row for each scenario, and each row has the counts of the result', async (t) => {
-    // Each scenario ends at once, because the command does not exist.
+    // Each scenario ends at once, because the command to rehearse does not exist.
     const { code, output, result } = await rehearse(t, ['--all', '--propagation', '1s,1500ms'], ['/absent']);
     assert.equal(code, 1, output);
     const lines = output.split('\n');

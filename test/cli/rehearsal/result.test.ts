@@ -152,7 +152,7 @@ test('a server in a child process of the main process is reported as the cause o
 
 const loopback = [500, 'containerListening', { port: 3000, isMain: true, isLoopback: true }] as const;
 
-test('K-009 the verdict of a scenario is lost if a server listens only on loopback, and this is the first reported cause', () => {
+test('K-009 the verdict of a scenario is lost if a server listens only on loopback, and the first reported cause names the loopback address', () => {
   const story: Story = [started[0] as Story[number], loopback, ...started.slice(2)];
   const answered = { newConnection: { sent: 10, answered: 10 } };
   const served = judge([...story, ...exit(0)], answered);

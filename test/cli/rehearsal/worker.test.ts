@@ -119,7 +119,7 @@ test('K-043 after a probe that lasts several periods, a probe worker runs one of
   const one = new WorkerUnderTest(t, passing({ handler, timeoutSeconds: 10 }));
   await one.start();
   one.worker.poke();
-  // The command runs in real time while three ticks of the fake clock pass.
+  // The command of the probe runs in real time while three ticks of the fake clock pass.
   await one.clock.advance(35_000);
   await one.probed(2);
   await one.clock.advance(4_000);

@@ -110,7 +110,7 @@ test('`lameduck restarts` compares two versions of an object even if only one of
   );
 });
 
-test('`lameduck restarts` says so if an apply ends pods without replacing them', () => {
+test('`lameduck restarts` reports that an apply ends pods without replacing them', () => {
   const messageOf = (before: string, after: string): string | undefined => effects(before, after)[0]?.message;
   const none = stated('replicas: 2', 'replicas: 0');
   assert.equal(messageOf(deployment, none), 'Nothing restarts, but the number of pods falls from 2 to 0.');

@@ -78,7 +78,7 @@ it('P-054 the drain does not change a server that does not listen', async () => 
   closeListener(server);
 });
 
-it('a server that was closed is distinguished from one that has never listened, and from one that listens again', async () => {
+it('a server that was closed is distinguished from a server that has never listened, and from a server that listens again', async () => {
   const server = createServer();
   assert.equal(hasBeenClosed(server), false);
   server.listen(0, '127.0.0.1');

@@ -1,5 +1,5 @@
-// Tests a net.Server that hands its sockets to an HTTP server that never listens. The lifecycle does not start, and a
-// warning says so.
+// Tests a net.Server that hands its sockets to an HTTP server that never listens. The lifecycle does not start, and
+// lameduck logs a warning about this.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { disposed } from '../../support/disposed.ts';

@@ -51,8 +51,8 @@ test('keepAliveTimeout is sent to clients, and overrides what the program sets b
 
 test('P-017 a connection without a request for the keepAliveTimeout is closed', async (t) => {
   const server = createServer({ keepAliveTimeout: 60_000 }, (_request, response) => response.end('served'));
-  // Node adds this buffer to the keep-alive timeout, so that a client with the same timeout sees no reset. This test
-  // needs the exact timeout.
+  // Node adds `keepAliveTimeoutBuffer` to the keep-alive timeout, so that a client with the same timeout sees no reset.
+  // This test needs the exact timeout.
   (server as { keepAliveTimeoutBuffer?: number }).keepAliveTimeoutBuffer = 0;
   const socket = await listening(t, server, { keepAliveTimeout: '50ms' });
   const askedAt = performance.now();

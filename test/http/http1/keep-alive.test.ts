@@ -130,7 +130,7 @@ describeAdapters((adapter) => {
   it("P-006 a connection whose client does not answer the server's FIN is destroyed after a bounded wait", async (t) => {
     const serving = await serve(t, { adapter, listener: answer });
     const client = await serving.dial();
-    // The client reads nothing, so it does not see the FIN.
+    // The client reads nothing, so it does not see the server's FIN.
     client.socket.pause();
     const { ended } = shutdownOf(serving);
     const record = await ended;

@@ -95,7 +95,7 @@ describeKinds((kind) => {
       statuses.push((await client.request('/')).status);
     };
     const arriving = (async () => {
-      // After the drain the listener is closed, so this connect fails.
+      // After the drain the listener is closed, so the client's next connect fails.
       for (; !over.signal.aborted; await setTimeout(50)) void late().catch(() => undefined);
     })();
     await until(() => statuses.length >= 40);

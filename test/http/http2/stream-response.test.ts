@@ -172,7 +172,8 @@ describeKinds((kind) => {
     await once(stream, 'response');
     stream.close();
     const { exitCode, requests, durationMs } = await serving.handle.shutdown('test');
-    // Node 26 ends such a stream itself, as if the client had read all of it.
+    // If a client cancels the unread rest of a response, Node 26 itself ends the stream, as if the client had read all
+    // of it.
     const [major = 0] = process.versions.node.split('.').map(Number);
     assert.deepEqual([exitCode, requests.answered, requests.cut], [0, major < 26 ? 0 : 1, 0]);
     assert.ok(durationMs < 3_000, String(durationMs));

@@ -82,7 +82,7 @@ test('each request is counted in only one state at a time', () => {
 });
 
 describeAdapters((adapter) => {
-  it('the counters equal a recount after every event of HTTP/1.1', async (t) => {
+  it('the counters of connections and requests equal a recount after every event of HTTP/1.1', async (t) => {
     const serving = await serve(t, {
       adapter,
       maxRequestsInflight: 2,
@@ -127,7 +127,7 @@ describeAdapters((adapter) => {
 });
 
 describeKinds((kind) => {
-  it('the counters equal a recount after every event of HTTP/2', async (t) => {
+  it('the counters of connections and requests equal a recount after every event of HTTP/2', async (t) => {
     const serving = await serveHttp2(t, kind, {
       functions: { longRunning: ({ url }) => url === '/watch' },
       listener: (path, answer) => {

@@ -113,7 +113,7 @@ describeKinds((kind) => {
 async function readHttp1(reader: Reader, url: string): Promise<unknown> {
   const get = url.startsWith('https:') ? getHttps : getHttp;
   const request = get(url, { rejectUnauthorized: false, agent: false });
-  // If a response ends with its connection, Node reports a reset here and then ends the response.
+  // If the end of the connection delimits a response, Node reports a reset here and then ends the response.
   let failure: unknown;
   request.on('error', (error) => (failure = error));
   const [response] = (await once(request, 'response')) as [IncomingMessage];

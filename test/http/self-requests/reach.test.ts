@@ -41,7 +41,7 @@ test('A-126 a server on every IPv6 address is also reached at the IPv4 addresses
   for (const address of ['192.0.2.1', '2001:db8::1']) assert.ok(!reach.has(address), address);
 });
 
-test('A-126 a server on one address is reached only at that address', async (t) => {
+test('A-126 a server that listens on one address is reached only at that address', async (t) => {
   const reach = await reachAt(t, '127.0.0.1');
   assert.ok(reach.has('127.0.0.1'));
   for (const address of ['127.0.0.2', '::1', ...ownIPv4.filter((one) => one !== '127.0.0.1')]) {

@@ -66,7 +66,8 @@ test('L-093 a renewal does not extend the term if its response does not contain 
   await running;
 });
 
-// An admission webhook may change what the API server stores. Each entry is one such change.
+// An admission webhook may change what the API server stores. Each entry of this list is one changed field of the
+// Lease.
 const webhooks = [
   ['a shorter lease duration', 'leaseDurationSeconds', () => 5],
   ['another holder', 'holderIdentity', () => 'b'],

@@ -41,7 +41,7 @@ test('L-010, L-011, L-014 a Lease with absent or null fields is parsed as not he
   }
 });
 
-test('L-036 a malformed record or an object of another kind is rejected', () => {
+test('L-036 a malformed Lease record, or an object of another kind, is rejected', () => {
   const bad = [
     undefined,
     null,
@@ -64,7 +64,7 @@ test('L-036 a malformed record or an object of another kind is rejected', () => 
   for (const received of bad) assert.equal(parseLease(received), undefined, JSON.stringify(received));
 });
 
-test('L-016 a lease duration of 0 or less counts as missing', () => {
+test('L-016 a duration of 0 or less in a Lease counts as missing', () => {
   assert.equal(parsed(lease({ leaseDurationSeconds: 0 })).duration, undefined);
   assert.equal(parsed(lease({ leaseDurationSeconds: -5 })).duration, undefined);
   assert.equal(parsed(lease({ leaseDurationSeconds: 3 })).duration, 3_000);
@@ -100,7 +100,7 @@ test('L-036 of two resourceVersions the longer is newer, and of two with equal l
   }
 });
 
-test('L-011, L-012 a time is written with six fractional digits and Z', () => {
+test('L-011, L-012 a time of a Lease is written with six fractional digits and Z', () => {
   assert.equal(microTime(Date.UTC(2026, 0, 2, 3, 4, 5, 678)), '2026-01-02T03:04:05.678000Z');
   assert.equal(microTime(Date.UTC(2026, 0, 2, 3, 4, 5)), '2026-01-02T03:04:05.000000Z');
 });

@@ -194,14 +194,14 @@ test('LT-39, L-103 the livez check of an elector fails when the last renewal is 
   await Promise.all([...stopped, running, following]);
 });
 
-test('run() without a function at once, and sends no request', async (t) => {
+test('run() of an elector without a function rejects at once, and sends no request', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   await assert.rejects(a.elector.run(undefined as never), { code: 'LAMEDUCK_ERR_FUNCTION_INVALID' });
   assert.equal(contest.server.calls.length, 0);
 });
 
-test('a call of run() during another call of run() is rejected', async (t) => {
+test("a call of an elector's run() during another call of run() is rejected", async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   const running = a.run();

@@ -91,7 +91,7 @@ test('LT-11, L-033, L-184 if two electors create the Lease at once, the one that
   await Promise.all([...stops, ...running]);
 });
 
-test('LT-14, L-051, L-186 a failed GET is never followed by a write', async (t) => {
+test('LT-14, L-051, L-186 a failed GET of an elector is never followed by a write', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   const failures = [
@@ -204,7 +204,7 @@ test('LT-18, L-081, L-082, L-190 a term is counted from the time when a write is
   contest.server.script = () => ({ delay: 4_000 });
   await contest.advance(18_000);
   contest.server.script = () => ({ isLost: true });
-  // The response to the last write before the losses still arrives and extends the term.
+  // The response to the last write before the responses are lost still arrives, and extends the term.
   await contest.advance(5_000);
   const acknowledged = contest.server.calls.filter(({ answered, method }) => answered === 200 && method === 'PUT');
   const lastSent = acknowledged.at(-1)?.at ?? 0;

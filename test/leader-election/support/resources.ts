@@ -1,4 +1,4 @@
-// Counts what a process with electors could leak.
+// Counts what a process with electors could leak: handles, sockets, timers and listeners.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';

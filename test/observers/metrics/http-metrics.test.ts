@@ -94,7 +94,7 @@ describe('the HTTP metrics of requests', () => {
     assert.equal(found.value('lameduck_requests_aborted_total'), 2);
   });
 
-  test('requests that are pipelined after an aborted one are counted, too', async (t) => {
+  test('requests that are pipelined after an aborted request are counted, too', async (t) => {
     const serving = await measure(t);
     const client = await serving.dial();
     client.send(['/hang', '/', '/404'].map((path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`).join(''));

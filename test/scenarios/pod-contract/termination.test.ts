@@ -107,7 +107,7 @@ test('K-205 a readiness probe that excludes the check shutdown passes during the
   assert.deepEqual(await program.exit, endedWell);
 });
 
-// With these values the shutdown budget is 2 s.
+// With these settings, the shutdown budget is 2 s.
 const shortGrace = {
   LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '4',
   LAMEDUCK_DESTROY_HOOK_TIMEOUT: '500ms',

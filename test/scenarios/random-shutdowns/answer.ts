@@ -5,7 +5,7 @@ export interface Answer {
   readonly head: string;
   readonly body: string;
   readonly isClose: boolean;
-  /** The index in the text at which the next response begins. */
+  /** The position in the received text at which the next response begins. */
   readonly end: number;
 }
 

@@ -19,7 +19,7 @@ const isLong = process.env['LONG'] === 'yes';
 interface Example extends Omit<Startable, 'folder' | 'args'> {
   readonly name: string;
   readonly args?: readonly string[];
-  /** Whether the lifecycle comes from lameduck/register. */
+  /** Whether the example gets its lifecycle from lameduck/register. */
   readonly isRegistered?: boolean;
   /** Whether the example prints at its end that it has closed its pool. */
   readonly hasPool?: boolean;

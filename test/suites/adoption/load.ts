@@ -48,7 +48,7 @@ export class Load {
     return this.#accounts.reduce((sum, { answered }) => sum + answered, 0);
   }
 
-  /** Whether each client has more than one response. */
+  /** Whether each client has received more than one response. */
   get isFlowing(): boolean {
     return this.#accounts.every(({ answered }) => answered > 1);
   }

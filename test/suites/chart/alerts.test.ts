@@ -58,7 +58,7 @@ const flapping: Sampled = (second) => Math.floor(second / 60) % 2;
 interface Case {
   readonly at: string;
   readonly fires: Series;
-  /** Series with which the alert must not fire. */
+  /** Series of metrics with which the alert must not fire. */
   readonly silent: Series;
   /** Set to false if the alert does not name a pod. */
   readonly isOnPod?: false;
@@ -116,7 +116,7 @@ const cases: Readonly<Record<string, Case>> = {
   LameduckContainerKilled: {
     at: '5m',
     fires: { [exitCode]: steps([120, 137]), [restarts]: steps([0, 0], [120, 1]) },
-    // The container was killed long before the first scraped sample.
+    // The container was killed long before the first scrape.
     silent: { [exitCode]: always(137), [restarts]: always(1) },
     says: /exit code 137/,
   },
@@ -162,7 +162,7 @@ const cases: Readonly<Record<string, Case>> = {
   },
 };
 
-// Prometheus always has this series of a pod with lameduck.
+// Prometheus has this series for every pod with lameduck.
 const known = { [scraped('lameduck_build_info')]: always(1) };
 
 const trials = (which: 'fires' | 'silent'): Trial[] =>
@@ -306,7 +306,7 @@ test('H-146 HC-30 the alerts on cut requests and failed shutdowns read the final
   const record = readPage('docs/log.md');
   const [, example = ''] = /```json\n(.*?)```/s.exec(record) ?? [];
   const line = JSON.parse(example) as { schema: string; exitCode: number; requests: { cut: number } };
-  // Loki joins nested names with an underscore. The rules use these fields.
+  // When Loki parses JSON, it joins nested names with an underscore. The rules use the joined names.
   assert.equal(typeof line.requests.cut, 'number');
   assert.equal(typeof line.exitCode, 'number');
   for (const { expr } of rules) {

@@ -45,7 +45,7 @@ test('H-050 by default, longestRequestDuration is at least as long as the load b
   assert.equal(await graceOf({ front: 'nginx', longestRequestDuration: '30s' }), 53);
 });
 
-test('H-062 the drain always has at least the time of the longest request', async () => {
+test('H-062 the chart leaves at least the time of the longest request for the drain', async () => {
   const deployment = await object('Deployment', { lameduck: { preStopSeconds: 120, front: 'gce' } });
   const grace = specOf(deployment).template.spec.terminationGracePeriodSeconds;
   // The package computes the same time: grace − preStop − 2 s − delay − destroy hooks.
@@ -141,7 +141,7 @@ test('H-103 HC-13 the autoscaler removes at most one pod per grace period, or pe
 });
 
 describe('H-148 HC-31 the notes of the chart', () => {
-  // Helm 3 connects to the cluster even for a dry run, so it is not used here.
+  // Helm 3 connects to the cluster even for a dry run, so this test does not use it.
   async function notes(args: readonly string[]): Promise<string> {
     const all = ['install', 'shop', chart, '--namespace', 'orders', '--dry-run=client', ...args];
     const { code, output, errors } = await run(helms.at(-1) ?? '', all);

@@ -37,7 +37,7 @@ describe('the objects of the chart with default values', () => {
     deployment = await object('Deployment');
   });
 
-  it('H-043 HC-01 HC-02 the default grace period is the sum of its parts', () => {
+  it('H-043 HC-01 HC-02 the default grace period of the chart is the sum of its parts', () => {
     assert.equal(specOf(deployment).template.spec.terminationGracePeriodSeconds, 10 + 30 + 3 + 5);
   });
 
@@ -88,16 +88,16 @@ describe('the objects of the chart with default values', () => {
     );
   });
 
-  it('H-115 P-121 HC-24 no Service adds environment variables to the pods', () => {
+  it('H-115 P-121 HC-24 no Service adds environment variables to the pods of the chart', () => {
     assert.equal(specOf(deployment).template.spec.enableServiceLinks, false);
   });
 
-  it('H-112 HC-23 the pods get no token of their ServiceAccount', async () => {
+  it('H-112 HC-23 the pods of the chart get no token of their ServiceAccount', async () => {
     assert.equal(specOf(deployment).template.spec.automountServiceAccountToken, false);
     assert.equal((await object('ServiceAccount'))['automountServiceAccountToken'], false);
   });
 
-  it('H-093 HC-05 a rollout removes a pod only after its replacement is ready', () => {
+  it('H-093 HC-05 a rollout of the chart removes a pod only after its replacement is ready', () => {
     assert.deepEqual(specOf(deployment).strategy.rollingUpdate, { maxSurge: 1, maxUnavailable: 0 });
   });
 
@@ -135,7 +135,7 @@ describe('the objects of the chart with default values', () => {
     assert.equal(pod.metadata.annotations?.['helm.sh/hook-output-log-policy'], 'hook-failed');
   });
 
-  it('H-014 each object has the labels that Helm and kubectl expect', async () => {
+  it('H-014 each object of the chart has the labels that Helm and kubectl expect', async () => {
     for (const { kind, metadata } of await objects()) {
       assert.equal(metadata.labels['app.kubernetes.io/managed-by'], 'Helm', kind);
       assert.equal(metadata.labels['helm.sh/chart'], 'lameduck-0.1.0', kind);

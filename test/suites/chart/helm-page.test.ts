@@ -28,7 +28,7 @@ test('Helm accepts each helm install command in docs/helm.md and helm/lameduck/R
   }
 });
 
-test('H-024 H-127 an image tag may be a number, such as a build number', async () => {
+test('H-024 H-127 an image tag in the values of the chart may be a number, such as a build number', async () => {
   for (const tag of ['7', '20261122', '1.10', '007']) {
     const deployment = await object('Deployment', {}, { args: ['--set', `image.tag=${tag}`] });
     assert.equal(containerOf(deployment).image, `localhost/lameduck-reference-service:${tag}`);

@@ -40,7 +40,7 @@ describe('what the injector adds to a pod', { skip, concurrency: 2 }, () => {
     assert.deepEqual(given, { name: 'GIVEN_NODE_OPTIONS', valueFrom: env[0]?.valueFrom });
   });
 
-  it('M-02 an invalid probe port does not prevent the creation of a pod', async () => {
+  it('M-02 with the injector, an invalid probe port does not prevent the creation of a pod', async () => {
     for (const value of ['99999', '65536', '0', 'off', 'eight', '', '-1', '1e3', '99999999999999999999']) {
       const made = await byVolume.inject(podWith({ env: [{ name: 'LAMEDUCK_PROBE_PORT', value }] }));
       assert.equal(annotation(made, 'injected'), 'app', value);

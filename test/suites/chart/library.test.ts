@@ -42,7 +42,7 @@ const blocks: Readonly<Record<string, Values>> = {
 
 for (const helm of helms) libraryWith(helm);
 
-/** Fails unless the pods of a workload have what the application chart gives to its own. The Job has no probes. */
+/** Fails unless the pods of a workload have what the application chart gives to its own pods. The Job has no probes. */
 function assertSamePod(workload: KubernetesObject, theirs: KubernetesObject, port: string | number): void {
   assert.equal(
     specOf(workload).template.spec.terminationGracePeriodSeconds,

@@ -254,7 +254,7 @@ test('the chart renders strings in the values as templates', async () => {
   assert.partialDeepStrictEqual(route['spec'], { rules: [{ backendRefs: [{ name: 'shop-web', port: 80 }] }] });
 });
 
-test('H-077 a registry in the values replaces the registry of every image', async () => {
+test('H-077 a registry in the values of the chart replaces the registry of every image', async () => {
   const inject = { enabled: true, image: 'registry.example:5000/tools/lameduck:1' };
   for (const values of [{ image: { registry: 'mirror.example/' } }, { global: { imageRegistry: 'mirror.example' } }]) {
     const deployment = await object('Deployment', { ...values, inject });
@@ -282,7 +282,7 @@ test('H-103 the autoscaler can use memory as its target, with or without CPU', a
   assert.deepEqual(await names({ targetMemoryUtilizationPercentage: 80 }), ['cpu', 'memory']);
   const memory = { targetCPUUtilizationPercentage: null, targetMemoryUtilizationPercentage: 80 };
   assert.deepEqual(await names(memory), ['memory']);
-  // Without a target, Kubernetes itself uses 80 % of the CPU request.
+  // Without a target, the HorizontalPodAutoscaler itself uses 80 % of the CPU request.
   const none = await object('HorizontalPodAutoscaler', {
     autoscaling: { enabled: true, targetCPUUtilizationPercentage: null },
   });

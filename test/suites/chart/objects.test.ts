@@ -97,7 +97,7 @@ describe('the chart with the image of another project', () => {
     assert.ok(containerOf(deployment).env.some(({ name, valueFrom }) => name === 'DATABASE_URL' && valueFrom));
   });
 
-  it('H-122 the values can set every other field of the pod', () => {
+  it('H-122 the values of the chart can set every field of the pod that the chart does not compute', () => {
     const { spec, metadata } = specOf(deployment).template;
     assert.deepEqual(spec['tolerations'], [{ key: 'dedicated', operator: 'Exists' }]);
     assert.equal(spec.serviceAccountName, 'api-runner');
@@ -231,7 +231,7 @@ test("HC-27 the pod of helm test uses the pull secrets and the node selector of 
   }
 });
 
-test('H-141 HC-29 a NetworkPolicy controls both directions, and allows DNS and probes', async () => {
+test('H-141 HC-29 a NetworkPolicy controls incoming and outgoing connections, and allows DNS and probes', async () => {
   const spec = (await object('NetworkPolicy', { networkPolicy: { enabled: true } }))['spec'] as Record<string, unknown>;
   assert.deepEqual(spec['policyTypes'], ['Ingress', 'Egress']);
   assert.deepEqual(spec['ingress'], [{ ports: [{ port: 'http' }] }, { ports: [{ port: 'probes' }] }]);
@@ -252,12 +252,12 @@ test('H-138 HC-28 an HTTPRoute routes to the Service of the chart by default', a
   ]);
 });
 
-test("H-109 the values can leave the choice of the pod's user to OpenShift", async () => {
+test("H-109 the values of the chart can leave the choice of the pod's user to OpenShift", async () => {
   const { spec } = specOf(await object('Deployment', valueSets['a security context of OpenShift'] ?? {})).template;
   assert.deepEqual(spec.securityContext, { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
 });
 
-test('H-027 a field whose value is null is left out of the objects', async () => {
+test('H-027 a field whose value in the chart is null is left out of the objects', async () => {
   const gone = ['resources', 'tmp', 'securityContext', 'env', 'extraEnv', 'extraVolumes', 'podLabels', 'tolerations'];
   const values: Values = {
     ...Object.fromEntries(gone.map((name) => [name, null])),

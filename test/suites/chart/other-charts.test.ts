@@ -111,7 +111,7 @@ test('an Ingress can have TLS without hosts, as the controllers of Google and AW
   assert.partialDeepStrictEqual(spec, { tls: [{ secretName: 'a' }] });
 });
 
-test('H-138 the labels of a GRPCRoute come from the values', async () => {
+test('H-138 the labels of a GRPCRoute come from the values of the chart', async () => {
   const grpcRoute = { enabled: true, parentRefs: [{ name: 'public' }], labels: { team: 'shop' } };
   assert.equal((await object('GRPCRoute', { lameduck, grpcRoute })).metadata.labels['team'], 'shop');
 });

@@ -142,7 +142,7 @@ describe('H-122 H-138 H-141 HC-28 HC-29 values that the chart copies unchanged t
         where,
         given,
       );
-      // The chart may add keys to a map.
+      // The chart may add keys to a map that it copies.
       if (typeof given === 'object' && !Array.isArray(given)) assert.partialDeepStrictEqual(found, given);
       else assert.deepEqual(found, given);
     });

@@ -4,7 +4,7 @@ const duplicate = (names: string[]) => names.map((name) => ({ name, value: 'x' }
 const behind = { lameduck: { front: 'nginx' } };
 const routed = { enabled: true, parentRefs: [{ name: 'gateway' }] };
 
-refused('names, images, routes, monitors', [
+refused('invalid names, images, routes and monitors', [
   refusal(
     'M-07 the chart rejects an image volume for an API server that may drop it',
     { inject: { enabled: true, delivery: 'imageVolume' } },
@@ -85,7 +85,7 @@ refused('names, images, routes, monitors', [
     /^extraEnv \(NODE_OPTIONS\): injection appends options to its text in env; put it into env$/,
   ),
   refusal(
-    'H-075 the chart rejects a volume with the name of the injected one',
+    'H-075 the chart rejects a volume with the name of the injected volume',
     { inject: { enabled: true }, extraVolumes: [{ name: 'lameduck', emptyDir: {} }] },
     /^extraVolumes \(lameduck\): the pod would have this volume twice/,
   ),

@@ -2,7 +2,7 @@ import { refusal, refused } from './refusal.ts';
 
 const container = (name: string, more: object = {}) => ({ name, image: 'registry.example/agent:1', ...more });
 
-refused('containers, labels, images and scrapes', [
+refused('invalid containers, labels, images and scrapes', [
   refusal(
     "H-075 HC-18 the chart rejects an extra container with the name of the server's container",
     { extraContainers: [container('server')] },

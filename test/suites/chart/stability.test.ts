@@ -47,7 +47,7 @@ function templates(): string {
   return files.map((file) => readFileSync(join(chart, file), 'utf8')).join('\n');
 }
 
-test('H-124 HC-16 switching optional objects on or off does not restart pods', async () => {
+test('H-124 HC-16 switching optional objects of the chart on or off does not restart pods', async () => {
   assert.equal(await podTemplate(everythingBeside), await podTemplate());
   assert.equal(await podTemplate({ serviceMonitor: { enabled: true } }), await podTemplate());
 });
@@ -96,7 +96,7 @@ test('H-013 every name is valid and begins with a letter, for any release name',
   }
 });
 
-test('H-013 a dependency may have an alias with capital letters', async () => {
+test('H-013 the chart as a dependency may have an alias with capital letters', async () => {
   const parent = mkdtempSync(join(tmpdir(), 'chart-'));
   try {
     cpSync(chart, join(parent, 'charts', 'lameduck'), { recursive: true });
@@ -131,6 +131,6 @@ test('H-158 HC-18 no list has two elements with the same merge key of server-sid
   for (const names of lists) assert.equal(new Set(names).size, names.length);
 });
 
-test('H-019 no object sets its own namespace', async () => {
+test('H-019 no object of the chart sets its own namespace', async () => {
   for (const { kind, metadata } of await objects(everythingBeside)) assert.ok(!('namespace' in metadata), kind);
 });

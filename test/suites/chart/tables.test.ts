@@ -51,15 +51,15 @@ function leavesOf(value: unknown, path = ''): string[] {
   return Object.entries(value).flatMap(([key, below]) => leavesOf(below, path === '' ? key : `${path}.${key}`));
 }
 
-test('H-033 HC-20 the comment above each value is its description in the schema', () => {
+test('H-033 HC-20 the comment above each value in values.yaml is its description in the schema', () => {
   let compared = 0;
   const compare = (map: YAMLMap, schema: Schema): void => {
     for (const [index, { key, value }] of map.items.entries()) {
       const below = isScalar(key) ? schema.properties?.[String(key.value)] : undefined;
-      // The comment above the first key of a map belongs to the map.
+      // In values.yaml, the comment above the first key of a map belongs to the map.
       const above = isScalar(key) ? key.commentBefore : undefined;
       const comment = above ?? (index === 0 ? map.commentBefore : undefined);
-      // The comment of the file precedes the comment of the first key, with an empty line between them.
+      // In values.yaml, the comment of the file precedes the comment of the first key, with an empty line between them.
       const text = comment?.split('\n\n').at(-1)?.replace(/\s+/g, ' ').trim();
       assert.equal(text, below?.description, JSON.stringify(key));
       compared++;
@@ -231,7 +231,7 @@ describe(
   },
 );
 
-test('H-156 the table in the README equals the schema of the values', () => {
+test('H-156 the table in the README of the chart equals the schema of its values', () => {
   const [first, last] = [
     '<!-- The table comes from values.schema.json: UPDATE=1 npm run test:chart. -->',
     '<!-- Up to here. -->',

@@ -89,7 +89,7 @@ const grpc = { name: 'grpc', containerPort: 9_090, servicePort: 90, appProtocol:
 
 const injected: Values = { inject: { enabled: true }, ...restricted };
 
-/** Load balancers and proxies whose idle timeout the chart knows. */
+/** The load balancers and proxies whose idle timeout the chart knows, by their names in lameduck.front. */
 const fronts = ['envoy', 'istio', 'linkerd', 'nginx', 'traefik', 'haproxy', 'azure', 'aws', 'gce'];
 
 /** valueSets maps the purpose of each documented set of values to the values. */

@@ -25,7 +25,7 @@ const strangers = fileURLToPath(new URL('strangers', import.meta.url));
 // own tag.
 const injectorImage = `localhost/lameduck-injector:${namespace.name}`;
 const inNode = programs.filter(({ isNode }) => isNode);
-/** Whether this is the long form. The option `--all` of run.ts sets the variable ALL. */
+/** Whether the suite runs in its long form. The option `--all` of run.ts sets the variable ALL. */
 const isWhole = process.env['ALL'] === '1';
 /** The number of rollouts of the programs under load. */
 const rollouts = isWhole ? 5 : 1;
@@ -48,7 +48,8 @@ async function settled(): Promise<void> {
 }
 
 /**
- * isApplied resolves when the API server injects pods. It learns of the policy through a watch, so this takes a moment.
+ * * isApplied resolves when the API server injects pods. The API server learns of the policy through a watch, so this
+ * takes a moment.
  */
 async function isApplied(): Promise<void> {
   const args = [

@@ -69,7 +69,7 @@ describe('leader election on a real cluster', { skip: noAuditLog || (await noGoP
     }
   });
 
-  /** Starts the program that shall lead next. If that is a worker, both Go programs contend too. */
+  /** Starts the program that is to lead next. If it is a worker on Node, both Go programs contend too. */
   async function standBy(next: Program): Promise<void> {
     const candidates: Program[] = next === 'worker' ? ['worker', ...goPrograms] : [next];
     const followers = contest.running.filter((one) => one !== contest.leader);
@@ -89,11 +89,15 @@ describe('leader election on a real cluster', { skip: noAuditLog || (await noGoP
     }
     const lateBefore = leader.lateWrites.length;
     leader.kill(way);
-    await contest.until(`another one leads after ${way}`, 60, () => contest.leader !== leader);
+    await contest.until(`another contender leads after ${way}`, 60, () => contest.leader !== leader);
     if (way === 'SIGSTOP') {
       leader.kill('SIGCONT');
       // A Go program exits when it has lost the Lease. A worker contends again.
-      await contest.until('a loss is noticed', 60, () => leader.lateWrites.length > lateBefore || leader.hasEnded);
+      await contest.until(
+        'the previous leader has noticed its loss of the Lease',
+        60,
+        () => leader.lateWrites.length > lateBefore || leader.hasEnded,
+      );
       resumedWrites.push(...leader.lateWrites.slice(lateBefore));
     } else {
       await leader.exit;

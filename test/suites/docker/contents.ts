@@ -14,7 +14,8 @@ export interface File {
 /** filesOf lists every file and folder of an image. */
 export async function filesOf(image: string): Promise<readonly File[]> {
   const container = uniqueName();
-  // An image without a program has no default command, so the container gets this one. It is created but never started.
+  // An image without a program has no default command, so the container gets this command. The container is created but
+  // never started.
   await ask('create', '--name', container, '--network', 'none', image, 'none');
   try {
     const list = await pipe(['export', container], 'tar --list --verbose --numeric-owner --file=-');

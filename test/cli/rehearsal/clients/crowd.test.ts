@@ -135,7 +135,7 @@ describe('a long poll of a rehearsal', () => {
   });
 });
 
-describe('the rate of a rehearsal', () => {
+describe('the rate of requests in a rehearsal', () => {
   // On average, a keep-alive connection waits for half of the gap and for two one-way delays of 10.5 ms between two
   // requests.
   for (const [rate, connections, gap] of [

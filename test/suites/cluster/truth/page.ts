@@ -8,7 +8,7 @@ export interface Comparison {
   readonly name: string;
   readonly title: string;
   readonly rows: readonly Row[];
-  /** Properties that differed in earlier attempts. */
+  /** The properties of the pod that differed in earlier attempts. */
   readonly earlier: readonly Row[];
 }
 
@@ -68,7 +68,7 @@ export function page(comparisons: readonly Comparison[], losses: readonly Compar
 
 const lossesHeading = '## What a rolling update loses';
 
-/** withLosses returns the page with its comparison of the servers replaced by this one. */
+/** withLosses returns the page with a new comparison of the servers in place of the old one. */
 export function withLosses(text: string, losses: readonly ComparedLoss[]): string {
   const [head = '', ...sections] = text.split(/^(?=## )/m);
   const isHowTo = (one: string): boolean => one.startsWith('## How it is compared');

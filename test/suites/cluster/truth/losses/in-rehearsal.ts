@@ -39,7 +39,7 @@ export async function inRehearsal(server: Server, servers: string, propagation: 
     const { verdict, requests, lost, refused, scenarios } = JSON.parse(readFileSync(json, 'utf8')) as Result;
     const [scenario] = scenarios;
     const load = scenario?.events.find(({ kind }) => kind === 'loadStarted');
-    // If the rehearsal sent no requests, `causes` says why.
+    // If the rehearsal sent no requests, the field `causes` says why.
     if (load !== undefined) {
       assert.equal(
         load.detail['port'],

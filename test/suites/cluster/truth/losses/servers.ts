@@ -13,7 +13,7 @@ export interface Server {
   readonly title: string;
   /** The port on which the server listens. */
   readonly port: number;
-  /** Whether the server uses the package. If so, no request may be lost. */
+  /** Whether the server uses lameduck. If so, no request may be lost. */
   readonly hasLameduck?: boolean;
   /** `manifest()` returns a Deployment and a Service with the server's name. */
   readonly manifest: () => Promise<string>;
