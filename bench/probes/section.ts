@@ -30,7 +30,7 @@ export function probesSection(probes: Probes, thread: Thread): string[] {
     '',
     '**Limits.** The probe thread needs CPU time. If a cgroup throttles the whole process, or other processes use the whole machine,',
     'probes wait too. If a client probes less than once per second, the probe thread waits up to 200 ms for a busy main thread. The',
-    'first probe after each pause is therefore not counted.',
+    'benchmark therefore does not count the first probe after each pause.',
     ...threadLines(thread),
   ];
 }
@@ -44,14 +44,14 @@ function threadLines({ pairs, seconds, resident, emptyThread, cpu }: Thread): st
     '',
     '### What does the probe thread cost?',
     '',
-    `A process with a probe port needs ${mebibytes(resident)} MiB of memory more than one without it. A Node thread that does nothing needs`,
+    `A process with a probe port needs ${mebibytes(resident)} MiB more memory than a process without a probe port. A Node thread that does nothing needs`,
     `${mebibytes(emptyThread)} MiB. lameduck itself needs the remaining ${mebibytes(resident - emptyThread)} MiB.`,
     '',
     '| probes per second | additional CPU time because of the probe port, ms per second |',
     '| --- | --- |',
     ...cpu.map(({ perSecond, milliseconds }) => cells(perSecond, milliseconds.toFixed(2))),
     '',
-    `**Method.** The figures are medians over ${String(pairs)} pairs of idle processes: one process has a probe port, the other has none. Each pair`,
+    `**Method.** The costs of the probe thread are medians over ${String(pairs)} pairs of idle processes: one process has a probe port, the other has none. Each pair`,
     `is measured for ${String(seconds)} s at each rate, and the first measurement begins 22 s after the start. Memory is resident memory after a`,
     'garbage collection. Each probe opens a connection, as the kubelet does.',
   ];

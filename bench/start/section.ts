@@ -26,7 +26,7 @@ export function startSection(start: Start): string[] {
     'In another measurement, a process without a shutdown delay receives SIGTERM while a request is in flight. After the client has',
     `received the response and closed the connection, the process ends within ${start.exit.toFixed(0)} ms.`,
     '',
-    `**Method.** Each figure is the median of ${String(start.runs)} processes, and processes of each kind are started in turn. The first response is`,
+    `**Method.** Each time is the median of ${String(start.runs)} processes, and processes of each kind are started in turn. The time of the first response is`,
     'measured from the start of the process. The client connects as soon as the server listens. Each process with lameduck has a probe',
     'port. The processes use the built package.',
   ];

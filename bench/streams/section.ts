@@ -26,12 +26,12 @@ export function streamsSection(drains: readonly Drain[], inMemory: InMemory): st
       ? []
       : [`The HTTP/2 streams are on ${String(sessionsOf(http2.count))} sessions without TLS.`]),
     'A stream ended cleanly if its client got the last chunk, the end of the HTTP/2 stream, or the close code 1001. The clients leave',
-    'their HTTP/1.1 connections open, so the process also waits for one second of silence before it closes them.',
+    'their HTTP/1.1 connections open after that, so the process waits for one second of silence before it closes them.',
     '',
-    'A second measurement has more event streams than a process may have sockets. The connections of these streams are in memory, and the clients are',
+    'Another measurement drains more event streams than a process may have sockets. The connections of these streams are in memory, and the clients are',
     `in the process of the server. ${String(inMemory.whole)} of ${String(inMemory.count)} event streams ended with their last chunk, and the drain took ${seconds(inMemory.tookMs)} s.`,
     `A turn of the event loop blocked other work for ${inMemory.stillMs.median.toFixed(1)} ms in the median and for ${inMemory.stillMs.p99.toFixed(1)} ms in the 99th percentile.`,
-    `The longest turn took ${inMemory.stillMs.longest.toFixed(0)} ms. These times include garbage collection.`,
+    `The longest turn took ${inMemory.stillMs.longest.toFixed(0)} ms. The times of the turns include garbage collection.`,
   ];
 }
 

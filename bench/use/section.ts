@@ -20,7 +20,7 @@ export function useSection(uses: readonly Use[], { processes, windows, idle }: U
     '## What does lameduck cost in use?',
     '',
     'Each cell of this table has the form “bare 12.8 µs × 1.05”. The first number is the cost on the bare server of the same framework. The second',
-    'number is the ratio: the cost of the variant, divided by the cost on the bare server.',
+    'number is the ratio: the cost of the variant of the server with lameduck, divided by the cost on the bare server.',
     '',
     '| variant | CPU time per request: bare server × ratio | CPU time per connection: bare × ratio | allocation per request: bare × ratio | GC time per request: bare × ratio | heap per idle connection: bare × ratio | memory per idle connection: bare × ratio |',
     '| --- | --- | --- | --- | --- | --- | --- |',
@@ -33,14 +33,14 @@ export function useSection(uses: readonly Use[], { processes, windows, idle }: U
     '',
     `In this benchmark, an HTTP/1.1 server gets its requests on ${String(concurrent)} kept-alive connections, an HTTP/2 server on ${String(sessionCount)} sessions. A WebSocket server gets`,
     `messages on ${String(concurrent)} WebSockets and sends each message back. Each of its new connections has one upgrade, one message and one close.`,
-    `At most ${String(mostIdleSessions)} idle HTTP/2 sessions and idle WebSockets are opened.`,
+    `The benchmark opens at most ${String(mostIdleSessions)} idle HTTP/2 sessions and idle WebSockets.`,
     '',
     'The variant *as in the chart* has a probe port and a route label. It has no probe paths on its own port, and its metrics are',
     `scraped every ${String(scrapeInterval / 1_000)} s. The variant *everything on* adds a request timeout, a limit of requests in flight, an audit log, a debug`,
     'socket and a checkpoint.',
     '',
-    'The ratios of CPU times have their 95 % interval in brackets: pairs of processes are drawn first, then windows inside each pair.',
-    'The first two rows compare a bare server with another bare server. These rows show how much two processes with the same code differ.',
+    'The ratios of CPU times have their 95 % interval in brackets. The interval is bootstrapped: pairs of processes are drawn first, then windows inside each pair.',
+    'The first two rows of the table compare a bare server with another bare server. They show how much two processes with the same code differ.',
   ];
 }
 
