@@ -172,7 +172,7 @@ test('P-054 a server that listens after the beginning of the shutdown is closed,
   serving.server.on('listening', () => (address = serving.server.address()));
   const closed = once(serving.server, 'close');
   await serving.listen();
-  assert.notEqual(address, null, "the program's own listeners must see that it listens");
+  assert.notEqual(address, null, "the program's own listeners must see that the server listens");
   await closed;
   await parts.clock.advanceUntil('the end', parts.handle.ended);
   assert.deepEqual(parts.starts, []);

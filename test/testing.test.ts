@@ -48,7 +48,7 @@ test('runShutdown skips the delay from code and from the environment, but runs t
   duck.addDestroyHook('pool', () => calls.push('destroy'));
   const { record } = await runShutdown(server, (origin) => ask(origin));
   assert.deepEqual(calls, ['post-start', 'pre-shutdown', 'destroy']);
-  assert.ok(record.durationMs < 5_000, `took ${String(record.durationMs)} ms`);
+  assert.ok(record.durationMs < 5_000, `the shutdown took ${String(record.durationMs)} ms`);
 });
 
 describe('a run of runShutdown', { concurrency: 4 }, () => {
@@ -102,7 +102,7 @@ describe('a run of runShutdown', { concurrency: 4 }, () => {
       { during: '/slow' },
     );
     assert.deepEqual(result, [200, 200, 200]);
-    assert.equal(record.requests.answered, 1, 'since the shutdown began');
+    assert.equal(record.requests.answered, 1, 'the record must count only the requests since the shutdown began');
   });
 
   test('a probe that the callback of runShutdown sends does not begin the shutdown', async () => {

@@ -64,7 +64,7 @@ test('A-087, A-088, A-092 a failing endpoint responds with 500 and every check i
     body: '[+]ping ok\n[+]log ok\n[-]bad failed: reason withheld\n[+]good ok\nlivez check failed\n',
   });
   assert.deepEqual(under.ask('/livez?verbose'), answer);
-  assert.deepEqual(under.ask('/LiveZ/'), answer, 'the name must be that of the endpoint, not of the URL');
+  assert.deepEqual(under.ask('/LiveZ/'), answer, 'the last line must have the name of the endpoint, not of the URL');
 });
 
 test('A-088, A-089 an excluded check is not run and is listed as excluded', () => {
@@ -99,7 +99,7 @@ test("A-070 each check has its own path, which contains slashes if the check's n
   under.health.addReadyz('cache/warm', () => runs++);
   under.health.addReadyz('bad', fails);
   assert.equal(under.bodyOf('/readyz/cache/warm'), 'ok');
-  assert.equal(runs, 1, 'only this check may run');
+  assert.equal(runs, 1, 'only the check that the path names may run');
   assert.equal(under.statusOf('/readyz/warm'), 404);
   assert.equal(under.statusOf('/readyz/ping/'), 404);
 });
@@ -214,7 +214,7 @@ test('A-181 the result of a check is counted when a probe of a whole endpoint ru
     'readyz shutdown: passed',
   ]);
   assert.equal(await under.health.readyz.passes(), false);
-  assert.deepEqual(under.observer.checkResults, [], 'the start runs this check, not a probe');
+  assert.deepEqual(under.observer.checkResults, [], 'the start of the lifecycle must run this check, not a probe');
 });
 
 test('P-088 the lifecycle can run the checks although no probe has arrived', async () => {

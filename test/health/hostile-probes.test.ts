@@ -46,7 +46,7 @@ test('A-088, A-089, P-085 excluding a group excludes all of its checks, and each
   );
   assert.equal(under.bodyOf('/readyz?exclude=etcd'), 'ok');
   assert.equal(under.statusOf('/readyz?exclude=etcd-0'), 500);
-  assert.equal(under.statusOf('/readyz/etcd'), 404, 'a group has no path');
+  assert.equal(under.statusOf('/readyz/etcd'), 404, 'a group of checks must have no path');
 });
 
 test('A-089 an excluded name is compared with checks before groups, and excludes both a check and a group of that name', () => {
@@ -176,7 +176,10 @@ test('the work for a probe grows only linearly with the length of its query, eve
   const [once, fiftyfold] = [cost(short), cost(long)];
   // The long query has fifty times as many names. Linear work takes fifty times as long, and garbage collection adds to
   // that. If each name were compared with every other name, the work would take 2500 times as long.
-  assert.ok(fiftyfold < 500 * Math.max(once, 1_000), `${String(once)} µs and ${String(fiftyfold)} µs`);
+  assert.ok(
+    fiftyfold < 500 * Math.max(once, 1_000),
+    `the short query took ${String(once)} µs and the long query ${String(fiftyfold)} µs`,
+  );
 });
 
 test('no probe URL causes an exception, and every response is one of the known kinds', () => {

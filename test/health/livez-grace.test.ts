@@ -49,7 +49,7 @@ test('A-075, P-087 with livezGracePeriod /livez passes without running the check
     assert.equal(under.bodyOf('/livez/poststarthook/warm-up'), 'ok');
   }
   assert.equal(runs, 0);
-  assert.equal(under.statusOf('/healthz'), 500, '/healthz has no grace period');
+  assert.equal(under.statusOf('/healthz'), 500, 'the livez grace period must not apply to /healthz');
   assert.equal(runs, 1);
 
   await under.clock.advance(1);

@@ -112,7 +112,7 @@ test('a process that was suspended for more than two minutes does not fail the c
   under.ask('/livez');
   const now = under.clock.now.bind(under.clock);
   under.clock.now = () => now() + 60 * minute;
-  assert.equal(under.statusOf('/livez'), 200, 'the probe must arrive before the timer that is due');
+  assert.equal(under.statusOf('/livez'), 200, 'the probe must arrive before the due timer of the log flush');
 });
 
 test('A-077 the check "log" always passes and has no timer if the logger has no flush function', async () => {

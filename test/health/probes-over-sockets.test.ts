@@ -64,7 +64,7 @@ describeProbedAdapters((adapter) => {
     assert.equal((await next(client)).body, 'ok');
     client.send('x'.repeat(100_000));
     client.get('/livez/ping');
-    assert.equal((await next(client)).body, 'ok', 'the connection must work after it');
+    assert.equal((await next(client)).body, 'ok', 'the connection must serve further requests after the probe');
     const expects = `PUT /livez HTTP/1.1\r\n${host}Expect: 100-continue\r\nContent-Length: 4\r\n\r\n`;
     assert.equal((await ask(serving, expects)).body, 'ok');
     const upgrade = `GET /livez HTTP/1.1\r\n${host}Connection: Upgrade\r\nUpgrade: h2c\r\n\r\n`;

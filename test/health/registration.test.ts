@@ -92,7 +92,7 @@ test('A-077, P-073 the log is flushed from the start of a lifecycle to its end, 
     onStart: () => undefined,
   });
   await clock.advance(600_000);
-  assert.equal(flushes, 0, 'no flush before the start');
+  assert.equal(flushes, 0, 'the log must not be flushed before the start of the lifecycle');
   parts.startup.begin();
   await clock.advance(600_000);
   assert.equal(flushes, 11);

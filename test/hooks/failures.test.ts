@@ -66,6 +66,6 @@ test('A-044, P-095 a failed post-start hook is one log line, /readyz fails with 
   assert.deepEqual(hookFailures, [
     { kind: 'post-start', name: 'warm-up', error: 'post-start hook "warm-up" failed: no cache' },
   ]);
-  assert.ok(Number(durationMs) < 10_000, 'a server that was never ready has no delay');
+  assert.ok(Number(durationMs) < 10_000, 'the shutdown of a server that was never ready must have no delay');
   assert.equal(program.lines.filter(({ msg }) => msg === 'hook failed').length, 1);
 });

@@ -30,7 +30,7 @@ test('A-061, P-095, P-098 a hook that hangs fails at its time limit, and its Abo
   const outcome = outcomeOf(runHook(hook, { clock, limit: 3_000 }));
   await clock.advance(2_999);
   assert.equal(signal?.aborted, false);
-  assert.ok(!('failure' in outcome), 'too early');
+  assert.ok(!('failure' in outcome), 'the hook must not end before its time limit');
   await clock.advance(1);
   assert.equal(codeOf(outcome.failure), 'LAMEDUCK_ERR_HOOK_TIMED_OUT');
   assert.equal(outcome.failure?.error.message, 'destroy hook "pool" had not ended after 3s');

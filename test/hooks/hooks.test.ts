@@ -191,7 +191,10 @@ test('destroy hooks share one time limit, and a hook for which no time is left i
   hooks.add('destroy', 'hangs', hangs, 60_000);
   const startedAt = clock.now();
   await clock.advanceUntil('the end of the destroy hooks', hooks.runDestroy('test', 2_000, never));
-  assert.ok(clock.now() - startedAt <= 2_020, 'the hook must run after the limit of all');
+  assert.ok(
+    clock.now() - startedAt <= 2_020,
+    'the hook must still be called after the time limit of all destroy hooks',
+  );
   assert.deepEqual(notes, ['at-once', 'asks-too-late']);
   assert.deepEqual(
     hooks.failures.map(({ name, error }) => `${name}: ${error.message}`),

@@ -119,7 +119,10 @@ for (const [status, text] of answers) {
           server.on('upgrade', (_request, socket) => {
             socket[method](Buffer.from(text));
             socket.on('data', () => undefined).on('error', () => undefined);
-            assert.ok(!Object.hasOwn(socket, 'write') && !Object.hasOwn(socket, 'end'), 'the methods are Node’s again');
+            assert.ok(
+              !Object.hasOwn(socket, 'write') && !Object.hasOwn(socket, 'end'),
+              'the response must have the methods of Node again',
+            );
           });
         },
       });

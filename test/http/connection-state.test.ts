@@ -35,7 +35,7 @@ function check(state: ConnectionState, changes: { readonly [Event in ConnectionE
   for (const event of events) {
     const after = next(state, event);
     assert.deepEqual(after, changes[event.is] ?? state, `${state.is}, ${event.is}`);
-    if (!(event.is in changes)) assert.equal(after, state, 'the same object');
+    if (!(event.is in changes)) assert.equal(after, state, 'the state must be the same object');
   }
 }
 

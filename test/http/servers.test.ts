@@ -45,7 +45,7 @@ it('P-090 each event of a server counts as a sign that the event loop is running
   t.after(() => server.close());
   const before = signs;
   assert.equal((await fetch(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}`)).status, 200);
-  assert.equal(signs, before + 2, 'a connection and a request');
+  assert.equal(signs, before + 2, 'the server must have one connection and one request');
 });
 
 /** manageOpen adds a lifecycle to servers that already listen. In production, only lameduck/register does this. */
@@ -115,7 +115,7 @@ describeAdapters((adapter) => {
     client.get('/leaving');
     assert.equal((await client.reader.next())?.isClose, true);
     await silent.reader.ended;
-    assert.equal(silent.reader.error, undefined, 'a FIN');
+    assert.equal(silent.reader.error, undefined, 'the server must end the connection with a FIN');
     silent.socket.end();
     const { exitCode, phases } = await ended;
     assert.equal(exitCode, 0);

@@ -16,7 +16,11 @@ const reportable = signalNames.filter((name) => name !== 'NotAcceptingNewRequest
 function recorded(retryAfter: boolean): { lifecycle: Lifecycle; order: SignalName[] } {
   const order: SignalName[] = [];
   const lifecycle = createLifecycle(retryAfter, (name) => {
-    assert.equal(signalNamed(lifecycle, name).hasSignaled, false, `${name} must not be visible before it is recorded`);
+    assert.equal(
+      signalNamed(lifecycle, name).hasSignaled,
+      false,
+      `the lifecycle signal ${name} must not be visible before it is recorded`,
+    );
     order.push(name);
   });
   return { lifecycle, order };
@@ -31,20 +35,20 @@ function shuffled<Value>(values: readonly Value[], random: () => number): Value[
 
 function signalNamed({ signals }: Lifecycle, name: SignalName): { readonly hasSignaled: boolean } {
   const found = Object.values(signals).find((signal) => signal.name === name);
-  assert.ok(found, `no signal is named ${name}`);
+  assert.ok(found, `no lifecycle signal is named ${name}`);
   return found;
 }
 
 function assertSatisfiesGraph(order: readonly SignalName[], retryAfter: boolean, reports: readonly string[]): void {
   const graph = graphOf(retryAfter);
-  assert.equal(new Set(order).size, order.length, `a signal fired twice: ${order.join()}`);
+  assert.equal(new Set(order).size, order.length, `a lifecycle signal fired twice: ${order.join()}`);
   order.forEach((name, index) => {
     const before = order.slice(0, index);
     const { after, unless } = graph[name];
     const story = `${name} in ${order.join()} for reports ${reports.join()}`;
     assert.ok(
       after.every((other) => before.includes(other)),
-      `too early: ${story}`,
+      `a lifecycle signal fired too early: ${story}`,
     );
     assert.ok(unless === undefined || !before.includes(unless), `impossible: ${story}`);
   });

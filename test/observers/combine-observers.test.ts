@@ -4,7 +4,7 @@ import { combineObservers } from '../../src/observers/combine-observers.ts';
 import { silent } from '../../src/observers/logging.ts';
 import { RecordingObserver } from '../support/recording-observer.ts';
 
-test('several observers each receive every call, in order', () => {
+test('several observers of a lifecycle each receive every call, in order', () => {
   const order: string[] = [];
   const names = Object.keys(silent) as (keyof typeof silent)[];
   const recording = (who: string): typeof silent =>
@@ -20,7 +20,7 @@ test('several observers each receive every call, in order', () => {
   );
 });
 
-test('several observers are called as methods of their own objects', () => {
+test('several observers of a lifecycle are called as methods of their own objects', () => {
   const observer = new RecordingObserver();
   combineObservers([observer]).onCheckResult('readyz', 'ping', true);
   assert.deepEqual(observer.checkResults, ['readyz ping: passed']);

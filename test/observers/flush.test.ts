@@ -147,7 +147,7 @@ test('A-077 pino is flushed through its callback, for every destination', async 
   const waiting: Callback[] = [];
   const slow = { write: () => true, flush: (done: Callback) => waiting.push(done) };
   const flushing = flushOf(pino({}, slow as unknown as DestinationStream));
-  assert.equal(await stateOf(() => flushing?.()), 'done', 'the first flush');
+  assert.equal(await stateOf(() => flushing?.()), 'done', 'the first flush must be complete');
   waiting.shift()?.();
   let state = 'pending';
   const done = Promise.resolve(flushing?.()).then(() => (state = 'done'));
@@ -158,7 +158,7 @@ test('A-077 pino is flushed through its callback, for every destination', async 
   assert.equal(
     await stateOf(() => flushOf(pino({}, { write: () => true }))?.()),
     'done',
-    'a destination without a flush',
+    'a destination without a flush function must count as flushed',
   );
   assert.equal(await stateOf(() => flushOf(pino({ enabled: false }))?.()), 'done');
 });

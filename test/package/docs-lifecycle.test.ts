@@ -39,7 +39,8 @@ for (const shutdownSendRetryAfter of [false, true]) {
       return (shutdownSendRetryAfter ? lines.at(-1) : lines[0]) as number;
     };
     for (const [name, { after }] of Object.entries(graphOf(shutdownSendRetryAfter))) {
-      for (const earlier of after) assert.ok(lineOf(earlier) < lineOf(name as SignalName), `${earlier} before ${name}`);
+      for (const earlier of after)
+        assert.ok(lineOf(earlier) < lineOf(name as SignalName), `the page must show ${earlier} before ${name}`);
     }
   });
 }

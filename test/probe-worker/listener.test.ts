@@ -197,13 +197,17 @@ test('of 1000 half-open connections the probe port keeps the latest 256, and sti
   }
   await until(() => sockets.filter((socket) => !socket.closed).length <= 256);
   const open = sockets.map((socket) => !socket.closed);
-  assert.equal(open.lastIndexOf(false) < open.indexOf(true), true, 'the oldest connections must be closed');
+  assert.equal(open.lastIndexOf(false) < open.indexOf(true), true, 'the probe port must close the oldest connections');
   const probed = probe(port, '/livez');
   await until(() => asked.length === 2);
   resolve(passed);
   assert.equal((await probed).status, 200);
   answerPatient(passed);
-  assert.match(await patientText, /^HTTP\/1\.1 200 OK\r\n/, 'a connection that waits for its response must stay open');
+  assert.match(
+    await patientText,
+    /^HTTP\/1\.1 200 OK\r\n/,
+    'a connection of the probe port that waits for its response must stay open',
+  );
 });
 
 test('if 256 connections of the probe port wait for a response, the oldest is closed for the next probe', async (t) => {

@@ -134,7 +134,7 @@ describe('the probe port during the shutdown', () => {
     };
     const [end1, end2] = await Promise.all([end(program), end(without)]);
     assert.deepEqual((await program.finalLine())['heldBy'], []);
-    assert.ok(end1 - end2 < 900, `${String(end1 - end2)} ms later than without a thread`);
+    assert.ok(end1 - end2 < 900, `the process ended ${String(end1 - end2)} ms later than without a probe thread`);
     const queue = disposed(
       t,
       new ProcessUnderTest('works-a-queue.ts', { LAMEDUCK_PROBE_PORT: String(await reservePort()) }),
@@ -259,7 +259,7 @@ describe('errors of the probe port', { concurrency: 2 }, () => {
       answer: () => passed,
       shutdown: () => undefined,
       onListening: () => {
-        assert.fail('it listens');
+        assert.fail('the probe port must not listen');
       },
       onFailure: (error) => {
         failures.push(error);

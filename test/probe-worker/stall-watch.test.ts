@@ -35,7 +35,7 @@ class WatchUnderTest {
   }
 }
 
-test('P-090 the length of a stall is the time of the ticks without a heartbeat', async () => {
+test('P-090 the length of a stall of the event loop is the time of the ticks without a heartbeat', async () => {
   const under = new WatchUnderTest();
   await under.pass(30, 100);
   assert.equal(under.watch.stalledMs, 3_000);
@@ -61,7 +61,7 @@ test('a probe that checks an idle process for a stall adds only the time that is
   assert.equal(under.watch.stalledMs, 100);
 });
 
-test('a stall below the limit is not reported', async () => {
+test('a stall of the event loop below the limit is not reported', async () => {
   const under = new WatchUnderTest();
   await under.pass(49, 100);
   await under.pass(1, 100, { beats: true });

@@ -36,7 +36,7 @@ for (const parent of [
   });
 }
 
-test('P-065 the warning names the package manager by its own name', () => {
+test('P-065 the warning about a launcher names the package manager by its own name', () => {
   assert.match(describeLauncher(['node', '/usr/bin/pnpm', 'serve', ''], pnpm) ?? '', /^started by "pnpm run serve", /);
 });
 

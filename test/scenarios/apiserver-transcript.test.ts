@@ -110,7 +110,7 @@ for (const retryAfter of [false, true]) {
           `${path} must pass until the listener closes: ${saws.join()}`,
         );
         const isGreenAfterSignal = of(path).some(({ saw, at }) => saw === '200' && at > signalAt + period);
-        assert.ok(isGreenAfterSignal, `${path} must respond after the signal: ${saws.join()}`);
+        assert.ok(isGreenAfterSignal, `${path} must respond after the process signal: ${saws.join()}`);
       }
       const told = of('kept').find(({ isClose }) => isClose === true)?.at ?? Infinity;
       assert.ok(
@@ -130,7 +130,7 @@ for (const retryAfter of [false, true]) {
         outlived >= left / 2,
         `the silent socket must stay open until it has been silent for one second: ${String(outlived)} of ${String(left)}`,
       );
-      assert.equal(silent.reader.error, undefined, 'ended by FIN');
+      assert.equal(silent.reader.error, undefined, 'the server must end the connection with a FIN');
     });
   });
 }

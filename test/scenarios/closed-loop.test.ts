@@ -76,7 +76,7 @@ async function shutDownUnderLoad(
   assert.deepEqual({ lost: account.lost, failed: account.failed }, { lost: [], failed: 0 });
   const record = await server.finalLine();
   assert.deepEqual(record['unfinished'], []);
-  assert.ok(account.answered > answeredBefore, 'some requests must be served after the signal');
+  assert.ok(account.answered > answeredBefore, 'some requests must be served after the process signal');
   // A client ends when its new connection is refused. This may happen only after the server has announced the close of
   // the client's old connection.
   //

@@ -65,7 +65,7 @@ test('A-206 10 000 requests with SIGTERM in the middle have their audit lines, e
   for (const one of file.stages.values()) assert.deepEqual(one, whole);
 });
 
-test('after SIGKILL only the last audit events are missing', async (t) => {
+test('after SIGKILL only the last audit events are missing in the audit log', async (t) => {
   const file = disposed(t, new AuditFile());
   const served = disposed(t, audited(file.path));
   const client = await dial(await served.ready());

@@ -58,7 +58,7 @@ async function ended(program: ProcessUnderTest): Promise<number | null> {
 async function assertInTime(program: ProcessUnderTest): Promise<void> {
   const begun = await program.signaled('ShutdownInitiated');
   const took = Number((await program.finalLine())['time']) - Number(begun['time']);
-  assert.ok(took <= budgetMs + margin + 250, `the final line was written after ${String(took)} ms`);
+  assert.ok(took <= budgetMs + margin + 250, `the final log line was written after ${String(took)} ms`);
 }
 
 describe('a program that hinders its own shutdown', { concurrency: 4 }, () => {
@@ -87,7 +87,11 @@ describe('a program that hinders its own shutdown', { concurrency: 4 }, () => {
         const code = await ended(program);
         const final = await program.finalLine();
         const ran = program.lines.map(({ msg }) => msg).filter((msg) => msg === 'pool ended' || msg === 'own listener');
-        assert.deepEqual(ran, ['pool ended', 'own listener'], 'the destroy hook runs first, and then the listener');
+        assert.deepEqual(
+          ran,
+          ['pool ended', 'own listener'],
+          'the destroy hook must run first, and then the signal listener',
+        );
         assert.equal(code, codes[client], JSON.stringify(final));
         assert.equal(final['exitCode'], inLine[client]);
         await assertInTime(program);

@@ -16,7 +16,7 @@ void describe('the end of the process', { concurrency: 3 }, () => {
     assert.deepEqual(await program.exit, { code: 0, signal: null });
     const drained = await program.signaled('InFlightRequestsDrained');
     const final = await program.finalLine();
-    assert.ok(Number(final['time']) - Number(drained['time']) < 1_000, 'the process must not wait');
+    assert.ok(Number(final['time']) - Number(drained['time']) < 1_000, 'the process must not wait after its drain');
     assert.deepEqual(final['heldBy'], []);
   });
 

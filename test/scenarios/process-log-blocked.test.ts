@@ -46,7 +46,7 @@ test('A-077 the check "log" fails while the standard output of the process is no
   while ((await ask('/readyz')) !== 'ok') await setTimeout(50);
   await livez(/^\[\+\]log ok$/m);
   assert.equal(await ask('/fill'), 'EAGAIN');
-  assert.match(await ask('/livez?verbose'), /^\[\+\]log ok$/m, 'every line so far must have been written');
+  assert.match(await ask('/livez?verbose'), /^\[\+\]log ok$/m, 'every log line so far must have been written');
   // The line about the failed check is the first line that cannot be written. After this probe, the line is lost.
   await ask('/readyz');
   assert.equal(await livez(/^\[-\]/m), '[+]ping ok\n[-]log failed: reason withheld\nlivez check failed\n');

@@ -65,7 +65,7 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
     const { InFlightRequestsDrained, NotAcceptingNewRequest } = phases as Record<string, number>;
     const drain = Number(InFlightRequestsDrained) - Number(NotAcceptingNewRequest);
     // After an uncaught error, the drain lasts at most 2 s. After a process signal, it would last at most 25 s.
-    assert.ok(drain >= 1_990 && drain < 4_000, `${String(drain)} ms`);
+    assert.ok(drain >= 1_990 && drain < 4_000, `the drain took ${String(drain)} ms`);
     assert.equal((unfinished as Line[]).length, 1);
     assert.equal(exitCode, 82);
   });

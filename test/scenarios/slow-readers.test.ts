@@ -88,7 +88,7 @@ void describe('clients that read slowly', { skip, concurrency: 3 }, () => {
     const destroyed = Number((await server.line('destroyed', ({ msg }) => msg === 'destroyed'))['time']);
     await exit;
     const ended = Number((await server.finalLine())['time']);
-    assert.ok(ended - destroyed > 1_500, `${String(ended - destroyed)} ms`);
+    assert.ok(ended - destroyed > 1_500, `the process ended ${String(ended - destroyed)} ms after the destroy hook`);
   });
 
   test('P-025 at the end of the shutdown budget, a client that has not acknowledged all bytes is named in the log, and the exit code is 80', async (t) => {
@@ -134,6 +134,6 @@ void describe('clients that read slowly', { skip, concurrency: 3 }, () => {
     });
     assert.deepEqual(await exit, { code: 0, signal: null });
     const { durationMs } = (await server.finalLine()) as { durationMs?: number };
-    assert.ok(Number(durationMs) < 12_000, `${String(durationMs)} ms`);
+    assert.ok(Number(durationMs) < 12_000, `the shutdown took ${String(durationMs)} ms`);
   });
 });

@@ -96,7 +96,7 @@ test('an unknown option is rejected with the nearest name', () => {
   ]);
 });
 
-test('null counts as a given value, and is rejected', () => {
+test('an option whose value is null counts as given, and is rejected', () => {
   assert.match(problems({ shutdownDelayDuration: null })[0] ?? '', /^shutdownDelayDuration: null from code: /);
 });
 

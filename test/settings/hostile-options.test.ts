@@ -177,7 +177,7 @@ test('a value of the greatest length that the environment can hold is rejected q
     const begun = process.cpuUsage();
     const lines = refused({}, Object.fromEntries(names.map((name) => [variableOf(name), text])));
     const { user, system } = process.cpuUsage(begun);
-    assert.ok(user + system < 2_000_000, `took ${String(user + system)} µs`);
+    assert.ok(user + system < 2_000_000, `the rejection took ${String(user + system)} µs of CPU time`);
     for (const line of lines) assert.match(line, /^.{1,500}$/);
   }
 });

@@ -199,7 +199,7 @@ test('a setting for a file is either off, or an absolute path', () => {
   for (const given of [1, null, ['/a']]) assert.match(refused(file.fromCode(given)), /or off$/);
 });
 
-test('P-090 a stall limit is at least one second, or off', () => {
+test('P-090 a stall limit of the event loop is at least one second, or off', () => {
   assert.deepEqual(stallLimit.fromText('1s'), { value: 1_000 });
   assert.deepEqual(stallLimit.fromText('0s'), { value: 0 });
   assert.deepEqual(stallLimit.fromCode(0), { value: 0 });

@@ -38,7 +38,7 @@ test('runShutdown rejects for a server that never becomes ready, with the names 
   duck.addPostStartHook('warm-up', () => new Promise(() => undefined));
   duck.addDestroyHook('pool', () => (isDestroyed = true));
   await assert.rejects(
-    runShutdown(server, () => assert.fail('not to be called'), { timeout: '100ms' }),
+    runShutdown(server, () => assert.fail('runShutdown() must not call its callback'), { timeout: '100ms' }),
     {
       code: 'LAMEDUCK_ERR_NEVER_READY',
       message: 'runShutdown(): the server was not ready after 100ms; failing: database, poststarthook/warm-up',
@@ -54,7 +54,7 @@ test('runShutdown rejects at once for a server that is shut down before it was r
     return new Promise(() => undefined);
   });
   await assert.rejects(
-    runShutdown(server, () => assert.fail('not to be called')),
+    runShutdown(server, () => assert.fail('runShutdown() must not call its callback')),
     {
       code: 'LAMEDUCK_ERR_NEVER_READY',
       message: /when its shutdown began; failing: poststarthook\/gives-up, shutdown$/,

@@ -48,7 +48,11 @@ test('the items of a List are read as objects, and each of their fields has its 
     ],
   );
   assert.equal(objects[0]?.lineOf(['spec', 'containers', 0, 'name']), 9);
-  assert.equal(objects[0].lineOf(['spec', 'containers', 0, 'image']), 9, 'a field that is absent');
+  assert.equal(
+    objects[0].lineOf(['spec', 'containers', 0, 'image']),
+    9,
+    'the parsed object must not have a field that the YAML text lacks',
+  );
   assert.equal(objects[0].lineOf(['status', 'phase']), 4);
 });
 

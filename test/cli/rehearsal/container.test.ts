@@ -116,7 +116,7 @@ for (const isolated of [isolation, []]) {
     container.killAll();
     await container.exited;
     const isAlive = (): boolean => container.pids.length > 0;
-    assert.equal(isAlive(), false, `${String(escaped)} descendants before`);
+    assert.equal(isAlive(), false, `the container had ${String(escaped)} descendants before it was killed`);
   });
 }
 

@@ -26,7 +26,11 @@ void describe('the simulated kubelet of a rehearsal', { concurrency: true }, () 
       ['podDeleted', 'preStopStarted', 'preStopEnded', 'stopSignal', 'containerExited', 'podStopped'],
     );
     const [signal] = pod.log.of('stopSignal');
-    assert.equal(signal?.detail['killAfterSeconds'], 4, 'the hook must count against the grace period');
+    assert.equal(
+      signal?.detail['killAfterSeconds'],
+      4,
+      'the time of the preStop hook must count against the grace period',
+    );
   });
 
   it('K-083, K-084 the simulated kubelet sends SIGKILL at the end of the grace period, at least two seconds after the stop signal', async (t) => {
@@ -38,7 +42,7 @@ void describe('the simulated kubelet of a rehearsal', { concurrency: true }, () 
     await pod.kubelet.delete();
     const [signal, kill] = [pod.log.of('stopSignal')[0], pod.log.of('killSignal')[0]];
     const tookMs = (kill?.at ?? 0) - (signal?.at ?? 0);
-    assert.ok(tookMs >= 1_999, `${String(tookMs)} ms`);
+    assert.ok(tookMs >= 1_999, `the kubelet took ${String(tookMs)} ms`);
     assert.equal(pod.log.of('containerExited')[0]?.detail['code'], 137);
   });
 
@@ -123,7 +127,11 @@ void describe('the simulated kubelet of a rehearsal', { concurrency: true }, () 
       containers: [containerSpec({ command: endsOnSigterm, probes: [liveness] })],
     });
     await other.event('probe');
-    assert.equal(pod.log.of('probe').length, 2, 'expected one probe at the start and one after the first result');
+    assert.equal(
+      pod.log.of('probe').length,
+      2,
+      'the kubelet must probe once at the start and once after the first result',
+    );
   });
 
   it('K-054, K-055 the simulated kubelet runs no other probe before the startup probe has succeeded', async (t) => {
@@ -151,7 +159,7 @@ void describe('the simulated kubelet of a rehearsal', { concurrency: true }, () 
     const finished = pod.log.of('containerExited')[1]?.at ?? 0;
     assert.ok(
       restarted.at - finished >= 999,
-      `${String(restarted.at - finished)} ms, with a back-off of a tenth of 10 s`,
+      `the container restarted after ${String(restarted.at - finished)} ms, with a back-off of a tenth of 10 s`,
     );
   });
 

@@ -70,7 +70,10 @@ void describe('the simulated kubelet while a postStart hook runs', { concurrency
     ]);
     const [ended, probe] = [pod.log.of('postStartEnded')[0], pod.log.of('probe')[0]];
     assert.equal(ended?.detail['failure'], undefined);
-    assert.ok((probe?.at ?? 0) > (ended?.at ?? 0), 'no probe before the hook has ended');
+    assert.ok(
+      (probe?.at ?? 0) > (ended?.at ?? 0),
+      'the kubelet must send no probe before the postStart hook has ended',
+    );
   });
 
   it('K-096 a container whose postStart hook fails is killed and restarted as after a crash', async (t) => {

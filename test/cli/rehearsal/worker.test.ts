@@ -98,7 +98,7 @@ test('K-046 a probe worker that was triggered between two ticks starts its next 
   await one.probed(1);
   const { looks } = one;
   await one.clock.advance(9_900);
-  assert.equal(one.looks, looks, 'the tick that was due at 10 s must not probe');
+  assert.equal(one.looks, looks, 'the probe worker must not probe at the tick that was due at 10 s');
   await one.clock.advance(100);
   await one.probed(2);
 });

@@ -94,7 +94,7 @@ describeAdapters((adapter) => {
     assert.equal(signal?.aborted, true);
     response?.writeHead(200, { 'X-Late': 'yes' });
     response?.end('too late');
-    assert.equal(answer?.isClose, true, 'the handler may still do something to the socket');
+    assert.equal(answer?.isClose, true, 'the socket must exist, because the handler may still use it');
     assert.equal(serving.traffic.requests.inFlight.totals.timedOut, 1);
   });
 

@@ -32,11 +32,15 @@ describeAdapters((adapter) => {
     assert.equal(refusal.isClose, true);
     assert.equal(refusal.body, 'The server is shutting down, please try again later.\n');
     await late.reader.ended;
-    assert.equal(late.reader.error, undefined, 'a FIN, not a reset');
+    assert.equal(late.reader.error, undefined, 'the server must end the connection with a FIN, not with a reset');
 
     kept.get('/kept');
     const served = await kept.reader.next();
-    assert.deepEqual([served?.status, served?.isClose], [200, true], 'a kept-alive connection is served in both modes');
+    assert.deepEqual(
+      [served?.status, served?.isClose],
+      [200, true],
+      'a kept-alive connection must be served with and without shutdownSendRetryAfter',
+    );
 
     held[0]?.end('done');
     assert.equal((await busy.reader.next())?.body, 'done');
@@ -69,7 +73,7 @@ describeAdapters((adapter) => {
     for (const client of [late, kept]) client.send(`POST / ${expecting}`);
     assert.equal((await late.reader.next())?.status, 429);
     await late.ended();
-    assert.equal(late.reader.error, undefined, 'a FIN, not a reset');
+    assert.equal(late.reader.error, undefined, 'the server must end the connection with a FIN, not with a reset');
     assert.equal((await kept.reader.next())?.status, 100);
     kept.send('hello');
     assert.equal((await kept.reader.next())?.body, 'hello');
@@ -82,7 +86,7 @@ describeAdapters((adapter) => {
     const serving = await serve(t, {
       adapter,
       shutdownDelayDuration: '300ms',
-      listener: () => assert.fail('the listener that decides must be called instead'),
+      listener: () => assert.fail('the checkContinue listener of the program must be called instead'),
       prepare: (server) =>
         server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
           if (request.url === '/no') response.writeHead(403).end();

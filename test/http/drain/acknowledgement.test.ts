@@ -60,7 +60,11 @@ test('the drain waits for an orphaned socket on a port of its servers only if it
   await acknowledgement.begin([], ports);
   assert.deepEqual(remotePorts(acknowledgement), [1]);
   await acknowledgement.look();
-  assert.deepEqual(remotePorts(acknowledgement), [1], 'the fourth socket may belong to another process');
+  assert.deepEqual(
+    remotePorts(acknowledgement),
+    [1],
+    'the drain must not wait for the fourth socket, which may belong to another process',
+  );
   await acknowledgement.look();
   assert.deepEqual(remotePorts(acknowledgement), []);
 });

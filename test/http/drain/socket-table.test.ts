@@ -74,13 +74,17 @@ for (const [address, little, big] of [
 test('an unacknowledged FIN does not count as a byte, in each TCP state with such a FIN', () => {
   for (const state of ['04', '09', '0B']) assert.equal(only(line({ state, queue: '00000065' })).bytes, 100, state);
   assert.equal(only(line({ state: '04', queue: '00000001' })).bytes, 0);
-  assert.equal(only(line({ state: '08' })).bytes, 100, 'CLOSE_WAIT: the FIN is the peer’s');
+  assert.equal(only(line({ state: '08' })).bytes, 100, 'in CLOSE_WAIT, the FIN is that of the peer');
 });
 
 test('an orphan is a socket that was closed with unacknowledged bytes', () => {
   for (const state of ['04', '09', '0B']) assert.equal(only(line({ state, inode: '0' })).isOrphan, true, state);
-  assert.equal(only(line({ state: '04' })).isOrphan, false, 'it is still open');
-  assert.equal(only(line({ state: '01', inode: '0' })).isOrphan, false, 'it has not been accepted yet');
+  assert.equal(only(line({ state: '04' })).isOrphan, false, 'a socket that is still open must not count as an orphan');
+  assert.equal(
+    only(line({ state: '01', inode: '0' })).isOrphan,
+    false,
+    'a socket that has not been accepted yet must not count as an orphan',
+  );
 });
 
 test("in the kernel's socket table, retransmissions and zero-window probes both count as unanswered", () => {

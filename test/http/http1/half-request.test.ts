@@ -68,12 +68,12 @@ describeAdapters((adapter) => {
     const waited = [used, unused].map(async (client) => {
       const trickling = trickle(client, '\n\r');
       assert.ok((await client.ended()) - since >= silenceBeforeClose);
-      assert.equal(client.reader.error, undefined, 'a FIN, not a reset');
+      assert.equal(client.reader.error, undefined, 'the server must end the connection with a FIN, not with a reset');
       await trickling;
     });
     const record = await ended;
     assert.equal(record.exitCode, 0);
-    assert.ok(record.durationMs < record.budgetMs / 2, `after ${String(record.durationMs)} ms`);
+    assert.ok(record.durationMs < record.budgetMs / 2, `the shutdown took ${String(record.durationMs)} ms`);
     await Promise.all(waited);
   });
 
@@ -102,8 +102,8 @@ describeAdapters((adapter) => {
     await until(() => [...serving.traffic.connections].some(({ socket }) => isInMessage(socket)));
     const { since, ended } = shutdownOf(serving);
     const waited = ((await client.ended()) - since) * pace;
-    assert.equal(client.reader.error, undefined, 'a FIN, not a reset');
-    assert.ok(waited >= 1_500 && waited < 2_400, `after ${waited.toFixed(0)} ms`);
+    assert.equal(client.reader.error, undefined, 'the server must end the connection with a FIN, not with a reset');
+    assert.ok(waited >= 1_500 && waited < 2_400, `the connection ended after ${waited.toFixed(0)} ms`);
     const record = await ended;
     assert.deepEqual([record.exitCode, record.requests.cut], [0, 0]);
   });
@@ -116,13 +116,17 @@ describeAdapters((adapter) => {
     });
     const client = await serving.dial({ allowHalfOpen: true });
     client.send('POST /upload HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10000000\r\n\r\n');
-    assert.equal((await client.reader.next())?.isClose, false, 'answered before the shutdown');
+    assert.equal(
+      (await client.reader.next())?.isClose,
+      false,
+      'the response before the shutdown must not have Connection: close',
+    );
     const end = client.ended();
     const trickling = trickle(client, 'x');
     const { since, ended } = shutdownOf(serving);
     const waited = ((await end) - since) * pace;
-    assert.equal(client.reader.error, undefined, 'a FIN, not a reset');
-    assert.ok(waited >= 1_000 && waited < 2_000, `ended after ${waited.toFixed(0)} ms`);
+    assert.equal(client.reader.error, undefined, 'the server must end the connection with a FIN, not with a reset');
+    assert.ok(waited >= 1_000 && waited < 2_000, `the connection ended after ${waited.toFixed(0)} ms`);
     client.socket.end();
     await trickling;
     assert.equal((await ended).exitCode, 0);
@@ -146,7 +150,7 @@ describeAdapters((adapter) => {
       await until(() => serving.traffic.connections.size === 2);
       const record = await shutdownOf(serving).ended;
       assert.deepEqual([record.exitCode, record.requests.cut], [0, 0]);
-      assert.ok(record.durationMs < 3_000, `after ${String(record.durationMs)} ms`);
+      assert.ok(record.durationMs < 3_000, `the shutdown took ${String(record.durationMs)} ms`);
     },
   );
 }, 3);
@@ -172,13 +176,13 @@ describeAdaptersInTurn((adapter) => {
     const waited = ((await client.ended()) - since) * pace;
     assert.ok(
       waited < longestBodyAfterResponse - 50,
-      `the connection must end by the size of the upload, but ended after ${waited.toFixed(0)} ms`,
+      `the server must end the connection because of the size of the upload, but ended it after ${waited.toFixed(0)} ms`,
     );
     client.send('x'.repeat(1_000_000));
     const closed = once(client.socket, 'close');
     client.socket.end();
     assert.equal((await ended).exitCode, 0);
     await closed;
-    assert.equal(client.reader.error, undefined, 'a FIN, not a reset');
+    assert.equal(client.reader.error, undefined, 'the server must end the connection with a FIN, not with a reset');
   });
 });

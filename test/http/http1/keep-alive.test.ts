@@ -39,7 +39,7 @@ describeAdapters((adapter) => {
       'Connection: close must be sent before NotAcceptingNewRequest',
     );
     await client.reader.ended;
-    assert.equal(client.reader.error, undefined, 'ended by FIN');
+    assert.equal(client.reader.error, undefined, 'the server must end the connection with a FIN');
     assert.equal((await ended).exitCode, 0);
   });
 
@@ -61,7 +61,10 @@ describeAdapters((adapter) => {
     assert.equal(response.isClose, true);
     const record = await ended;
     assert.deepEqual(record.requests, { answered: 1, refused: 0, aborted: 0, cut: 0 });
-    assert.ok(record.durationMs < silenceBeforeClose, 'after Connection: close, the drain must not wait for silence');
+    assert.ok(
+      record.durationMs < silenceBeforeClose,
+      'after a response with Connection: close, the drain must not wait until the connection is silent',
+    );
   });
 
   it('P-001 a response that its handler has passed to Object.seal() gets no Connection: close, and every other response does', async (t) => {
@@ -86,7 +89,7 @@ describeAdapters((adapter) => {
     assert.equal((await other.reader.next())?.isClose, true);
     assert.equal((await sealed.reader.next())?.isClose, false);
     await sealed.reader.ended;
-    assert.equal(sealed.reader.error, undefined, 'ended by a FIN');
+    assert.equal(sealed.reader.error, undefined, 'the server must end the connection with a FIN');
     const { exitCode, stepFailures } = await ended;
     assert.deepEqual({ exitCode, stepFailures }, { exitCode: 0, stepFailures: [] });
   });
@@ -118,10 +121,11 @@ describeAdapters((adapter) => {
     const [usedEnd, preconnectedEnd] = await Promise.all([used.ended(), preconnected.ended()]);
     used.socket.end();
     preconnected.socket.end();
-    for (const { reader } of [used, preconnected]) assert.equal(reader.error, undefined, 'no reset');
+    for (const { reader } of [used, preconnected])
+      assert.equal(reader.error, undefined, 'the server must not reset the connection');
     assert.ok(
       usedEnd - since >= silenceBeforeClose,
-      `a silent connection must stay open for one second after the signal: ${String(usedEnd - since)}`,
+      `a silent connection must stay open for one second after the process signal, but ended after ${String(usedEnd - since)} ms`,
     );
     assert.ok(preconnectedEnd - since >= silenceBeforeClose);
     assert.equal((await ended).exitCode, 0);
@@ -227,7 +231,7 @@ describeAdapters((adapter) => {
     assert.equal(
       afterShutdownDelayDuration.hasSignaled,
       false,
-      'the keep-alive timeout must end it, long before the drain',
+      'the keep-alive timeout must end the connection, long before the drain does',
     );
   });
 
@@ -285,7 +289,7 @@ async function answersWhileLeaving(
   const responses: Response[] = [];
   for (const [index, client] of clients.entries()) {
     const response = await client.reader.next();
-    assert.ok(response, `an answer to form ${String(index)}`);
+    assert.ok(response, `the response to the request in form ${String(index)} must arrive`);
     responses.push(response);
     client.socket.end();
   }

@@ -31,8 +31,8 @@ describeKinds((kind) => {
         sessions++;
       }
       const { isWhole, code } = await client.request('/');
-      assert.ok(isWhole || code === 7, `lost with code ${String(code)}`);
+      assert.ok(isWhole || code === 7, `a request was lost with the HTTP/2 error code ${String(code)}`);
     }
-    assert.ok(sessions > 5 && sessions < 100, `${String(sessions)} sessions`);
+    assert.ok(sessions > 5 && sessions < 100, `the clients used ${String(sessions)} sessions`);
   });
 });

@@ -236,7 +236,7 @@ describeKinds((kind) => {
           const { isWhole, code } = await client.request('/x');
           if (isWhole) answered++;
           else if (code === 7) refused++;
-          else assert.fail(`lost with code ${String(code)}`);
+          else assert.fail(`a request was lost with the HTTP/2 error code ${String(code)}`);
           await setTimeout(10);
         }
         assert.equal(delay.hasSignaled, false, 'each client must receive its GOAWAY within the delay');
@@ -244,7 +244,7 @@ describeKinds((kind) => {
     );
     const late = await serving.dial();
     assert.equal((await late.request('/late')).body, '/late');
-    assert.ok(answered > 8, `${String(answered)} answered, ${String(refused)} refused`);
+    assert.ok(answered > 8, `${String(answered)} requests were answered, ${String(refused)} were refused`);
     assert.equal((await ended).exitCode, 0);
   });
 });

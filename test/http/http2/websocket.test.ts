@@ -84,7 +84,7 @@ describeKinds((kind) => {
     const [code, said] = await closed;
     assert.deepEqual([code, String(said)], [1001, reason]);
     assert.deepEqual([record.exitCode, record.longRunningEnded], [0, 1]);
-    assert.ok(record.durationMs < 900, `waited for ${String(record.durationMs)} ms`);
+    assert.ok(record.durationMs < 900, `the shutdown waited for ${String(record.durationMs)} ms`);
   });
 
   it('P-039 a WebSocket over HTTP/2 whose peer does not respond ends when the grace period ends', async (t) => {

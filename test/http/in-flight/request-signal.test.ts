@@ -9,7 +9,11 @@ test('P-028 the AbortSignal of an ordinary request is aborted only at the deadli
     listener: (request) => {
       const signal = serving.handle.abortSignal(request);
       signal.addEventListener('abort', () => reasons.push((signal.reason as Error).message));
-      assert.equal(serving.handle.abortSignal(request), signal, 'the same one each time');
+      assert.equal(
+        serving.handle.abortSignal(request),
+        signal,
+        'abortSignal() must return the same AbortSignal each time',
+      );
     },
   });
   const client = await serving.dial();

@@ -176,7 +176,7 @@ test('P-041 an upgrade on an open connection is rejected after the listener has 
     },
     prepare: (server) => {
       server.on('upgrade', () => {
-        assert.fail('never reaches the program');
+        assert.fail('the rejected upgrade must never reach the program');
       });
     },
   });

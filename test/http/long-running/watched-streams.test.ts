@@ -51,7 +51,7 @@ describeAdapters((adapter) => {
     await until(() => client.reader.received > 0);
     const { exitCode } = await serving.handle.shutdown('test', { budget: 100 });
     assert.equal(exitCode, 80);
-    assert.equal(await client.reader.next(), undefined, 'there is no last chunk');
+    assert.equal(await client.reader.next(), undefined, 'the cut response must not have a last chunk');
     const [{ method, route, isEventStream } = {}] = serving.unfinished;
     assert.deepEqual([method, route, isEventStream], ['POST', '/chat', true]);
   });

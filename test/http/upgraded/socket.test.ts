@@ -66,7 +66,7 @@ describeAdapters((adapter) => {
     assert.deepEqual(serving.traffic.counts, { connections: 1, requestsInFlight: 0, longRunningRequests: 1 });
     const { ended } = shutdownOf(serving);
     await client.ended();
-    assert.equal(client.reader.error, undefined, 'a FIN, not a reset');
+    assert.equal(client.reader.error, undefined, 'the server must end the connection with a FIN, not with a reset');
     const record = await ended;
     assert.deepEqual([record.exitCode, record.longRunningEnded], [0, 1]);
   });
@@ -99,7 +99,7 @@ describeAdapters((adapter) => {
     await client.ended();
     const record = await ended;
     assert.deepEqual([record.exitCode, record.longRunningEnded], [0, 1]);
-    assert.ok(record.durationMs < 3_000, 'not at the end of the grace period');
+    assert.ok(record.durationMs < 3_000, 'the drain must not wait until the end of the grace period');
   });
 });
 
@@ -138,7 +138,10 @@ test('P-040 the server reads from a peer that keeps sending after the FIN, and d
     clearInterval(chatter);
   });
   const record = await ended;
-  assert.ok(record.durationMs >= 2_500 && record.durationMs < 6_000, `destroyed after ${String(record.durationMs)} ms`);
+  assert.ok(
+    record.durationMs >= 2_500 && record.durationMs < 6_000,
+    `the socket was destroyed after ${String(record.durationMs)} ms`,
+  );
   assert.deepEqual([record.exitCode, record.longRunningEnded], [0, 1]);
 });
 
@@ -151,7 +154,7 @@ test('P-040 bytes that a handler writes after the FIN are dropped, without an er
   client.send('the echo of these bytes is written after the FIN');
   client.socket.end();
   await once(client.socket, 'close');
-  assert.equal(client.reader.error, undefined, 'no reset');
+  assert.equal(client.reader.error, undefined, 'the server must not reset the connection');
   assert.equal((await ended).exitCode, 0);
 });
 
@@ -205,7 +208,7 @@ for (const [what, wanted, unfinished] of [
       record.unfinished.map(({ method, route, peer }) => [method, route, peer]),
       [[...unfinished, `127.0.0.1:${String(port)}`]],
     );
-    assert.deepEqual(serving.unfinished, record.unfinished, 'the log names the socket before the final record');
+    assert.deepEqual(serving.unfinished, record.unfinished, 'the log must name the socket before the final log line');
     await client.ended();
   });
 }

@@ -119,7 +119,10 @@ test('P-039 a WebSocket whose peer does not respond is terminated after a bounde
   });
   const record = await shutdownOf(serving).ended;
   assert.deepEqual([record.exitCode, record.longRunningEnded], [0, 1]);
-  assert.ok(record.durationMs >= 1_000 && record.durationMs < 3_000, `after ${String(record.durationMs)} ms`);
+  assert.ok(
+    record.durationMs >= 1_000 && record.durationMs < 3_000,
+    `the shutdown took ${String(record.durationMs)} ms`,
+  );
 });
 
 test("P-039 a WebSocket whose handler uses the AbortSignal is closed by the handler, with the handler's own code", async (t) => {

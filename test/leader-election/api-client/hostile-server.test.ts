@@ -95,7 +95,7 @@ for (const [what, field, change] of webhooks) {
     const running = a.run();
     await contest.advance(60_000);
     assert.equal(a.terms.length, 0);
-    assert.ok(contest.server.calls.length < 70, `${String(contest.server.calls.length)} requests`);
+    assert.ok(contest.server.calls.length < 70, `the elector sent ${String(contest.server.calls.length)} requests`);
     const [line, ...others] = a.lines.filter(({ message }) => message === 'lease request failed');
     assert.ok(others.length <= 3, 'a problem must be logged once');
     assert.equal(line?.details['problem'], 'altered');
@@ -159,7 +159,7 @@ for (const [title, during] of [
     await during(contest, () => a.elector.stop());
     const seconds = (contest.clock.now() - start) / 1_000;
     const count = contest.server.calls.length - sent;
-    assert.ok(count >= 4 && count <= seconds + 4, `${String(count)} requests in ${String(seconds)} s`);
+    assert.ok(count >= 4 && count <= seconds + 4, `the elector sent ${String(count)} requests in ${String(seconds)} s`);
     contest.server.script = () => undefined;
     const stopped = a.elector.stop();
     await contest.advance(5_000);
@@ -187,7 +187,7 @@ test('L-097 an elector leads at most once per retry period if its work ends at o
     await contest.advance(1_900);
     assert.ok(contest.server.calls.length - before <= 4, contest.server.methods);
   }
-  assert.ok(seen >= 5, `${String(seen)} terms`);
+  assert.ok(seen >= 5, `the elector led for ${String(seen)} terms`);
   const stopped = a.elector.stop();
   a.finish();
   await contest.advance(5_000);

@@ -28,7 +28,10 @@ for (const isWatchable of [true, false]) {
     contest.server.store.delete('app');
     for (let step = 0; step < 200; step++) {
       await contest.advance(50);
-      assert.ok(a.elector.remainingMs() === 0 || b.elector.remainingMs() === 0, `two leaders at step ${String(step)}`);
+      assert.ok(
+        a.elector.remainingMs() === 0 || b.elector.remainingMs() === 0,
+        `two electors lead at step ${String(step)}`,
+      );
     }
     // The leader notices the deletion at its next renewal, and creates the Lease again.
     assert.deepEqual([a.losses, a.terms.length, b.terms.length], [1, 2, 0]);
@@ -47,7 +50,10 @@ for (const isWatchable of [true, false]) {
     const created = contest.server.calls.find(({ token, method }) => token === 'b' && method === 'POST');
     assert.equal(created?.answered, 201);
     const waited = created.at - renewed;
-    assert.ok(waited >= 15_000 && waited <= 17_000, `${String(waited)} ms after the last renewal`);
+    assert.ok(
+      waited >= 15_000 && waited <= 17_000,
+      `the follower created the Lease ${String(waited)} ms after the last renewal`,
+    );
     assert.deepEqual([a.losses, b.terms.length], [1, 1]);
     contest.server.script = () => undefined;
     const stops = [a, b].map(({ elector }) => elector.stop());

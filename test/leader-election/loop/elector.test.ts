@@ -94,7 +94,7 @@ test("LT-40, L-085 the leader gauge follows the elector's term", async (t) => {
   assert.equal(again.elector.counts.isLeader, true);
   contest.heldBy('c');
   await contest.advance(2_000);
-  assert.equal(again.elector.counts.isLeader, false, 'the gauge must be 0 after a loss');
+  assert.equal(again.elector.counts.isLeader, false, 'the leader gauge must be 0 after a loss of leadership');
   assert.equal(again.elector.counts.slowpaths, 0, 'a renewal that fails is not a slow renewal');
   await again.elector.stop();
   await lost;
@@ -231,7 +231,7 @@ test('LT-57 handles, sockets, timers and listeners of three electors stay consta
   assert.ok(count().active <= active);
   assert.ok(
     listeners > 10 && count().listeners <= listeners,
-    `${String(count().listeners)} after ${String(listeners)}`,
+    `the process has ${String(count().listeners)} listeners, and had ${String(listeners)} before`,
   );
   assert.equal(getEventListeners(a.terms[0]?.signal as AbortSignal, 'abort').length, 1);
   assert.deepEqual([a.terms.length, ...followers.map(({ terms }) => terms.length)], [1, 0, 0]);

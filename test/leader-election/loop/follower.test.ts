@@ -19,16 +19,16 @@ test('LT-03, L-051 a follower only reads while a leader renews its Lease, and th
   const running = a.run();
   while (contest.server.calls.length <= 501) await contest.advance(60_000);
   assert.deepEqual([...new Set(contest.server.calls.map(({ method }) => method))], ['GET']);
-  assert.equal(contest.server.calls[0]?.at, seen, 'the first attempt is made at once');
+  assert.equal(contest.server.calls[0]?.at, seen, 'the elector must make its first attempt at once');
   // A pause of a follower lasts from the end of an attempt to the start of the next attempt.
   const gaps = gapsOf(contest, took);
   assert.ok(gaps.length > 500);
   assert.ok(
     Math.min(...gaps) >= 2_000 && Math.max(...gaps) < 4_400,
-    `${String(Math.min(...gaps))} to ${String(Math.max(...gaps))}`,
+    `the pauses were ${String(Math.min(...gaps))} to ${String(Math.max(...gaps))} ms long`,
   );
   const [early, late] = [gaps.slice(0, 250), gaps.slice(250)].map(meanOf);
-  assert.ok(Math.abs((late ?? 0) - (early ?? 0)) < 200, `${String(early)} and then ${String(late)}`);
+  assert.ok(Math.abs((late ?? 0) - (early ?? 0)) < 200, `the pauses grew from ${String(early)} to ${String(late)} ms`);
   const stopped = a.elector.stop();
   await contest.advance(took);
   await Promise.all([stopped, running]);
@@ -208,7 +208,7 @@ test('LT-54 followers that start together make their second attempts at differen
   assert.ok(Math.min(...second) >= 2_000 && Math.max(...second) < 4_400);
   for (let from = 2_000; from < 4_400; from += 400) {
     const count = second.filter((at) => at >= from && at < from + 400).length;
-    assert.ok(count > 4 && count < 35, `${String(count)} attempts from ${String(from)} ms on`);
+    assert.ok(count > 4 && count < 35, `the followers made ${String(count)} attempts from ${String(from)} ms on`);
   }
   const byFollower = Map.groupBy(contest.server.calls, ({ token }) => token);
   const thirds = [...byFollower.values()].map((calls) => calls.slice(0, 3).map(({ at }) => at));

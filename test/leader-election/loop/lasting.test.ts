@@ -86,7 +86,7 @@ test(
     for (const kind of ['active', 'listeners'] as const) {
       const counts = samples.map((sample) => sample[kind]);
       const [early, late] = [counts.slice(0, third), counts.slice(-third)].map((some) => Math.max(...some));
-      assert.ok((late ?? Infinity) <= (early ?? 0), `${kind} at each renewal: ${counts.join(' ')}`);
+      assert.ok((late ?? Infinity) <= (early ?? 0), `the number of ${kind} at each renewal: ${counts.join(' ')}`);
     }
     const sockets = new Set(server.calls.slice(-third).map(({ socket }) => socket));
     assert.equal(

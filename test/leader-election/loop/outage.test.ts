@@ -32,7 +32,7 @@ for (const isWatchable of [false, true]) {
     contest.server.script = () => undefined;
     contest.server.isWatchable = isWatchable;
     await contest.advance(30_000);
-    assert.equal(a.terms.length + b.terms.length, 2, 'one elector must lead again');
+    assert.equal(a.terms.length + b.terms.length, 2, 'one elector must lead again after the outage');
     assert.equal(a.exits + b.exits, 0);
     const stops = [a.elector.stop(), b.elector.stop()];
     await contest.advance(1_000);

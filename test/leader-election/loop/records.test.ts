@@ -56,7 +56,7 @@ test('L-080, L-086 an elector sends its next request after the previous one has 
     // The term begins with the third request. After that, only a renewal that takes longer than the retry period delays
     // the next request.
     const expected = index < 2 ? took : Math.max(2_000, took);
-    assert.equal(pause, expected, `${String(pause)} ms after request ${String(index)}`);
+    assert.equal(pause, expected, `the next request was sent ${String(pause)} ms after request ${String(index)}`);
   }
   assert.equal(a.terms.length, 1);
   contest.server.script = () => undefined;

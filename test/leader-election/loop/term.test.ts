@@ -11,7 +11,7 @@ test('LT-01, L-052, L-061, L-068, L-080, L-131 if there is no Lease, an elector 
   contest.server.script = ({ method }) => (method === 'POST' ? { delay: 300 } : undefined);
   const running = a.run();
   await contest.advance(299);
-  assert.equal(a.terms.length, 0, 'no work may begin before the 201');
+  assert.equal(a.terms.length, 0, 'no work may begin before the API server has answered 201');
   await contest.advance(4_300);
   assert.deepEqual(
     contest.server.calls.map(({ method, answered, at }) => [method, answered, at - start]),
@@ -187,7 +187,10 @@ test('LT-17, L-054, L-087, L-124, L-187 a leader that reaches no API server stop
   await contest.advance(20_000);
   const taken = contest.server.calls.find(({ token, method }) => token === 'b' && method !== 'GET')?.at ?? 0;
   const waited = taken - lastWrite;
-  assert.ok(waited >= 15_000 && waited <= 15_000 + 4_400, `${String(waited)} ms after the last write of a`);
+  assert.ok(
+    waited >= 15_000 && waited <= 15_000 + 4_400,
+    `the follower took over ${String(waited)} ms after the last write of a`,
+  );
   assert.equal(b.terms[0]?.isLeader(), true);
   assert.equal(a.terms.length, 1);
   contest.server.script = () => undefined;
@@ -260,7 +263,10 @@ test("L-124 if a leader's writes succeed but get no response, the leader stops a
   assert.ok(landed > acknowledged, 'a write without a response must have been stored');
   await contest.advance(20_000);
   const taken = contest.server.calls.find(({ token, method }) => token === 'b' && method === 'PUT')?.at ?? 0;
-  assert.ok(taken >= landed + 15_000, `${String(taken - landed)} ms after the last stored write of a`);
+  assert.ok(
+    taken >= landed + 15_000,
+    `the follower took over ${String(taken - landed)} ms after the last stored write of a`,
+  );
   assert.equal(b.terms.length, 1);
   contest.server.script = () => undefined;
   const stops = [a.elector.stop(), b.elector.stop()];

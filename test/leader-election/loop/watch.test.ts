@@ -56,7 +56,7 @@ test('L-053 if a watch breaks or gets a 410, the follower polls until the next w
   contest.server.isWatchable = false;
   const before = contest.server.calls.length;
   await contest.advance(60_000);
-  assert.ok(contest.server.calls.length - before > 12, 'it polls');
+  assert.ok(contest.server.calls.length - before > 12, 'the follower must poll without a watch');
   assert.equal(a.terms.length, 0);
   await a.elector.stop();
   await running;

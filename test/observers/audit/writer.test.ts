@@ -135,7 +135,7 @@ test('a failed append is reported once and repeated, first after 10 ms and at la
     await settled();
     assert.equal(under.appends.length, length + 1);
   }
-  assert.equal(under.clock.pending.holding, 0, 'the pause must not keep the process alive');
+  assert.equal(under.clock.pending.holding, 0, 'the pause before the next append must not keep the process alive');
   await under.last.done();
   assert.deepEqual([under.failures, under.writer.missing], [['ENOSPC'], 0]);
 });

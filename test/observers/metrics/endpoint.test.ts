@@ -152,7 +152,7 @@ for (const text of [undefined, null, 7, Buffer.from('theirs 1\n'), { toString: '
   });
 }
 
-test('a registry that throws causes a 500 response', async () => {
+test('a metrics registry that throws causes a 500 response', async () => {
   const { ask } = endpointUnderTest({
     metrics() {
       throw new TypeError('at once');
@@ -169,7 +169,7 @@ test('a registry that hangs causes a 500 response after five seconds, and no tim
   assert.deepEqual(clock.pending, { all: 0, holding: 0 });
 });
 
-test('a scrape leaves no timer', async () => {
+test('a scrape of the metrics leaves no timer', async () => {
   const { ask, clock } = endpointUnderTest();
   await ask('/metrics');
   assert.deepEqual(clock.pending, { all: 0, holding: 0 });

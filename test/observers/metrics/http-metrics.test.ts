@@ -267,7 +267,7 @@ describe('settings of the HTTP metrics', () => {
   });
 });
 
-describe('scrapes that fail', () => {
+describe('scrapes of the metrics that fail', () => {
   test('a client that disconnects before its scrape has a response causes no error', async (t) => {
     let answer = (_text: string): void => undefined;
     const registry = {

@@ -66,7 +66,7 @@ describe('adding metrics to a registry', () => {
     assert.deepEqual([...registry.getMetricsAsArray()] as unknown[], [theirs]);
   });
 
-  test("a registry that rejects one metric keeps none of lameduck's", () => {
+  test("a metrics registry that rejects one metric keeps none of lameduck's", () => {
     const registry = new Registry();
     const theirs = gauge('b');
     registry.registerMetric(theirs as never);
@@ -101,7 +101,7 @@ describe('adding metrics to a registry', () => {
     assert.deepEqual([...registry.getMetricsAsArray()], []);
   });
 
-  test('a registry that cannot remove metrics is accepted', () => {
+  test('a metrics registry that cannot remove metrics is accepted', () => {
     const taken: string[] = [];
     const unregister = register({ registerMetric: ({ name }: RegistryMetric) => taken.push(name) }, [gauge('a')]);
     unregister();

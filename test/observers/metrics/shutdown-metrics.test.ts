@@ -140,7 +140,7 @@ test('an overrun is predicted before the shutdown and during the shutdown delay,
   await clock.advanceUntil('the end', ended);
 });
 
-test("the lifecycle's metrics of requests equal those of its record", async (t) => {
+test("the lifecycle's metrics of requests equal the counts in its record", async (t) => {
   const { handle, clock, read, hang } = await readyUnderTest(t, { shutdownDelayDuration: '0s' });
   let found: Exposition | undefined;
   handle.addDestroyHook('push', async () => {

@@ -96,7 +96,7 @@ async function endRegistered(t: TestContext, program: Program): Promise<End & { 
   assert.equal(failedOf(clients), 0, output);
   const events = await stream.whole;
   assert.ok(events.endsWith(`${program.stream?.lastEvent ?? ''}\n\n`), events);
-  assert.ok(load.answered > answered, 'some requests must be served after the signal');
+  assert.ok(load.answered > answered, 'some requests must be served after the process signal');
   assertRefusedOnlyAtTheEnd(clients, signaledAt, output);
   const closed = sockets.filter(({ readyState }) => readyState === WebSocket.CLOSED);
   assert.equal(closed.length, sockets.length, 'each WebSocket must have ended');

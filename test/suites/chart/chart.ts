@@ -84,7 +84,7 @@ export async function objects(values: Values = {}, rendering: Rendering = {}): P
 /** `object()` returns the object of a kind that the chart renders for values. It fails unless there is exactly one. */
 export async function object(kind: string, values: Values = {}, rendering: Rendering = {}): Promise<KubernetesObject> {
   const found = (await objects(values, rendering)).filter((one) => one.kind === kind);
-  assert.equal(found.length, 1, `objects of kind ${kind}`);
+  assert.equal(found.length, 1, `the chart must render one object of the kind ${kind}`);
   return found[0] as KubernetesObject;
 }
 
@@ -93,7 +93,7 @@ export async function object(kind: string, values: Values = {}, rendering: Rende
  */
 export async function complaint(values: Values, rendering: Rendering = {}): Promise<string> {
   const outcome = await templateOutcome(values, rendering);
-  assert.notEqual(outcome.code, 0, `rendered with ${JSON.stringify(values)}`);
+  assert.notEqual(outcome.code, 0, `the chart must reject the values ${JSON.stringify(values)}`);
   return outcome.errors;
 }
 

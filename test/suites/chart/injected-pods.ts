@@ -78,7 +78,7 @@ export function annotation(pod: Pod, name: 'injected' | 'skipped'): string | und
 /** containerNamed returns the container with this name, and fails if there is none. */
 export function containerNamed(pod: Pod, name = 'app'): Container {
   const found = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])].filter((one) => one.name === name);
-  assert.equal(found.length, 1, `containers named ${name}`);
+  assert.equal(found.length, 1, `the pod must have one container named ${name}`);
   return found[0] as Container;
 }
 

@@ -106,7 +106,7 @@ test('H-045 with lameduck.enabled: false, the pods have LAMEDUCK_DISABLED, TCP p
   };
   const all = await objects(values);
   assert.ok(!all.some(({ kind }) => kind === 'PodMonitor'));
-  const deployment = all.find(({ kind }) => kind === 'Deployment') ?? assert.fail('no Deployment');
+  const deployment = all.find(({ kind }) => kind === 'Deployment') ?? assert.fail('the chart must render a Deployment');
   const { spec } = specOf(deployment).template;
   const { env, lifecycle, ports, ...container } = containerOf(deployment);
   assert.ok(!('initContainers' in spec));

@@ -21,7 +21,11 @@ const longestSilence = 6500;
 export function recordOf({ pod, lines }: Run): ShutdownRecord {
   const last = lines.at(-1) ?? 'nothing at all';
   const record = (last.startsWith('{') ? JSON.parse(last) : {}) as Partial<ShutdownRecord>;
-  assert.equal(record.schema, 'lameduck/shutdown/v1', `${pod} has no final line, its log ends with: ${last}`);
+  assert.equal(
+    record.schema,
+    'lameduck/shutdown/v1',
+    `the log of ${pod} has no final log line, and ends with: ${last}`,
+  );
   return record as ShutdownRecord;
 }
 
@@ -32,7 +36,10 @@ export function assertEndedWell(run: Run): void {
   assert.equal(run.exitCode, 0, run.pod);
   assert.deepEqual({ unfinished, hookFailures, heldBy }, { unfinished: [], hookFailures: [], heldBy: [] }, run.pod);
   assert.deepEqual([requests.cut, requests.refused], [0, 0], run.pod);
-  assert.ok(durationMs < budgetMs, `${run.pod} took ${String(durationMs)} ms of ${String(budgetMs)}`);
+  assert.ok(
+    durationMs < budgetMs,
+    `the shutdown of ${run.pod} took ${String(durationMs)} ms of ${String(budgetMs)} ms`,
+  );
 }
 
 /** assertToldAlike asserts that the final log lines and the clients have counted the same number of requests. */
@@ -64,7 +71,7 @@ export function assertScraped(run: Run, scraper: Scraper): void {
     const when = `${String(at - began)} ms after its start, ${String(ended - at)} ms before its end`;
     assert.ok(silence < longestSilence, `${run.pod} was not scraped for ${String(silence)} ms, ${when}`);
   });
-  assert.ok(last.isShuttingDown, `${run.pod} had no scrape during its shutdown`);
+  assert.ok(last.isShuttingDown, `Prometheus must scrape ${run.pod} during its shutdown`);
   assert.ok(last.answered <= recordOf(run).requests.answered, run.pod);
 }
 

@@ -137,7 +137,7 @@ describe('leader election on a real cluster', { skip: noAuditLog || (await noGoP
     for (const program of ['lameduck', ...goPrograms]) {
       assert.ok(
         history.terms.some(({ agent }) => agent.startsWith(program)),
-        `${program} led`,
+        `${program} must have led`,
       );
     }
   });

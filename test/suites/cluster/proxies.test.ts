@@ -110,7 +110,7 @@ describe('releases that get their requests from nginx, HAProxy and Envoy', () =>
     await namespace.until('every log is read to its end', 30, () => ended().every((one) => one.isLogComplete));
     for (const line of table(columns, tallies)) t.diagnostic(line);
     assert.deepEqual([load.warnings, load.failures.slice(0, 5), sum(tallies, failed)], [[], [], 0]);
-    assert.ok(ended().length >= 2 * names.length, `${String(ended().length)} containers have ended`);
+    assert.ok(ended().length >= 2 * names.length, `only ${String(ended().length)} containers have ended`);
     for (const one of ended()) assertEndedWell(one);
   });
 });

@@ -180,7 +180,7 @@ describe('rolling updates and other events on a real cluster', () => {
 
     it('every container ends by itself, within its shutdown budget, and its last log line is the record of the shutdown', (t) => {
       const runs = ended();
-      assert.ok(runs.length >= 20, `${String(runs.length)} containers have ended`);
+      assert.ok(runs.length >= 20, `only ${String(runs.length)} containers have ended`);
       t.diagnostic(`${String(runs.length)} containers have ended`);
       for (const one of runs) assertEndedWell(one);
       assert.deepEqual(namespace.killsByProbe(), []);

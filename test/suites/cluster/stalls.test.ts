@@ -89,7 +89,7 @@ describe('a blocked event loop on a real cluster', () => {
       () => stalls(blocked, 'event loop no longer blocked').length > 0,
     );
     const [length = 0] = stalls(blocked, 'event loop no longer blocked');
-    assert.ok(Math.abs(length - 10_000) < 1000, `blocked for ${String(length)} ms`);
+    assert.ok(Math.abs(length - 10_000) < 1000, `the log reports a block of ${String(length)} ms`);
   });
 
   it('P-118 a pod that is blocked forever is removed from the endpoints, and its liveness probe restarts it', async () => {

@@ -96,7 +96,7 @@ test('H-176 HC-39 SIGTERM under load loses no request, and the process ends by i
     [],
   );
   assert.ok(account.toldToClose >= 20);
-  assert.ok(seconds > 5 && seconds < gracePeriod() / 2, `${String(seconds)} s`);
+  assert.ok(seconds > 5 && seconds < gracePeriod() / 2, `the container ended after ${String(seconds)} s`);
 });
 
 describe('H-169 H-176 HC-39 SIGTERM while the container starts', () => {

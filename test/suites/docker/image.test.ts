@@ -51,7 +51,7 @@ test('H-168 the image sets NODE_ENV to production, its working folder and its po
 
 test('H-172 the health check of the image runs `lameduck probe` for readiness, without a shell', async () => {
   const { Test, Interval, Timeout, StartPeriod, Retries } =
-    (await healthcheckOf(image)) ?? assert.fail('there is none');
+    (await healthcheckOf(image)) ?? assert.fail('the image must have a health check');
   assert.deepEqual(Test, ['CMD', '/nodejs/bin/node', '/app/dist/cli/main.js', 'probe', 'readyz']);
   assert.deepEqual(
     [Interval, Timeout, StartPeriod].map((nanoseconds) => nanoseconds / 1e9),
@@ -211,5 +211,5 @@ test('H-161 H-176 HC-38 the compressed image does not exceed its size limit', as
   const bytes = await compressedBytes(image);
   const [, limit] = /at most (\d+) MB compressed/.exec(readPage('docs/image.md')) ?? [];
   t.diagnostic(`${String(Math.round(bytes / 1e6))} MB`);
-  assert.ok(bytes < Number(limit) * 1e6, `${String(bytes)} bytes`);
+  assert.ok(bytes < Number(limit) * 1e6, `the compressed image has ${String(bytes)} bytes`);
 });

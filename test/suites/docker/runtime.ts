@@ -133,7 +133,7 @@ export class Container extends CommandUnderTest {
   async becomes(state: string): Promise<void> {
     const limit = Date.now() + 60_000;
     for (let health = ''; health !== state; health = await this.#health()) {
-      assert.ok(Date.now() < limit, `${health} and not ${state}`);
+      assert.ok(Date.now() < limit, `the health check is ${health} and not ${state}`);
       await pause(500);
     }
   }

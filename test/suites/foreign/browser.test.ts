@@ -73,7 +73,10 @@ for (const [name, SECURE] of [
     for (const { closed } of seen.sockets) assert.deepEqual(closed, goingAway);
     assertCameBack(seen);
     const stopped = (await first.signaled('NotAcceptingNewRequest'))['time'] as number;
-    assert.ok(Number(seen.failed?.at) >= stopped, `${String(seen.failed?.message)} before NotAcceptingNewRequest`);
+    assert.ok(
+      Number(seen.failed?.at) >= stopped,
+      `a fetch failed before NotAcceptingNewRequest: ${String(seen.failed?.message)}`,
+    );
     const record = await first.finalLine();
     assert.deepEqual([record['longRunningEnded'], record['unfinished']], [6, []]);
     t.diagnostic(`${seen.agent}: ${String(seen.fetched)} fetched`);
@@ -90,9 +93,15 @@ function assertCameBack({ streams }: Seen): void {
       [connecting],
     );
     const wait = Number(waited[index]);
-    assert.ok(wait >= retry / 2 && wait <= retry * 1.5 + slack, `reconnected after ${String(wait)} ms`);
+    assert.ok(
+      wait >= retry / 2 && wait <= retry * 1.5 + slack,
+      `the event stream reconnected after ${String(wait)} ms`,
+    );
   }
-  assert.ok(Math.max(...waited) - Math.min(...waited) > 20, `all reconnected together: ${waited.join(', ')} ms`);
+  assert.ok(
+    Math.max(...waited) - Math.min(...waited) > 20,
+    `all event streams reconnected together, after ${waited.join(', ')} ms`,
+  );
 }
 
 function counts(sockets: Seen['sockets']): number[] {

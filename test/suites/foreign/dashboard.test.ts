@@ -88,9 +88,13 @@ describe('the dashboard of the chart in a browser', () => {
         assert.deepEqual(
           texts.filter((text) => !contains(box, text)),
           [],
-          `${title}: texts that are cut`,
+          `the panel ${title} has texts that are cut`,
         );
-        assert.deepEqual(overlaps(texts.filter(({ isLabel }) => !isLabel)), [], `${title}: texts that overlap`);
+        assert.deepEqual(
+          overlaps(texts.filter(({ isLabel }) => !isLabel)),
+          [],
+          `the panel ${title} has texts that overlap`,
+        );
       }
     });
   }

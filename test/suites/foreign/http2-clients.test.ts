@@ -55,13 +55,17 @@ async function goAway(t: TestContext, environment: Readonly<Record<string, strin
   for (const [index, client] of clients.entries()) {
     const { name, asked, died, resent } = client;
     const ofLost = lost(client, accepted).map((one) => ({ ...one, isExecuted: executed.includes(one.id) }));
-    assert.deepEqual([...ofLost, ...died], [], `${name} lost; the server exited at ${String(exitedAt)}`);
+    assert.deepEqual(
+      [...ofLost, ...died],
+      [],
+      `the client ${name} lost requests, and the server exited at ${String(exitedAt)}`,
+    );
     const early = asked.filter((one) => one.outcome === 'refused' && one.at < stopped);
-    assert.deepEqual(early, [], `${name} was refused before NotAcceptingNewRequest`);
+    assert.deepEqual(early, [], `the client ${name} was refused before NotAcceptingNewRequest`);
     const { answered, refused, unsent } = counted(asked);
     assert.ok(
       answered > Number(before[index]) + 10 && refused > 0,
-      `${name} must send requests from before the signal to the end`,
+      `the client ${name} must send requests from before the process signal to the end`,
     );
     const said = `${String(answered)} answered, ${String(refused)} refused, ${String(unsent)} never sent`;
     t.diagnostic(`${name}: ${said}, ${String(resent)} sent once more`);

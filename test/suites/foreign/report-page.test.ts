@@ -115,6 +115,6 @@ describe('the report page of a rehearsal', () => {
     const { data } = (await browser.send('Page.printToPDF', { printBackground: false })) as { data: string };
     const pdf = Buffer.from(data, 'base64').toString('latin1');
     const pages = Number(/\/Type \/Pages\s*\/Count (\d+)/.exec(pdf)?.[1]);
-    assert.ok(pages >= 1 && pages <= 2, `${String(pages)} pages`);
+    assert.ok(pages >= 1 && pages <= 2, `the report was printed on ${String(pages)} pages`);
   });
 });
