@@ -90,7 +90,7 @@ test('an HTTP/1.1 server of Node can respond to a peer that has sent its FIN', a
   assert.match(text, /answered$/);
 });
 
-test('an undocumented part of Node shows the handle of a TCP socket, with its queue and its connect', async (t) => {
+test('an undocumented part of Node shows the handle of a TCP socket, with its write queue and its connect request', async (t) => {
   const server = createServer();
   const port = await listen(t, server);
   const client = await dial(t, port);

@@ -27,7 +27,7 @@ function replaceEmit(server: Server, onRequest?: OnRequest): void {
 
 const find = ({ socket }: IncomingMessage): { at: number } | undefined => (socket as unknown as Recorded)[record];
 
-/** `parts` are measured like packages, by their names. */
+/** `parts` has each part by its name. The benchmark measures a part like a package. */
 export const parts: Readonly<Record<string, Part>> = {
   emit: {
     title: '`emit` of the server is replaced by a function that calls it',

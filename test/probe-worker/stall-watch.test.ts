@@ -79,7 +79,7 @@ test('P-090 if the machine is suspended for an hour, the hour does not count as 
   assert.deepEqual(under.told, []);
 });
 
-test('P-090 if the machine is suspended for an hour during a stall, only a second of the hour counts', async () => {
+test('P-090 if the machine is suspended for an hour during a stall, only a second of the hour counts as a stall', async () => {
   const under = new WatchUnderTest();
   await under.pass(48, 100);
   await under.pass(1, 3_600_000);

@@ -19,7 +19,7 @@ for (const { path, kind } of [
     });
     const stream = client.makeServerStreamRequest(path, (text: string) => Buffer.from(text), String, 'orders');
     stream.on('error', () => undefined);
-    // once() would reject because of the error, which is emitted before the status.
+    // `once()` would reject because of the error event, which the gRPC call emits before its status.
     const ended = new Promise<StatusObject>((resolve) => stream.on('status', resolve));
     if (path === '/shop.Orders/Watch') await once(stream, 'data');
     await subject.line('the call', ({ msg }) => msg === `called ${path}`);

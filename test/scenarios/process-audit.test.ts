@@ -87,7 +87,7 @@ test('after SIGKILL only the last audit events are missing in the audit log', as
   assert.ok(ids.length > 400, String(ids.length));
 });
 
-test('an audit line that SIGKILL left incomplete is terminated at the next start', async (t) => {
+test('an audit line that SIGKILL left incomplete gets its line feed at the next start', async (t) => {
   const file = disposed(t, new AuditFile());
   for (const requests of [2, 1]) {
     const served = disposed(t, audited(file.path));

@@ -21,7 +21,7 @@ test('A-140 up to 200 requests per second end 5 ms apart, the first at once', ()
   assert.deepEqual(momentsOf(limiter, 4), [1_000, 1_005, 1_010, 1_015]);
 });
 
-test('A-140 more than 200 requests for each second of the grace period are spread over the whole period', () => {
+test('A-140 more than 200 long-running requests for each second of the grace period are ended over the whole period, and not at 200 per second', () => {
   assert.equal(new DrainRateLimiter(5_000, 25_000, 0).rate, 200);
   assert.equal(new DrainRateLimiter(5_001, 25_000, 0).rate, 5_001 / 25);
   const moments = momentsOf(new DrainRateLimiter(50_000, 10_000, 0), 50_000);

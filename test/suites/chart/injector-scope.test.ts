@@ -31,7 +31,7 @@ describe('which pods the injector changes', { skip, concurrency: 2 }, () => {
     assert.doesNotMatch(await byVolume.deployment(labelled(podWith())), /opt\/lameduck|lameduck\/injected/);
   });
 
-  it('M-15 kubectl apply of the original manifest to an injected pod is rejected, because these fields of a running pod cannot change', async () => {
+  it('M-15 kubectl apply of the original manifest to an injected pod is rejected, because it would change fields of a running pod that cannot change', async () => {
     const given = labelled(podWith({}, { terminationGracePeriodSeconds: 10 }));
     await byVolume.apply(given);
     await assert.rejects(byVolume.apply(given), /pod updates may not change fields/);

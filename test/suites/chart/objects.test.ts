@@ -207,7 +207,7 @@ test('H-142 HC-16 a ServiceMonitor uses a second Service, which includes pods th
   );
 });
 
-test('H-142 the two scraped metrics paths have separate series, including `up`', async () => {
+test('H-142 the scrapes of the two metrics paths have separate series, including `up`', async () => {
   const relabelings = [{ action: 'labeldrop', regex: 'endpoint' }];
   const { spec } = (await object('PodMonitor', { podMonitor: { enabled: true, relabelings } })) as unknown as {
     spec: { podMetricsEndpoints: { path: string; relabelings: object[] }[] };

@@ -77,7 +77,7 @@ describe('a blocked event loop on a real cluster', () => {
   it('P-090 a pod that is blocked for ten seconds is removed from the endpoints and added back, without a restart', async () => {
     const [blocked = ''] = pods;
     await namespace.until('the pod has left the endpoints', 15, () => !namespace.isEndpoint('stalls', blocked));
-    await namespace.until('the pod is back', 15, () => namespace.isEndpoint('stalls', blocked));
+    await namespace.until('the pod is an endpoint again', 15, () => namespace.isEndpoint('stalls', blocked));
     const [left = 0, back = 0] = changesOf(blocked).map(({ at }) => (at - blockedAt) / 1000);
     // /readyz fails after 5 s, and two probes must fail before the pod is removed from the endpoints. The first probe
     // after the block succeeds.
@@ -105,7 +105,7 @@ describe('a blocked event loop on a real cluster', () => {
       'the pod must leave the endpoints before the restart',
     );
     assert.equal(stalls(dead, 'event loop blocked').length, 1);
-    await namespace.until('the pod is back', 30, () => namespace.isEndpoint('stalls', dead));
+    await namespace.until('the pod is an endpoint again', 30, () => namespace.isEndpoint('stalls', dead));
   });
 
   it('K-197 a pod that is busy with two thousand requests in its queue stays ready and is not restarted', async (t) => {

@@ -121,7 +121,7 @@ const bad: Readonly<Record<string, [() => { faults: readonly string[] }, RegExp]
     () => replaced(18, { spec: held('a', 0, 5) }),
     /0 transitions instead of 3/,
   ],
-  'a second release of a Lease': [
+  'a second release of the same Lease': [
     () => replaced(13, { spec: { ...held('', 0, 2), leaseDurationSeconds: 1 } }),
     /13 .*nobody held/,
   ],

