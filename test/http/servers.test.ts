@@ -122,7 +122,7 @@ describeAdapters((adapter) => {
     assert.ok((phases.InFlightRequestsDrained ?? 0) >= 1_000, 'an idle connection must stay open for one second');
   });
 
-  // With a limit, each request is counted when it arrives. A request that is older than the lifecycle was not counted.
+  // With an overload limit, a request is counted when it arrives, so a request that is older than the lifecycle is not.
   for (const maxRequestsInflight of [0, 100]) {
     const limit = maxRequestsInflight === 0 ? 'without overload limits' : 'with an overload limit';
 

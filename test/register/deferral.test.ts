@@ -125,7 +125,7 @@ test('P-053 with lameduck/register, the drain waits for a request that arrived b
       say({ msg: 'request' });
     });
     server.listen(0, '127.0.0.1', () => say({ msg: 'listening', port: server.address().port }));`,
-    // With an overload limit, each request is counted when it arrives, which was too late for this request.
+    // With an overload limit, a request is counted when it arrives, so this older request was not counted.
     { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '0s', LAMEDUCK_MAX_REQUESTS_INFLIGHT: '100' },
   );
   const { port } = await command.line('listening', ({ msg }) => msg === 'listening');

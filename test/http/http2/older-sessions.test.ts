@@ -100,7 +100,7 @@ for (const isSecure of [false, true]) {
         assert.deepEqual([exitCode, requests.answered], [0, 1]);
       });
 
-      it('P-023, P-053 a stream that was opened before the lifecycle began is cut at the deadline', async (t) => {
+      it('P-023, P-053 a stream that was opened before the lifecycle began is cut at the deadline of the drain', async (t) => {
         const { client, streams, begin } = await dialOlder(t, isSecure);
         const outcome = client.request('/');
         await until(() => streams.length === 1);
