@@ -37,8 +37,8 @@ function askHost(
   return new Promise((resolve) => {
     let isReached = false;
     const socket = connectSocket({ host, port });
-    // Listen for errors of the socket before the session does, because the session replaces a socket error with its own
-    // error.
+    // Add the error listener to the socket before the HTTP/2 session adds its own. The session would replace a socket
+    // error with an error of its own.
     socket.on('error', ({ message }) => {
       fail(message, message);
     });

@@ -3,21 +3,21 @@ import { connect } from 'node:net';
 import { hostAndPort } from '../address.ts';
 import { systemClock } from '../clock.ts';
 
-/** Unanswered says why there is no answer. Either no host could be reached, or the time limit has passed. */
+/** Unanswered says why a request got no response: no host could be reached, or the time limit passed. */
 export type Unanswered = { readonly kind: 'unreachable'; readonly reason: string } | { readonly kind: 'late' };
 
-/** Outcome is the HTTP answer, or the reason why there is none. */
+/** Outcome is the HTTP response to a request, or the reason why there is no response. */
 export type Outcome =
   | { readonly kind: 'answered'; readonly status: number; readonly age: string | undefined; readonly body: string }
   | Unanswered;
 
 /**
- * Place is the port and the hosts of a request. `limit` is the time at which the request fails, in milliseconds since
- * the process started.
+ * Place is the port and the hosts to which a request is sent. `limit` is the time at which the request fails, in
+ * milliseconds since the process started.
  */
 export interface Place {
   readonly port: number;
-  /** `hosts` are tried in order until one can be reached. */
+  /** `hosts` are the hosts that the request is sent to, in order, until one of them can be reached. */
   readonly hosts: readonly string[];
   readonly limit: number;
 }
@@ -95,8 +95,8 @@ interface Said {
   readonly status: number;
   readonly body: string;
   /**
-   * `lacking` is the number of body bytes that have not arrived yet. It is undefined if the response does not state a
-   * length: the body then ends when the server closes the connection.
+   * `lacking` is the number of bytes of the response body that have not arrived yet. It is undefined if the response
+   * states no length: its body then ends when the server closes the connection.
    */
   readonly lacking: number | undefined;
 }
@@ -119,8 +119,8 @@ function parse(text: string): Outcome | undefined {
   const said = split(text);
   if (said === undefined) return undefined;
   const { head, status, body, lacking = 0 } = said;
-  // The kubelet treats a truncated response as an error (K-015). But it stops reading after `longestAnswer` bytes, so
-  // it does not detect that later bytes are missing (K-016).
+  // The kubelet treats a truncated response as an error (K-015). But the kubelet stops reading after `longestAnswer`
+  // bytes, so it does not notice if later bytes are missing (K-016).
   if (lacking > 0 && text.length < longestAnswer) return { kind: 'unreachable', reason: 'the answer is truncated' };
   const [, age] = /^age: (\d+)$/im.exec(head) ?? [];
   return { kind: 'answered', status, age, body };

@@ -13,6 +13,6 @@ export function say(descriptor: number, line: string): void {
   try {
     writeSync(descriptor, `${line}\n`);
   } catch {
-    // The line cannot be written, because the stream is closed. The caller still gets the exit code.
+    // The line cannot be written, because the stream is closed. Ignore the error: the caller still gets the exit code.
   }
 }

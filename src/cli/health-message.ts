@@ -22,12 +22,13 @@ export function requestOf(service: string): Buffer {
 }
 
 /**
- * statusIn returns the status in a HealthCheckResponse. It returns undefined unless the answer is exactly one frame
- * with a valid response.
+ * statusIn returns the serving status from the response to a gRPC health check. It returns undefined unless the
+ * response is exactly one frame with a valid HealthCheckResponse.
  */
 export function statusIn(answer: Buffer): string | undefined {
   const isOneFrame = answer.length >= frameHead && answer.readUInt32BE(1) === answer.length - frameHead;
-  // The first byte of a frame is 1 if the message is compressed. The request accepts no compression.
+  // The first byte of a gRPC frame is 1 if the message is compressed. The health check accepts no compression, so such
+  // a response is invalid.
   if (!isOneFrame || answer[0] !== 0) return undefined;
   const status = statusField(answer.subarray(frameHead));
   return status === undefined ? undefined : (names[status] ?? `ServingStatus ${String(status)}`);

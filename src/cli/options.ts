@@ -6,7 +6,7 @@ import { say } from './command.ts';
 export interface Option {
   readonly type: 'string' | 'boolean';
   readonly multiple?: boolean;
-  /** `value` is the placeholder for the option's value in `--help`. */
+  /** `value` is the placeholder for the option's value in the output of `--help`, such as FILE. */
   readonly value?: string;
   readonly help: string;
 }

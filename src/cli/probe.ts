@@ -10,7 +10,7 @@ import type { GrpcOutcome } from './ask-grpc.ts';
 import { say } from './command.ts';
 
 // The default of `--timeout`, in milliseconds since the start of the process. It is shorter than the kubelet's default
-// timeout of one second.
+// probe timeout of one second.
 const usualLimit = 900;
 
 const usage =
@@ -76,7 +76,7 @@ function verdict({ target, port, limit }: Asked, outcome: Outcome | GrpcOutcome)
   return { text: `${target}: ${isPassed ? 'ok' : `failed: ${why}`}${aged}`, isPassed };
 }
 
-/** `read()` parses the arguments of `lameduck probe`. It returns a text if they are invalid. */
+/** `read()` parses the arguments of `lameduck probe`. If they are invalid, it returns the problem as a text. */
 function read(args: readonly string[], environment: Environment): Asked | string {
   const given: Record<string, string> = {};
   let target: string | undefined;
@@ -118,7 +118,8 @@ function readAs<Value>(kind: Kind<Value>, text: string): Value | string {
   return 'value' in reading ? reading.value : `${JSON.stringify(text.slice(0, 100))}: expected ${reading.allowed}`;
 }
 
-// Returns the hosts to try. If the probe port listens on all addresses, the hosts are the loopback addresses.
+// Returns the hosts that `lameduck probe` tries. If the probe port listens on all addresses, they are the loopback
+// addresses.
 function hostsOf(bound: string | undefined): readonly string[] | string {
   if (bound === undefined || bound === '0.0.0.0' || bound === '::') return ['127.0.0.1', '::1'];
   const reading = hostKind.fromText(bound);

@@ -49,7 +49,7 @@ const failed = 1;
 interface Stop {
   readonly port: number;
   readonly signal: NodeJS.Signals;
-  /** `timeout` is how long to wait until the process has exited, in milliseconds. */
+  /** `timeout` is how long to wait until the process on the probe port has exited, in milliseconds. */
   readonly timeout: number;
 }
 
@@ -123,8 +123,8 @@ function listening(wanted: number): number[] {
   return [...new Set(found.map(({ pid }) => pid))];
 }
 
-// Explains why no process was found. The program may have exited, may not have started, or may belong to another user
-// or container. The command cannot distinguish these cases.
+// Explains why no process listens on the probe port. The program may have exited, may not have started, or may belong
+// to another user or container. `lameduck stop` cannot distinguish these cases.
 function absence(port: number): string {
   if (allProcesses().length === 0)
     return '/proc does not exist, so the process cannot be found: run lameduck stop in a Linux container';

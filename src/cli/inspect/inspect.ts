@@ -112,7 +112,8 @@ async function askAgain(path: string, withStack: boolean): Promise<Inspection | 
   }
 }
 
-// Cuts the page to the size of the terminal. If a line wrapped, the next page would not overwrite the whole page.
+// Cuts the lines that `lameduck inspect --watch` prints to the size of the terminal. If a line wrapped, the next print
+// would not overwrite all rows of the terminal that this line covers.
 function fitted(page: readonly string[]): string[] {
   const { columns, rows, isTTY } = process.stdout;
   if (!isTTY) return [...page];

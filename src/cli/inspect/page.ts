@@ -2,7 +2,8 @@
 import type { Inspection } from '../../inspection.ts';
 import { formatDuration } from '../../settings/duration.ts';
 
-// The width of the progress bar of a shutdown, in characters. The line fits into a terminal of 80 columns.
+// The width of the progress bar of a shutdown, in characters. With this width, the whole line fits into a terminal of
+// 80 columns.
 const barWidth = 30;
 
 /**

@@ -2,7 +2,8 @@
 import { request } from 'node:http';
 import type { Inspection } from '../../inspection.ts';
 
-// How long to wait for an answer, in milliseconds. The debug socket takes at most two seconds to read a stack.
+// How long to wait for a response of the debug socket, in milliseconds. The limit is longer than the two seconds in
+// which the debug socket may read a stack.
 const patience = 5_000;
 
 /**

@@ -145,8 +145,8 @@ function badSuppressions(one: ManifestObject): Finding[] {
         link: linkTo('bad-suppression'),
         message: isRule ? 'The annotation gives no reason, so it suppresses nothing.' : `There is no rule ${rule}.`,
         remedy: isRule
-          ? 'Write the reason as the value of the annotation.'
-          : 'Correct the name, or remove the annotation.',
+          ? 'Set the value of the annotation to the reason.'
+          : 'Correct the rule name in the annotation, or remove the annotation.',
       },
     ];
   });

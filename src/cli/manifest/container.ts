@@ -6,7 +6,10 @@ import { isObject, number, numberOrUndefined, object, objects, text, type Fields
 /** probeTypes are the types of probes, in the order in which the kubelet runs them. */
 export const probeTypes: readonly ProbeType[] = ['startup', 'readiness', 'liveness'];
 
-/** containerOf reads a container of a manifest. In the rehearsal, the container runs `command`. */
+/**
+ * containerOf reads a container of a manifest. A rehearsal cannot run the container's image, so it runs `command`
+ * instead.
+ */
 export function containerOf(container: Fields, command: readonly string[], isSidecar: boolean): ContainerSpec {
   const { name = 'app', lifecycle } = container;
   const ports = objects(container['ports']);
@@ -39,7 +42,7 @@ type Env = Readonly<Record<string, string>>;
 function probeOf(type: ProbeType, probe: Fields, portOf: PortOf, env: Env): Probe {
   const at = (field: keyof typeof probeDefaults, fallback: number): number => {
     const given = number(probe[field], fallback);
-    // In a field whose default is above 0, a 0 means the default (K-002).
+    // If the default of a probe field is above 0, the value 0 means the default (K-002).
     return given === 0 && fallback > 0 ? fallback : given;
   };
   return {

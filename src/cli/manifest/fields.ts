@@ -3,7 +3,7 @@
 /** Fields is an object in a manifest, with unchecked values. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Path leads from an object of a manifest to one of its fields. */
+/** Path lists the keys and indexes that lead from an object of a manifest to one of its fields. */
 export type Path = readonly (string | number)[];
 
 export function isObject(value: unknown): value is Fields {
@@ -15,7 +15,7 @@ export function object(value: unknown): Fields {
   return isObject(value) ? value : {};
 }
 
-/** `objects()` returns the objects in a value that should be a list of objects. */
+/** `objects()` returns the objects in a value that should be a list of objects. It leaves out every other element. */
 export function objects(value: unknown): Fields[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }

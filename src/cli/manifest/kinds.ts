@@ -17,7 +17,7 @@ const kinds: readonly string[] = [
 ];
 
 /**
- * coreKinds are the kinds of Kubernetes itself and of the add-ons for which lint has rules. A command prints no warning
- * about an object of these kinds.
+ * coreKinds are the kinds of Kubernetes itself and of the add-ons for which lint has rules. `lint` and `restarts` print
+ * a warning about an object of any other kind.
  */
 export const coreKinds: ReadonlySet<string> = new Set(kinds);

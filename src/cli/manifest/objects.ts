@@ -56,7 +56,7 @@ export function readObjects(content: string, file: string): Manifest {
 
 interface Part {
   readonly content: string;
-  /** linesBefore is the number of lines of the file before this document. */
+  /** linesBefore is the number of lines of the manifest file before this YAML document. */
   readonly linesBefore: number;
 }
 
@@ -104,7 +104,7 @@ function readPart(
     let value: unknown;
     try {
       value = document.toJS();
-      // JSON.stringify throws if an alias contains itself. The document is then reported as a mistake.
+      // If a YAML alias contains itself, JSON.stringify throws. The document is then reported as a mistake.
       JSON.stringify(value);
     } catch (error) {
       report(document.range[0], (error instanceof Error ? error.message : String(error)).split('\n', 1).join());
@@ -147,7 +147,7 @@ function reasonOf({ code, message }: YAMLError, content: string): string {
     .join()}`;
 }
 
-// Returns the offset of a field, including its key.
+// Returns the offset at which a field begins in the file. A field begins with its key.
 function offsetOf(document: Document.Parsed, path: Path): number {
   let offset = document.contents?.range[0] ?? document.range[0];
   let node: unknown = document.contents;
@@ -155,7 +155,7 @@ function offsetOf(document: Document.Parsed, path: Path): number {
     if (isAlias(node)) node = node.resolve(document);
     if (isSeq(node)) node = node.items[Number(step)];
     else if (isMap(node)) {
-      // If a key is repeated, its last value takes effect.
+      // If a key occurs twice in a YAML map, its last value takes effect.
       const pair = node.items.findLast(({ key }) => (isScalar(key) ? String(key.value) : key) === String(step));
       if (pair === undefined) return offset;
       if (isScalar(pair.key)) offset = pair.key.range?.[0] ?? offset;

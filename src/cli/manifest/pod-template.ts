@@ -13,7 +13,7 @@ const templatePaths: Readonly<Record<string, Path>> = {
   CronJob: ['spec', 'jobTemplate', 'spec', 'template'],
 };
 
-/** PodTemplate is the pod template of an object. `path` leads from the object to it. */
+/** PodTemplate is the pod template of an object. `path` leads from that object to the pod template. */
 export interface PodTemplate {
   readonly path: Path;
   readonly fields: Fields;

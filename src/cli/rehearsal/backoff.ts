@@ -19,13 +19,16 @@ export const reducedDecay: BackoffLimits = { initial: 1_000, maximum: 60_000 };
 // again (K-143).
 const resetAfter = 600_000;
 
-/** Backoff is the back-off state of one container. It is undefined before the first restart. */
+/** Backoff is the crash back-off of one container. It is undefined until the kubelet has restarted the container. */
 export interface Backoff {
   readonly delay: number;
   readonly steppedAt: number;
 }
 
-/** `capped()` lowers both bounds to the kubelet's setting `maxContainerRestartPeriod` if they are above it (K-146). */
+/**
+ * `capped()` lowers both bounds of the back-off delay to the kubelet's setting `maxContainerRestartPeriod` if they are
+ * above it (K-146).
+ */
 export function capped({ initial, maximum }: BackoffLimits, maxContainerRestartPeriod: number): BackoffLimits {
   return {
     initial: Math.min(initial, maxContainerRestartPeriod),

@@ -29,18 +29,21 @@ export interface Cause {
 export interface Row {
   readonly name: string;
   readonly remedy: string;
-  /** find returns a sentence about what was observed, or undefined if there is no evidence for this cause. */
+  /**
+   * find returns a sentence that describes the evidence for this cause, or undefined if the events contain no evidence.
+   */
   find(events: Events): string | undefined;
 }
 
-// Returns the name of the stop signal if the main process ignored the signal. PID 1 of a PID namespace ignores every
-// signal for which it has no handler. Outside a PID namespace, such a signal kills the process.
+// Returns the name of the stop signal if the main process would ignore this signal in a container. PID 1 of a PID
+// namespace ignores every signal for which it has no handler. Outside a PID namespace, such a signal kills the process
+// instead.
 function ignoredSignal(all: Events): string | undefined {
   const events = withoutSidecars(all);
   const kill = first(events, 'killSignal');
   const stop = first(events, 'stopSignal');
-  // A handler that was added with process.once() no longer exists when the process is killed. So a port that was closed
-  // between the stop signal and the kill also proves that there was a handler.
+  // A signal handler that was added with process.once() no longer exists when the process is killed. So a port that was
+  // closed between the stop signal and SIGKILL also proves that there was a handler.
   const untilKill = kill === undefined ? [] : events.slice(0, events.indexOf(kill));
   const hasClosed = untilKill.some(({ kind, at }) => kind === 'listenerClosed' && at >= (stop?.at ?? Infinity));
   if (kill?.detail['isStopSignalHandled'] === false && !hasClosed) return String(kill.detail['signal']);
@@ -148,7 +151,7 @@ const rows: readonly Row[] = [
         ({ kind, at }) => (kind === 'listenerClosed' || kind === 'containerExited') && at >= from,
       );
       // If the pod was not deleted and SIGKILL closed the listener, the server did not close the listener too early.
-      // The losses then have another cause.
+      // Another row then explains why connections failed.
       const isKilled = (first(events, 'killSignal')?.at ?? Infinity) <= (closed?.at ?? Infinity);
       if (isKilled && first(events, 'podDeleted') === undefined) return undefined;
       const when =

@@ -27,8 +27,8 @@ type Find = (events: Events, manifest: RehearsedManifest) => readonly Change[];
 // The shortest shutdown delay that a report proposes, in seconds.
 const leastDelay = 5;
 
-// A margin in seconds. A proposed delay is this much longer than the time until the last loss. A proposed grace period
-// is this much longer than the time that the exit took.
+// A safety margin in seconds. A proposed shutdown delay is this much longer than the time until the last loss. A
+// proposed grace period is this much longer than the time that the process took to exit.
 const margin = 2;
 
 const first = (events: Events, kind: EventKind): RehearsalEvent | undefined => events.find((one) => one.kind === kind);
@@ -41,8 +41,8 @@ const containerOf = (manifest: RehearsedManifest): Fields => object(valueAt(mani
 
 const graceOf = (manifest: RehearsedManifest): Path => [...manifest.specPath, 'terminationGracePeriodSeconds'];
 
-// Proposes 1.5 times the present grace period. The rehearsal cannot know how long the killed process would have
-// needed.
+// Proposes 1.5 times the present grace period. A rehearsal cannot know how much time a process that was killed would
+// have needed.
 const longerGrace: Find = (events, manifest) => {
   const kill = first(events, 'killSignal');
   const deletion = first(events, 'podDeleted');
@@ -57,8 +57,8 @@ const longerGrace: Find = (events, manifest) => {
   return [{ path, to: Math.ceil(grace * 1.5) }];
 };
 
-// Proposes to change the field `command`, without a new value. The command of the manifest, or the entry point of the
-// image, decides which process is PID 1.
+// Proposes to change the field `command`, but no new value. The manifest's command, or the image's entry point, decides
+// which process is PID 1, and only the author knows what it should be.
 const otherCommand: Find = (_events, { containerPath }) => [{ path: [...containerPath, 'command'] }];
 
 const laterStopSignal: Find = (events, manifest) => {
@@ -108,7 +108,8 @@ const otherAddress: Find = (_events, manifest) =>
 
 const handlers = ['httpGet', 'tcpSocket', 'grpc'];
 
-// Compares the port of each probe that delays readiness with the port on which the container listens.
+// Proposes to change the port of the startup or readiness probe if the container listens on another port. Otherwise,
+// proposes to change the probe's path or handler, without a new value.
 const otherProbe: Find = (events, manifest) => {
   const listening = first(events, 'containerListening')?.detail['port'];
   const container = containerOf(manifest);
@@ -145,7 +146,8 @@ const morePods: Find = (_events, { fields }) => {
   return kind === 'Deployment' || kind === 'StatefulSet' ? [{ path: ['spec', 'replicas'], to: 2 }] : [];
 };
 
-// The hook that did not end may be that of another container than the one that serves.
+// Proposes no change if the serving container has no postStart hook. The hook that did not end is then the hook of
+// another container.
 const otherPostStart: Find = (_events, manifest) => {
   const path = [...manifest.containerPath, 'lifecycle', 'postStart'];
   return isObject(valueAt(manifest, path)) ? [{ path }] : [];

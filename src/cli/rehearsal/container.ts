@@ -16,8 +16,8 @@ export interface Exit {
 }
 
 /**
- * Isolation is a command line prefix, such as `unshare`, that starts a command in its own namespaces. It is empty if
- * the machine does not allow namespaces.
+ * Isolation is a command line prefix, such as `unshare`, that starts a command in new namespaces. It is empty if the
+ * machine does not allow namespaces.
  */
 export type Isolation = readonly string[];
 
@@ -28,8 +28,8 @@ const candidates: readonly Isolation[] = [
   ['unshare', '--user', '--map-root-user', ...namespaces, '--'],
 ];
 
-// With this command prefix, the kernel kills the container when the rehearsal ends, even if the rehearsal crashes or is
-// killed.
+// A command prefix with which the kernel kills the container when the rehearsal ends, even if the rehearsal crashes or
+// is killed.
 const leash: Isolation = ['setpriv', '--pdeathsig', 'KILL', '--'];
 
 /**
@@ -52,15 +52,15 @@ const cookieName = 'REHEARSAL_CONTAINER';
 // crash.
 const outputKept = 16_384;
 
-// A message of unshare in util-linux 2.38, at the end of standard error. If its child was killed by SIGKILL, unshare
-// tries to end with the same signal, and fails with this message.
+// An error message that unshare of util-linux 2.38 writes to standard error. If SIGKILL has killed the child of
+// unshare, unshare tries to end with the same signal, and fails with this message.
 const unshareOfKilled = /unshare: sigprocmask unblock failed: Invalid argument\n?$/;
 
 // How long to wait for the end of standard error after the container has exited, in milliseconds. A process outside the
 // container may have inherited standard error, so its end may never arrive.
 const longestRead = 1_000;
 
-// Milliseconds between two looks for the main process of a container that has just been started.
+// Milliseconds between two checks of whether a started container has its main process yet.
 const startPollPeriod = 5;
 
 // How long unshare may take to start the main process, in milliseconds.
@@ -70,7 +70,7 @@ const longestFork = 5_000;
 // eslint-disable-next-line no-control-regex
 const controlCharacters = /[\0-\x08\x0b-\x1f\x7f-\x9f]/g;
 
-// The errors of nsenter if the command does not exist or the container has exited.
+// Matches the errors of nsenter if the command does not exist or the container has exited.
 const nsenterFailed = /^nsenter: (failed to execute|cannot open|reassociate to namespace|fork failed)/m;
 
 /** Run says how a command inside a container ended. */
@@ -88,7 +88,7 @@ export interface ContainerOptions {
   readonly isolation: Isolation;
 }
 
-// The containers that have not exited yet.
+// The containers of this process that have not exited yet.
 const running = new Set<Container>();
 
 /** killContainers kills every process of every container that this process has started. */
@@ -112,7 +112,7 @@ export class Container {
     const [program = '', ...args] = [...isolation, ...command];
     this.hasNamespace = isolation.length > 0;
     this.#env = { ...env, [cookieName]: this.#cookie };
-    // Use a new process group, so that Ctrl-C in the terminal reaches only the rehearsal.
+    // Start the container in a new process group, so that Ctrl-C in the terminal reaches only the rehearsal.
     this.#child = spawn(program, args, { env: this.#env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => {
@@ -199,7 +199,7 @@ export class Container {
         cancel?.();
         resolve(run);
       };
-      // Kill only the command itself: processes that it has forked continue (K-036).
+      // Kill only the command itself. As under a kubelet, processes that the command has forked continue (K-036).
       const cancel =
         limit === undefined
           ? undefined
@@ -215,7 +215,8 @@ export class Container {
         end({ kind: 'notStarted', reason: message });
       });
       child.once('exit', (code, signal) => {
-        // Wait until Node has read the output that the command has already written.
+        // The command has exited. Report its end only after Node has read the output that the command has already
+        // written.
         setImmediate(() => {
           const text = plainText(output);
           if (this.hasNamespace && nsenterFailed.test(text)) end({ kind: 'notStarted', reason: text });
@@ -258,8 +259,8 @@ export class Container {
     return exit;
   }
 
-  // Tells whether standard error ends with the message `unshareOfKilled`: SIGKILL has then killed the child of unshare.
-  // unshare writes this message after every process of the namespace has ended.
+  // Tells whether standard error ends with the message `unshareOfKilled`. If it does, SIGKILL has killed the child of
+  // unshare. unshare writes this message after every process of its PID namespace has ended.
   async #hasUnshareFailed(): Promise<boolean> {
     const { stderr } = this.#child;
     if (!this.hasNamespace || stderr === null) return false;
@@ -273,7 +274,8 @@ function plainText(output: string): string {
   return stripVTControlCharacters(output).replace(controlCharacters, '');
 }
 
-// Returns the exit code that the kubelet reports. For a signal, it is 128 plus the number of the signal (K-108).
+// Returns the exit code that the kubelet reports for a process that a signal has ended: 128 plus the number of the
+// signal (K-108).
 function exitCode(signal: NodeJS.Signals | null): number {
   return 128 + constants.signals[signal ?? 'SIGKILL'];
 }

@@ -20,8 +20,8 @@ export type Destination = 'pod' | 'others' | 'refused';
 export const nodeCount = 3;
 
 /**
- * leastPropagation is the shortest time, in milliseconds, after which a node sees a change. The EndpointSlice controller
- * and the API server take at least this long to pass the change on (K-127).
+ * leastPropagation is the shortest time, in milliseconds, after which a node's kube-proxy learns of a changed endpoint.
+ * The EndpointSlice controller and the API server take at least this long (K-127).
  */
 export const leastPropagation = 300;
 

@@ -11,11 +11,14 @@ export interface HookEnd {
   readonly failure: string | undefined;
 }
 
-// A hook timeout in seconds that is never reached, because the kubelet sets no timeout for a hook (K-092). For
-// preStop, the grace period is the limit.
+// A timeout for hooks in seconds, so long that it is never reached: the kubelet sets no timeout for a hook (K-092). The
+// grace period limits a preStop hook.
 const withoutLimit = 24 * 3_600;
 
-/** runHook runs a hook until it ends. A sleep ends early if `destroyed` is aborted. It never rejects. */
+/**
+ * runHook runs a preStop or postStart hook until the hook ends. A sleep ends early if `destroyed` is aborted. The
+ * promise never rejects.
+ */
 export async function runHook(
   hook: Hook,
   container: Container,
@@ -31,7 +34,7 @@ export async function runHook(
     case 'http': {
       const headers = [{ name: 'User-Agent', value: 'kube-lifecycle/1.36' }, ...hook.headers];
       const { status, output } = await probeHttp({ ...hook, headers, host, timeoutSeconds: withoutLimit });
-      // Every HTTP response is a success, even with a status of 500 or more (K-092).
+      // For the kubelet, every HTTP response to a hook is a success, even with a status of 500 or more (K-092).
       return { failure: status === undefined ? output : undefined };
     }
     case 'tcp':

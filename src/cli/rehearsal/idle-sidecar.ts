@@ -1,7 +1,7 @@
 // Adds a sidecar to a pod without sidecars, for the scenarios that need one.
 import { containerDefaults, type ContainerSpec, type PodSpec } from './pod.ts';
 
-// The sidecar does nothing and exits at its stop signal.
+// A sidecar that does nothing and exits when it receives its stop signal.
 const idleSidecar: ContainerSpec = {
   ...containerDefaults,
   name: 'idle-sidecar',

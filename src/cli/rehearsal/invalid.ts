@@ -11,7 +11,7 @@ export interface Invalid {
   readonly reason: string;
 }
 
-// The longest timer of Node, in seconds.
+// The longest delay of a Node timer, in seconds.
 const longest = 2_147_483;
 
 const restartPolicies: readonly string[] = ['Always', 'OnFailure', 'Never'];

@@ -13,7 +13,7 @@ export interface KillOptions {
   readonly gracePeriodSeconds: number;
   /** `text` is the message of the kubelet's event. */
   readonly text: string;
-  /** `ordering` resolves when all containers have exited that must exit before this container gets its stop signal. */
+  /** `ordering` resolves when every container that must exit before this container gets its stop signal has exited. */
   readonly ordering: Promise<unknown> | undefined;
   readonly log: EventLog;
   readonly host: string;
@@ -68,8 +68,8 @@ async function within(seconds: number, promise: Promise<unknown>, destroyed: Abo
   return over.aborted;
 }
 
-// A timer of Node may fire this many milliseconds early. Without this tolerance, one remaining second could be rounded
-// down to 0 seconds.
+// A Node timer may fire this many milliseconds early. Without this tolerance, a remaining time of one second could be
+// rounded down to 0 seconds.
 const timerSlack = 1;
 
 async function timed(step: () => Promise<unknown>): Promise<number> {

@@ -16,8 +16,8 @@ export interface KubeletOptions extends PodContainerOptions {
   readonly onPodChange: (pod: PodState) => void;
 }
 
-// Milliseconds between two relists. In a relist, the kubelet compares its pods with the state of the container runtime
-// (K-169).
+// Milliseconds between two relists of the kubelet. In a relist, the kubelet compares its pods with the state of the
+// container runtime (K-169).
 const relistPeriod = 1_000;
 
 // Milliseconds from the start of a container to the relist in which the kubelet sees it.
@@ -28,11 +28,12 @@ export class Kubelet {
   readonly #options: KubeletOptions;
   readonly #containers: readonly PodContainer[];
   #state: PodState = { isReady: false, isDeleted: false, exists: true };
-  // #isFrozen is true during an eviction or a node shutdown: the endpoint then keeps its conditions until every
+  // #isFrozen is true during an eviction or a node shutdown. The pod's endpoint then keeps its conditions until every
   // container has exited (K-176).
   #isFrozen = false;
   #cancelRelist: () => void = () => undefined;
-  // #isSyncDue is true if a probe result has changed. The status of the pod is then computed in the next relist.
+  // #isSyncDue is true if a probe result has changed since the last relist. The next relist then computes the status of
+  // the pod.
   #isSyncDue = false;
   #lastSync = Promise.resolve();
   #isEnding = false;
@@ -112,8 +113,8 @@ export class Kubelet {
     });
   }
 
-  // Runs one sync of the pod. The kubelet runs one sync at a time (K-163). If the pod is deleted, the sync that runs is
-  // completed, and those that wait are dropped (K-167).
+  // Runs one sync of the pod. The kubelet runs one sync of a pod at a time (K-163). If the pod is deleted, the kubelet
+  // completes the running sync and drops the waiting ones (K-167).
   #inSync(work: () => Promise<void>): Promise<void> {
     this.#lastSync = this.#lastSync.then(async () => {
       if (this.#isEnding) return;
@@ -157,7 +158,8 @@ export class Kubelet {
   async #terminate(kill: Kill): Promise<void> {
     this.#isEnding = true;
     this.#cancelRelist();
-    // If the kubelet is restarting a container, or waits for a postStart hook, it finishes that first (K-167, K-168).
+    // If the kubelet is restarting a container or waits for a postStart hook, it finishes that work before it ends the
+    // pod (K-167, K-168).
     await this.#lastSync;
     for (const container of this.#containers) container.terminate();
     this.#updateReady();

@@ -7,8 +7,8 @@ export type Events = readonly RehearsalEvent[];
 /** lostOrRefused contains the kinds of events that report a lost or refused request. */
 export const lostOrRefused: readonly EventKind[] = ['requestLost', 'requestRefused'];
 
-// If clients have sent requests for this many milliseconds before the shutdown, the server should have served at least
-// one of them.
+// Milliseconds of load before the shutdown. If clients have sent requests for at least this long, the server should
+// have served one of them.
 const shortestTrial = 1_000;
 
 export const first = (events: Events, kind: EventKind): RehearsalEvent | undefined =>
@@ -58,9 +58,9 @@ export function span(events: Events, losses: Events): string {
 export const isRefusal = ({ detail: { why } }: RehearsalEvent): boolean => String(why).startsWith('status ');
 
 /**
- * neverServed returns the first request that failed before the shutdown began, if no request was ever served. Such
- * failures say nothing about the shutdown. If no request failed before the shutdown, it returns the first event that
- * counts requests.
+ * neverServed returns undefined if the server served any request. Otherwise, it returns the first request that failed
+ * before the shutdown began, because such a failure says nothing about the shutdown. If no request failed before the
+ * shutdown, it returns the first event that counts requests.
  */
 export function neverServed(events: Events): RehearsalEvent | undefined {
   if (events.some(({ kind, detail }) => kind === 'requests' && Number(detail['answered']) > 0)) return undefined;

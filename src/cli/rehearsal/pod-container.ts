@@ -42,8 +42,8 @@ export class PodContainer {
   #container: Container | undefined;
   #startedAt = 0;
   #isStarted = false;
-  // #isNoticed is true if a relist has seen the current instance running. In a relist, the kubelet periodically reads
-  // the state of all containers.
+  // #isNoticed is true if the kubelet has seen the current instance of the container running in a relist. In a relist,
+  // the kubelet periodically reads the state of all containers.
   #isNoticed = false;
   // #isStarting is true until the sync that starts the current instance has ended. The sync includes the postStart hook,
   // and the hooks of containers that start in the same sync. Until its end, the kubelet neither probes the container nor
@@ -115,12 +115,15 @@ export class PodContainer {
     await this.#runPostStart(container);
   }
 
-  /** endStart is called at the end of each sync. */
+  /** endStart marks the container as started. The pod calls it at the end of each sync. */
   endStart(): void {
     this.#isStarting = false;
   }
 
-  /** examine is called in each relist. It resolves with true if the state of the container has changed. */
+  /**
+   * examine restarts the container if it has exited, as the kubelet does in each relist. It resolves with true if the
+   * state of the container has changed.
+   */
   async examine(): Promise<boolean> {
     if (this.#container === undefined) return false;
     const exit = this.#exit;
@@ -144,7 +147,10 @@ export class PodContainer {
     if (this.#isStarted && this.#exit === undefined && readiness?.published === 'failure') readiness.poke();
   }
 
-  /** terminate is called when the pod ends, before its containers are killed. */
+  /**
+   * terminate stops the startup and liveness probes of a regular container. It is called when the pod ends, before the
+   * containers are killed.
+   */
   terminate(): void {
     // The kubelet publishes the status of the pod before it ends the containers (K-079).
     this.#isNoticed = this.#container !== undefined;
@@ -221,7 +227,7 @@ export class PodContainer {
     if (type !== 'readiness' && published === 'failure' && this.#exit === undefined) {
       void this.#killAfterProbe(type, terminationGracePeriodSeconds);
     }
-    // A liveness probe that succeeds changes nothing.
+    // A successful liveness probe changes nothing, so only its failure is reported.
     if (type !== 'liveness' || published === 'failure') this.#sync.onChange();
   }
 
@@ -233,7 +239,8 @@ export class PodContainer {
     const { failure } = await runHook(postStart, container, host(), this.#destroyed.signal);
     if (this.#destroyed.signal.aborted) return;
     log.add('postStartEnded', { container: name, failure });
-    // The kubelet restarts the container in a later sync, as after a crash.
+    // If the postStart hook fails, the kubelet kills the container. It restarts the container in a later sync, as after
+    // a crash.
     if (failure !== undefined) await this.kill({ cause: 'deletion' }, 'FailedPostStartHook');
   }
 

@@ -40,7 +40,7 @@ export function servicePortOf({ services, labels, containers, skipped }: ServedP
   return found === undefined || portsOf(skipped).includes(found) ? portIn(declared?.['containerPort']) : found;
 }
 
-// Moves the port named `http` to the front.
+// Returns the declared ports, with a port named `http` first.
 function inOrder(ports: unknown): Fields[] {
   const all = objects(ports);
   return [...all.filter(({ name }) => name === 'http'), ...all];

@@ -50,7 +50,7 @@ export async function rehearse(args: readonly string[], environment: Environment
   const stopListening = onInterrupt(() => {
     interrupted.abort();
   }, killContainers);
-  // If standard output is closed, continue the rehearsal only if it writes its result to a file.
+  // If standard output is closed, continue the rehearsal only if an option writes the result to a file.
   process.stdout.on('error', () => {
     if (plan.json === undefined && plan.report === undefined) interrupted.abort();
   });
@@ -140,10 +140,10 @@ async function runOne(
     interrupted,
     load: { rate, connections, requests, retry, longPoll, stream, upload, webSocket, http2, seed },
     random: seededRandom(seed),
-    // The kubelet sets these variables in every container (K-185). Programs use the first two to detect that they run
-    // in a cluster. In a pod, HOSTNAME resolves to the address of the pod, and the server of Next.js listens on this
-    // address. Here HOSTNAME is 0.0.0.0, because the name of this machine may not resolve to an address that the
-    // clients use.
+    // The kubelet sets these variables in every container (K-185). Programs use the variables of the kubernetes Service
+    // to detect that they run in a cluster. In a pod, HOSTNAME resolves to the address of the pod, and the server of
+    // Next.js listens on this address. In a rehearsal, HOSTNAME is 0.0.0.0, because the name of this machine may not
+    // resolve to an address that the clients use.
     environment: {
       ...environment,
       KUBERNETES_SERVICE_HOST: '10.96.0.1',

@@ -84,7 +84,7 @@ export function scenarioResult(
   const lost = sum('lost');
   const refused = sum('refused');
   const end = events.findIndex(({ kind }) => kind === 'interrupted');
-  // Ignore events after an interruption by Ctrl-C, because the rehearsal itself then kills the containers.
+  // Ignore events after an interruption by Ctrl-C, because the rehearsal itself kills the containers after that.
   const judged = end === -1 ? events : events.slice(0, end + 1);
   const isDeletion = judged.some(({ kind }) => kind === 'podDeleted');
   const isOverdue = isDeletion && judged.some(({ kind }) => kind === 'killSignal');
@@ -111,7 +111,8 @@ export function scenarioResult(
   };
 }
 
-// Returns the reason why the verdict is withheld, or undefined. A run that proves nothing must not count as clean.
+// Returns the reason why the rehearsal gives no verdict, or undefined. A run that proves nothing must not count as
+// clean.
 function whyWithheld(events: readonly RehearsalEvent[], hasTried: boolean, unanswered: number): string | undefined {
   const has = (wanted: EventKind): boolean => events.some(({ kind }) => kind === wanted);
   if (has('interrupted')) return 'the rehearsal was interrupted';
@@ -120,8 +121,8 @@ function whyWithheld(events: readonly RehearsalEvent[], hasTried: boolean, unans
   return has('loadDelayed') ? 'this machine was too busy for exact timing' : undefined;
 }
 
-// Returns the number of requests that were in flight when the clients were stopped. Long polls do not count, because a
-// server holds them on purpose.
+// Returns the number of requests without a response when the clients were stopped. Long polls do not count, because a
+// server delays their responses on purpose.
 function unansweredOf(tallies: readonly (readonly [ClientKind, Tally])[]): number {
   return tallies
     .filter(([kind]) => kind !== 'longPoll')

@@ -54,7 +54,10 @@ export class ServiceRoutes {
     this.#onChange(next);
   }
 
-  /** untilLearnt returns the number of milliseconds until every node has applied the last change. */
+  /**
+   * untilLearnt returns the number of milliseconds until every simulated node has applied the last change of the pod's
+   * endpoint.
+   */
   untilLearnt(): number {
     const slowest = Math.max(...this.#endpoints.nodes.map(({ propagation }) => propagation));
     return Math.max(0, this.#changedAt + slowest - this.#log.at());

@@ -5,15 +5,15 @@ import type { Destination } from './endpoints.ts';
 import type { EventLog } from './event-log.ts';
 import { clientKinds, newTallies, type ClientKind, type LoadOptions, type Loss, type Tally } from './load.ts';
 
-// The longest event loop delay of the client thread, in milliseconds. If a delay is longer, the rehearsal gives no
-// verdict.
+// The longest event loop delay of the client thread that is tolerated, in milliseconds. With a longer delay, clients do
+// not send on time, so the rehearsal gives no verdict.
 const longestLoopDelay = 200;
 
 /** longestStop is how long the clients may take to finish after the pod has ended, in milliseconds. */
 export const longestStop = 5_000;
 
-// The maximum number of losses that get an event of their own, to limit memory. Further losses of the same kind share
-// one event for each report of the clients.
+// The number of losses of one kind that get an event each. The limit bounds the memory. Further losses of this kind
+// share one event for each report of the clients.
 const mostLossEvents = 200;
 
 /** totalOf returns the sum of several tallies. */
@@ -106,7 +106,10 @@ export class LossEvents {
     else alike.count++;
   }
 
-  /** flush is called after the losses of one report. It records those that `add` has not recorded one by one. */
+  /**
+   * flush is called after all losses of one report of the clients. It records as one event the losses that `add` has
+   * not recorded one by one.
+   */
   flush(): void {
     for (const { loss, count } of this.#pending.values()) this.#addEvent(loss, count);
     this.#pending.clear();

@@ -41,14 +41,14 @@ const longestRestart = 20_000;
 
 const pollPeriod = 50;
 
-// Returns how long a scenario waits at most until its last step has ended, in milliseconds. A postStart hook has no limit,
-// and the kubelet does not end a pod whose hook still runs (K-167).
+// Returns how long a scenario waits at most for the end of its last step, in milliseconds. The kubelet sets no timeout
+// for a postStart hook, and does not end a pod while its hook runs (K-167).
 function longestEnd({ steps }: Scenario, { terminationGracePeriodSeconds, containers }: PodSpec): number {
   const graces = containers.flatMap(({ probes }) => probes.map((probe) => probe.terminationGracePeriodSeconds ?? 0));
   const grace = Math.max(terminationGracePeriodSeconds, ...graces);
   const restart = steps.some(({ do: { kind } }) => kind === 'failLiveness') ? longestRestart : 0;
   const hook = containers.some(({ postStart }) => postStart !== undefined) ? longestStart : 0;
-  // Each sidecar may get its stop signal when the grace period has already passed (K-106).
+  // The kubelet grants each sidecar the minimum stop timeout, even if the grace period has already passed (K-106).
   const floors = (1 + containers.filter(({ isSidecar }) => isSidecar).length) * minimumStopTimeout;
   return restart + hook + (grace + floors) * 1_000;
 }
@@ -122,10 +122,11 @@ export class ScenarioRun {
       const isUsable = this.#pod.isReady || scenario.isWhileStarting === true;
       if (isUsable) await this.#play(scenario, from);
       else if (!interrupted.aborted) this.#noteNotReady(longestStart);
-      // After Ctrl-C, do not wait for the grace period.
+      // After Ctrl-C, do not wait until the pod has ended.
       const ended = Promise.race([this.#ending, stopped]);
       await withTimeout(systemClock, ended, longestEnd(scenario, this.#options.pod) + longestStop);
-      // Until every node has applied the last change, a node may still send clients to a deleted pod.
+      // Continue until every node has applied the last change of the endpoint. Before that, a node may still send
+      // clients to a deleted pod.
       if (isUsable) await wait(systemClock, scenario.endsAfter ?? this.#routes.untilLearnt(), interrupted);
     } finally {
       this.#ended.abort();
@@ -162,7 +163,7 @@ export class ScenarioRun {
     this.#options.log.add('note', { text: 'the pod did not become ready', limitMs, ...this.#served.elsewhere });
   }
 
-  // Tells whether the command of the container cannot be started. The rehearsal then does not wait for another start.
+  // Tells whether the command of the container cannot be started. The scenario then does not wait for another start.
   #isUnstartable(): boolean {
     return unstartable.includes(this.#kubelet.main?.exit?.code);
   }

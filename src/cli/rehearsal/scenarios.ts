@@ -17,11 +17,11 @@ export type Deed =
   /** `overload` multiplies the load by ten. */
   | { readonly kind: 'overload' };
 
-/** Step is one action of a scenario, with the time of the action. */
+/** Step is one action on the pod, with the time of the action. */
 export interface Step {
   /**
-   * `at` is the time of the action, in milliseconds since the pod became ready. With `isWhileStarting`, it counts from
-   * the start of the pod.
+   * `at` is the time of the action, in milliseconds since the pod became ready. If the scenario has `isWhileStarting`,
+   * the time counts from the start of the pod.
    */
   readonly at: number;
   readonly do: Deed;

@@ -7,8 +7,8 @@ import { listenersOf, type Listener } from './processes.ts';
 // The IP address of the rehearsed pod. It is a loopback address, because everything runs on this machine.
 const podHost = '127.0.0.1';
 
-// Milliseconds after which a socket on loopback, or on another port after a restart, counts as the server's socket, if
-// there is no other socket.
+// How long to wait for a better socket, in milliseconds. After that, a socket on loopback counts as the server's
+// socket. So does a socket on another port after a restart.
 const longestAlone = 3_000;
 
 /** ServedPort looks for the socket to which clients connect. */
@@ -31,7 +31,7 @@ export class ServedPort {
     this.#main = main;
   }
 
-  /** host is the address to which clients connect. It is ::1 if the server listens only there. */
+  /** host is the address to which clients connect. It is ::1 if the server listens only on ::1. */
   get host(): string {
     return this.#listener?.address ?? podHost;
   }
@@ -40,7 +40,10 @@ export class ServedPort {
     return this.#given ?? this.#listener?.port;
   }
 
-  /** elsewhere has the port of the requests and the other ports on which the container listens, if there are any. */
+  /**
+   * elsewhere contains the port of the requests, and the other ports on which the container listens. It is empty if the
+   * container listens on no other port.
+   */
   get elsewhere(): { readonly port?: number; readonly otherPorts?: string } {
     const { port } = this;
     const others = new Set(
@@ -76,8 +79,8 @@ export class ServedPort {
     return listenersOf(this.#main()?.pids ?? []);
   }
 
-  // Returns the earliest socket that clients can reach. A socket on loopback may have another purpose. It is chosen
-  // only if the port is known, or if no other socket appears within some seconds.
+  // Returns the first socket of the container that clients of the pod can reach. A socket on loopback may have another
+  // purpose. It is chosen only if the port is known, or if no other socket appears within some seconds.
   #choose(all: readonly Listener[]): Listener | undefined {
     const known = this.#listener?.isLoopback === false ? this.#listener.port : undefined;
     const port = this.#given ?? known;
@@ -89,8 +92,8 @@ export class ServedPort {
     return systemClock.now() - this.#loopbackSince >= longestAlone ? first : undefined;
   }
 
-  // After a restart, the requests still go to the same port, as those of a Service do. So if the restarted server listens
-  // elsewhere, no request reaches it.
+  // Logs that the restarted server listens on another port. As with a Service, the requests still go to the old port,
+  // so none of them reaches the server.
   #noteElsewhere(): void {
     const { port, otherPorts } = this.elsewhere;
     const isRestarted = this.#instance !== undefined && this.#main() !== this.#instance;

@@ -9,13 +9,13 @@ function sidecarsOf(events: Events): unknown[] {
     .map(({ detail }) => detail['container']);
 }
 
-/** withoutSidecars leaves out the events of the sidecars. */
+/** withoutSidecars returns the events of a scenario without the events of its sidecars. */
 export function withoutSidecars(events: Events): Events {
   const sidecars = sidecarsOf(events);
   return events.filter(({ detail }) => !sidecars.includes(detail['container'] ?? ''));
 }
 
-/** sidecarRows are the rows of the table of causes that concern sidecars. */
+/** sidecarRows are the causes of lost requests that concern sidecars. */
 export const sidecarRows: readonly Row[] = [
   {
     name: 'sidecarEndedFirst',
@@ -25,7 +25,7 @@ export const sidecarRows: readonly Row[] = [
       const sidecars = sidecarsOf(events);
       const exits = events.filter(({ kind, at }) => kind === 'containerExited' && at >= (deletion?.at ?? Infinity));
       const main = exits.findLast(({ detail }) => !sidecars.includes(detail['container']));
-      // If the grace period is over, the kubelet itself ends the sidecars (K-106).
+      // After the grace period, the kubelet itself ends the sidecars (K-106).
       const isSignaled = (name: unknown, until: number): boolean =>
         events.some(({ kind, at, detail }) => kind === 'stopSignal' && detail['container'] === name && at <= until);
       const early = exits.find(

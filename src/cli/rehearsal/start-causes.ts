@@ -23,7 +23,7 @@ const lastLine = (output: unknown): string => String(output).trim().split('\n').
 const unstarted = (events: Events): RehearsalEvent | undefined =>
   events.find(({ kind, detail }) => kind === 'containerExited' && unstartable.includes(detail['code']));
 
-// Returns the event that says that the command listens on another port than the one of the requests.
+// Returns the event which says that the container listens on another port than the port to which requests are sent.
 const elsewhere = (events: Events): RehearsalEvent | undefined =>
   events.find(
     ({ at, detail: { port, otherPorts } }) =>
@@ -33,7 +33,7 @@ const elsewhere = (events: Events): RehearsalEvent | undefined =>
 const listensOn = (events: Events, port: unknown): Events =>
   events.filter(({ kind, detail }) => kind === 'containerListening' && detail['port'] === port);
 
-/** startRows lists the causes, the most fundamental cause first. */
+/** startRows lists these causes in the order in which a report shows them, the most fundamental cause first. */
 export const startRows: readonly Row[] = [
   {
     name: 'onlyLoopback',

@@ -57,7 +57,7 @@ export function afterResult(streak: Streak, type: ProbeType, result: Result, thr
 
 /**
  * inNewContainer returns the state of a probe worker when it sees a new container. The worker continues to count equal
- * results, and resets the published state.
+ * results. It resets the published state.
  */
 export function inNewContainer(streak: Streak, type: ProbeType): Streak {
   return { ...streak, published: initial[type], isOnHold: false };

@@ -96,8 +96,8 @@ export class Terminal {
   }
 
   /**
-   * begin resets the counters for the next scenario. The scenario takes at most `startMs` milliseconds until the pod is
-   * ready, and at most `restMs` after that.
+   * begin resets the counters before the next scenario. The scenario takes at most `startMs` milliseconds until the pod
+   * is ready, and at most `restMs` milliseconds after that.
    */
   begin(startMs: number, restMs: number): void {
     this.#lossesShown = 0;
@@ -105,7 +105,7 @@ export class Terminal {
     this.#longestMs = startMs + restMs;
   }
 
-  /** end removes the status line. */
+  /** end removes the status line from the terminal. */
   end(): void {
     this.#clear();
     this.#status = '';
@@ -143,7 +143,8 @@ export class Terminal {
     this.line(`to repeat the same random choices: --seed ${String(seed)}`, 'dim');
   }
 
-  // Prints the first ten losses of a scenario. The status line and the verdict also count all other losses.
+  // Returns the line for one of the first ten losses of a scenario, otherwise undefined. The status line and the
+  // verdict count all losses.
   #lossText(kind: EventKind, { client, why, afterMs }: Detail): string | undefined {
     this.#lossesShown++;
     if (this.#lossesShown > mostLosses) return undefined;
@@ -171,7 +172,7 @@ export class Terminal {
 
 const mostLosses = 10;
 
-// The largest number of lines for consecutive probes with the same result.
+// The number of lines printed for consecutive probes with the same result. Further equal results print no line.
 const mostRepeats = 3;
 
 const barWidth = 16;

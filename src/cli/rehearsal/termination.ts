@@ -34,8 +34,8 @@ function graceOf(kill: Kill, pod: number): number {
 }
 
 /**
- * `remaining()` returns what is left of a budget after a step. The kubelet rounds the duration of the step down to
- * whole seconds (K-083).
+ * `remaining()` returns what is left of the grace period after a step, such as the preStop hook. The kubelet rounds the
+ * duration of the step down to whole seconds (K-083).
  */
 export function remaining(budgetSeconds: number, stepMilliseconds: number): number {
   return budgetSeconds - Math.floor(stepMilliseconds / 1_000);

@@ -27,7 +27,7 @@ export interface WorkerOptions {
   readonly clock?: Clock;
 }
 
-// A timer of Node may fire this many milliseconds early.
+// A Node timer may fire this many milliseconds early.
 const timerSlack = 2;
 
 /** Worker runs one probe from its creation until `stop`. It continues when the container restarts (K-039). */
@@ -67,7 +67,7 @@ export class Worker {
     }
   }
 
-  /** noteExit publishes that the container no longer runs (K-052). */
+  /** noteExit publishes that the probe fails because the container has exited (K-052). */
   noteExit(): void {
     this.#publish(afterExit(this.#streak));
   }
@@ -99,8 +99,8 @@ export class Worker {
     });
   }
 
-  // Returns true if at least one tick was due. If several ticks passed during a slow probe, the kubelet makes only one
-  // probe for all of them (K-043).
+  // Returns true if at least one period of the probe has passed. If several periods passed during a slow probe, the
+  // kubelet makes only one probe for all of them (K-043).
   #consumeTicks(): boolean {
     const now = this.#clock.now() + timerSlack;
     const isDue = this.#nextTickAt <= now;
@@ -121,8 +121,8 @@ export class Worker {
       this.#streak = inNewContainer(this.#streak, probe.type);
       this.#options.onChange(this.#streak.published);
     }
-    // Make no probe while the worker is on hold (K-054), in the wrong phase of the container (K-044), or during the
-    // initial delay (K-045).
+    // Make no probe while the worker waits for a new container (K-054) or during the initial delay (K-045). A startup
+    // probe runs only before the container has started, the other probes run only after that (K-044).
     if (this.#streak.isOnHold || isStarted === (probe.type === 'startup')) return;
     if (Math.floor(this.#clock.now() / 1_000) - Math.floor(startedAt / 1_000) < probe.initialDelaySeconds) return;
     const outcome = await runProbe(probe.handler, probe.timeoutSeconds, container, host());

@@ -130,7 +130,7 @@ function environmentVariable(variable: Fields): Fields {
 
 function probeWithDefaults(probe: Fields): Fields {
   const { terminationGracePeriodSeconds: _, initialDelaySeconds: __, ...positive } = probeDefaults;
-  // In a field whose minimum is 1, a 0 means the default (K-002).
+  // If the minimum of a probe field is 1, the value 0 means the default (K-002).
   const given = Object.entries(probe).filter(([name, value]) => !(name in positive && value === 0));
   return withDefaults(handlerWithDefaults(Object.fromEntries(given)), positive);
 }

@@ -77,7 +77,7 @@ export const availabilityRules: readonly Rule[] = [
         {
           path: ['spec', 'replicas'],
           message: `${first.kind} ${first.name} and ${second.kind} ${second.name} both set the number of pods.`,
-          remedy: 'Remove one of them. A ScaledObject creates its own HorizontalPodAutoscaler.',
+          remedy: 'Remove one of the two autoscalers. A ScaledObject creates its own HorizontalPodAutoscaler.',
         },
       ];
     }),

@@ -24,8 +24,10 @@ export const containerRules: readonly Rule[] = [
       return [
         {
           path: [start < command.length ? 'command' : 'args'],
-          message: `The container starts ${program}, which may not forward the stop signal to the program.`,
-          remedy: isLauncher ? 'Start the program itself, for example node server.js.' : 'Start the program with exec.',
+          message: `The container starts ${program}, which may not forward the stop signal to the program that ${program} runs.`,
+          remedy: isLauncher
+            ? 'Start that program directly, for example with node server.js.'
+            : 'Start that program with exec, for example exec node server.js.',
         },
       ];
     }),
@@ -88,7 +90,7 @@ export const containerRules: readonly Rule[] = [
               path: ['resources', 'limits', 'memory'],
               message:
                 'A container without a memory limit is among the first that a node under memory pressure evicts, with two seconds of grace.',
-              remedy: 'Set the memory limit to the memory request.',
+              remedy: 'Set a memory limit that equals the memory request.',
             },
           ],
     ),
@@ -120,7 +122,7 @@ export const containerRules: readonly Rule[] = [
       return [
         {
           path: ['env', index, 'name'],
-          message: 'The elector needs the token of the service account, but automountServiceAccountToken is false.',
+          message: 'Leader election needs the token of the service account, but automountServiceAccountToken is false.',
           remedy: 'Set automountServiceAccountToken to true.',
         },
       ];
@@ -173,7 +175,7 @@ function duplicates(fields: ReturnType<typeof object>, name: string, keys: reado
       {
         path,
         message: `The list ${name} has ${identity} twice, so a server-side apply fails. If two variables have the same name, the last one takes effect.`,
-        remedy: 'Remove one of them.',
+        remedy: 'Remove one of the two entries.',
       },
     ];
   });

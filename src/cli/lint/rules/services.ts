@@ -26,7 +26,8 @@ export const serviceRules: readonly Rule[] = [
           path: ['spec', 'publishNotReadyAddresses'],
           message:
             'The Service sends connections to pods that do not listen yet, and to terminating pods until they are deleted.',
-          remedy: 'Remove the field. Peers that must find each other early need a headless Service of their own.',
+          remedy:
+            'Remove publishNotReadyAddresses. Peers that must find each other early need a headless Service of their own.',
         },
       ];
     }),

@@ -206,7 +206,7 @@ export const timeRules: readonly Rule[] = [
       return [
         {
           path: ['readinessProbe'],
-          message: `Readiness fails after up to ${s(lag)} (${String(periodSeconds)} × ${String(failureThreshold)} + ${String(timeoutSeconds)}), but the delay is ${s(delay.seconds)}.`,
+          message: `The kubelet marks a failing pod as not ready after up to ${s(lag)} (${String(periodSeconds)} × ${String(failureThreshold)} + ${String(timeoutSeconds)}), but the container stops accepting connections after ${s(delay.seconds)}.`,
           remedy: 'Lower periodSeconds or failureThreshold, or lengthen the shutdown delay.',
         },
       ];
@@ -223,8 +223,8 @@ export const timeRules: readonly Rule[] = [
       );
       return longer.slice(0, 1).map(({ title, lag: { seconds, sum } }) => ({
         path: delay.path,
-        message: `${title} can send connections to a pod for ${s(seconds)} after its deletion${sum === undefined ? '' : ` (health check: ${sum})`}, but the delay is ${s(delay.seconds)}.`,
-        remedy: `Set the delay to at least ${s(seconds)}${sum === undefined ? '' : ', or make the health check faster'}.`,
+        message: `${title} can send connections to a pod for ${s(seconds)} after its deletion${sum === undefined ? '' : ` (health check: ${sum})`}, but the container stops accepting connections after ${s(delay.seconds)}.`,
+        remedy: `Let the preStop sleep and the shutdown delay together take at least ${s(seconds)}${sum === undefined ? '' : ', or make the health check faster'}.`,
       }));
     }),
   },
@@ -234,7 +234,9 @@ function checkVariable(container: Container, name: string, problem: (seconds: nu
   const stated = statedVariable(container, name);
   const message = stated === undefined ? undefined : problem(stated.seconds);
   if (stated === undefined || message === undefined) return [];
-  return [{ path: stated.path, message, remedy: 'Set the variable to the time in the pod specification.' }];
+  return [
+    { path: stated.path, message, remedy: 'Set the environment variable to the same time as the pod specification.' },
+  ];
 }
 
 // Reports a grace period that is shorter than the sum of all parts of lameduck's shutdown. A time that the manifest

@@ -8,7 +8,7 @@ import { Http2Client } from './http2.ts';
 import { followEvents } from './event-stream.ts';
 import { holdWebSocket } from './web-socket.ts';
 
-// The number of clients of each optional kind, such as event streams.
+// The number of clients of each kind that an option adds, such as event streams with `--stream`.
 const addedClients = 10;
 
 // The longest pause between two requests on a keep-alive connection, in milliseconds.
@@ -27,9 +27,10 @@ const uploadBody = { chunk: Buffer.alloc(16_384, 'x'), count: 10, pause: 50 } as
 const delayOf = (index: number): number => leastDelay + (index % delays);
 
 /**
- * shareOf divides the rate of a load. `gap` is the longest pause on a keep-alive connection, in milliseconds, so that these
- * connections send half of the requests. `newPerSecond` is the number of requests on new connections. It is more than
- * half of the rate if the keep-alive connections cannot send their half.
+ * shareOf divides the rate of a load between keep-alive connections and new connections. `gap` is the longest pause on
+ * a keep-alive connection, in milliseconds. It is chosen so that keep-alive connections send half of the requests.
+ * `newPerSecond` is the number of requests on new connections. It is more than half of the rate if the keep-alive
+ * connections cannot send their half.
  */
 export function shareOf({ rate, connections }: Pick<LoadPlan, 'rate' | 'connections'>): {
   readonly gap: number;
@@ -62,7 +63,7 @@ export class Crowd {
     this.#routes = routes;
   }
 
-  /** run resolves when `stop` has been called and no request is in flight. It never rejects. */
+  /** run resolves when `stop` has been called and no client waits for a response. It never rejects. */
   async run(): Promise<void> {
     const { connections, retry, longPoll, stream, upload, webSocket, http2 } = this.#plan;
     const clients = [this.#sendOnNewConnections()];
@@ -80,7 +81,7 @@ export class Crowd {
     await Promise.all(clients);
   }
 
-  /** stop makes the clients send no further request. */
+  /** stop makes all clients of the rehearsal send no further request. */
   stop(): void {
     this.#stopped.abort();
   }
@@ -124,8 +125,8 @@ export class Crowd {
     agent.destroy();
   }
 
-  // Sends a request, and retries it once if the connection ended before a response and had served a request before.
-  // HTTP permits such a retry of an idempotent request (RFC 9110, section 9.2.2).
+  // Sends a request. If the connection ended before the response began, and had served a request before, the client
+  // sends the request once more. HTTP permits such a retry of an idempotent request (RFC 9110, section 9.2.2).
   async #exchangeOrRepeat(agent: OneConnection, message: Message, index: number): Promise<Account> {
     const isReused = agent.isOpen;
     const account = await exchange(agent, this.#plan, message);
@@ -137,7 +138,8 @@ export class Crowd {
       case 'refused':
         return { kind: 'refused', why: 'no endpoint for the retried request' };
       default:
-        // Another pod would answer the retried request, so it counts as answered.
+        // The Service would send the retried request to another pod, which would serve it. So the request counts as
+        // answered.
         return { kind: 'answered', status: 200 };
     }
   }

@@ -1,6 +1,6 @@
 // A TCP connection whose bytes and FIN take at least a millisecond in each direction. Without this delay, a client on
-// the same machine sees a FIN before it can send another request. The most frequent loss, a request that crosses the
-// FIN, would then never occur.
+// the same machine sees a FIN before it can send another request. The most frequent loss would then never occur: a
+// request that is in flight while the server sends its FIN.
 import { connect, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { systemClock } from '../../../clock.ts';
@@ -64,7 +64,7 @@ export class DelayedSocket extends Duplex {
     callback(error);
   }
 
-  // Node's HTTP client calls the following methods on its socket.
+  // Node's HTTP client calls the following methods of net.Socket on its socket. Here they do nothing.
   setTimeout(): this {
     return this;
   }

@@ -5,8 +5,8 @@ import { systemClock, wait } from '../../../clock.ts';
 import { DelayedSocket } from './delayed-socket.ts';
 
 /**
- * Account is the result of a request. `refused`: the connection was not accepted, or the response was complete with the
- * status 429 or 503. `lost`: there was no complete response.
+ * Account is the result of a request. `refused`: the connection was not accepted, or the complete response had the
+ * status 429 or 503. `lost`: the connection was accepted, but no complete response arrived.
  */
 export type Account =
   | { readonly kind: 'answered'; readonly status: number }
@@ -14,7 +14,7 @@ export type Account =
   | {
       readonly kind: 'lost';
       readonly why: string;
-      /** isUnanswered tells whether the connection ended before the response began. */
+      /** isUnanswered is true if the connection ended before the response to the request began. */
       readonly isUnanswered?: boolean;
     };
 
@@ -35,7 +35,7 @@ export interface Target {
   readonly delay?: number;
 }
 
-// The status codes with which a server refuses a request, so that the client may send it to another server.
+// The status codes with which a server refuses a request. After them, a client may send the request to another server.
 const refusals: readonly number[] = [429, 503];
 
 /** accountOf derives the result of a request from the status of its complete response. */
@@ -56,8 +56,8 @@ export class OneConnection extends Agent {
   }
 
   /**
-   * isOpen tells whether the client can send another request on the connection, because no FIN has arrived. The server
-   * may already have sent one.
+   * isOpen tells whether the client may send another request on the connection: no FIN of the server has arrived. A FIN
+   * that the server has already sent may still be under way.
    */
   get isOpen(): boolean {
     return this.#socket !== undefined && !this.#socket.destroyed && !this.#socket.isEnded;

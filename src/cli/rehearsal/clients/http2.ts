@@ -15,8 +15,8 @@ export class Http2Client {
   }
 
   /**
-   * isOpen tells whether the client can send another request on the session, because no GOAWAY has arrived. The server
-   * may already have sent one.
+   * isOpen tells whether the client may send another request on the session: no GOAWAY of the server has arrived. A
+   * GOAWAY that the server has already sent may still be under way.
    */
   get isOpen(): boolean {
     return this.#session !== undefined && !this.#session.closed && !this.#session.destroyed;

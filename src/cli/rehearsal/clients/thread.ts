@@ -1,5 +1,5 @@
-// The thread that runs the clients of a rehearsal. Probes and terminal output are in the main thread, so that they do
-// not delay requests.
+// The worker thread that runs the clients of a rehearsal. The probes and the terminal output stay in the main thread,
+// so that they do not delay requests.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parentPort } from 'node:worker_threads';
 import { systemClock } from '../../../clock.ts';

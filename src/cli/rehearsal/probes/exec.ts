@@ -3,8 +3,8 @@ import type { Container } from '../container.ts';
 import type { Attempt } from './outcome.ts';
 
 /**
- * probeExec makes one attempt of an exec probe. A command that cannot be started is an error, not a failure (K-037). It
- * never rejects.
+ * probeExec makes one attempt of an exec probe. If the command cannot be started, the result is an error, not a failure
+ * (K-037). The promise never rejects.
  */
 export async function probeExec(
   container: Container,

@@ -96,6 +96,6 @@ test('H-047, H-052 `lameduck lint` requires the delay and the keep-alive timeout
     'The Google Cloud load balancer keeps idle connections for 600 s and sends requests on connections that the server closes after 600 s.',
   ]);
   assert.deepEqual(messages('delay-shorter-than-load-balancer', sleep, policy({})), [
-    'The Google Cloud load balancer can send connections to a pod for 40 s after its deletion, but the delay is 39 s.',
+    'The Google Cloud load balancer can send connections to a pod for 40 s after its deletion, but the container stops accepting connections after 39 s.',
   ]);
 });

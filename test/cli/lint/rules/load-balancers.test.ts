@@ -88,7 +88,7 @@ const check = { 'healthcheck-interval': '10', 'healthcheck-unhealthy-threshold':
 test('H-048 with externalTrafficPolicy Local, `lameduck lint` requires a delay of at least interval × threshold + timeout of the health check', () => {
   const front = { service: local, serviceAnnotations: aws(check) };
   assert.deepEqual(messages({ ...front, container: sleep(34) }, delayRule), [
-    'The AWS load balancer can send connections to a pod for 35 s after its deletion (health check: 10 × 3 + 5), but the delay is 34 s.',
+    'The AWS load balancer can send connections to a pod for 35 s after its deletion (health check: 10 × 3 + 5), but the container stops accepting connections after 34 s.',
   ]);
   assert.ok(!isFound({ ...front, container: sleep(35) }, delayRule));
 });
