@@ -1,5 +1,5 @@
-// The options of an elector. They are read and checked like every other setting. If several are wrong, one error lists
-// all problems.
+// The options of an elector. They are read and checked like every other setting. If several options are invalid, one
+// error lists all problems.
 import { randomUUID } from 'node:crypto';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
@@ -115,7 +115,7 @@ export function readOptions<Lifecycle>(
   const code = functions as Partial<CodeOptions<Lifecycle>> & object;
   const isAlone = readAlone(environment);
   const namespace = settings.leaseNamespace ?? namespaceOf(folder) ?? (isAlone === true ? 'default' : undefined);
-  // Outside a cluster, do not report the missing namespace: LAMEDUCK_ERR_NOT_IN_CLUSTER is thrown instead.
+  // Outside a cluster, LAMEDUCK_ERR_NOT_IN_CLUSTER is thrown, so do not report the missing namespace as well.
   const needsNamespace = isAlone !== false || code.apiServer !== undefined || isInCluster(environment);
   const log = readTable<LogSettings, object>(logTable, {}, environment, {});
   const problems = [

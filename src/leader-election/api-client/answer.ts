@@ -1,5 +1,5 @@
-// Reads a response of the API server to a request for a Lease. The result is the reply for the election, and the
-// problem to log, if there is one.
+// Reads a response of the API server to a request for a Lease. The result contains a reply, which the election
+// processes, and a problem to log, if there is one.
 import { alterationIn, isCoordinated, parseLease } from '../decision/lease.ts';
 import type { LeaseReply, Reply, LeaseRequest } from '../decision/state.ts';
 
@@ -26,7 +26,7 @@ export interface Problem {
   readonly message: string;
 }
 
-/** Answer is the reply to a request. If something went wrong, it also has the problem. */
+/** Answer is the reply to a request for a Lease. If the request failed, Answer also contains the problem to log. */
 export interface Answer {
   readonly reply: Reply;
   readonly problem: Problem | undefined;
@@ -67,12 +67,12 @@ function replyTo({ method, body }: Sent, received: Received): Reply {
   }
   if (status === 201 && method === 'PUT') return { kind: 'recreated' };
   if (status === 409) return { kind: 'conflict' };
-  // A 404 with another reason than NotFound, for example from a proxy, does not show that the Lease is missing.
+  // A 404 shows that the Lease is missing only if its reason is NotFound. Another 404 may come from a proxy.
   if (status === 404 && method !== 'POST' && reasonOf(received) === 'NotFound') return { kind: 'absent' };
   return { kind: 'failed', isRejected: status >= 400 && status < 500, retryAfter: retryAfterOf(received) };
 }
 
-// A request counts as applied only after a 200, or after a 201 to a POST.
+// Tells whether the API server has applied a request: only after a 200, or after a 201 to a POST.
 function isApplied(method: Method, status: number): boolean {
   return status === (method === 'POST' ? 201 : 200);
 }
@@ -91,8 +91,8 @@ export function problemOf(method: Method, received: Received, verb = verbs[metho
   if (kind === undefined) return undefined;
   const { message } = statusOf(received);
   const text = typeof message === 'string' ? message : body;
-  // The response may come from a proxy, with a text that does not name the missing permission. So add the verb and the
-  // resource to the logged text.
+  // The response may come from a proxy, so its text may not name the missing permission. Add the verb and the resource
+  // to the logged text.
   const denied = kind === 'forbidden' ? ` (cannot ${verb} leases)` : '';
   return { kind, message: `${method} was answered with ${String(status)}${denied}: ${text.slice(0, longestText)}` };
 }

@@ -12,13 +12,14 @@ import type { LeaseRequest } from '../decision/state.ts';
 /** LeaseApi is the part of the API server's interface that an elector uses. */
 export interface LeaseApi {
   /**
-   * `send()` sends a request. It resolves with the answer of the API server, or with a failure if the request times
-   * out. The answer after a timeout is ignored, and its connection is not used again. The promise never rejects.
+   * `send()` sends a request for the Lease. It resolves with the answer of the API server, or with a failure if the
+   * request times out. An answer that arrives after the timeout is ignored, and its connection is not used again. The
+   * promise never rejects.
    */
   send(request: LeaseRequest): Promise<Answer>;
   /**
    * `watch()` watches the Lease. It calls `onOpen` when the watch has begun. Its promise resolves when the watch has
-   * ended, with the problem if there was one.
+   * ended. The result is the problem that ended the watch, or undefined.
    */
   watch(onOpen: () => void, onChange: (lease: Lease) => void, signal: AbortSignal): Promise<Answer['problem']>;
   /**
@@ -26,7 +27,7 @@ export interface LeaseApi {
    * false if the Role does not permit Events.
    */
   record(event: object, signal: AbortSignal): Promise<boolean>;
-  /** closeWatch closes the connection of the watch. */
+  /** closeWatch closes the connection on which the client watches the Lease. */
   closeWatch(): void;
   close(): void;
 }
@@ -43,12 +44,13 @@ export interface ClientOptions {
   readonly connectTimeout: number;
 }
 
-// The maximum number of bytes of an answer or of a watch event. A real Lease is much smaller.
+// The maximum number of bytes of an API server's answer or of a watch event. The limit bounds the memory. A real Lease
+// is much smaller.
 const longestLine = 1_048_576;
 
 /**
- * longestWatch is the time in seconds after which the API server ends a watch, so that the clients reconnect and spread
- * over the API servers.
+ * longestWatch is the time in seconds after which the API server ends a watch. The client then reconnects, perhaps to
+ * another API server, so that the load stays spread over all API servers.
  */
 export const longestWatch = 300;
 
@@ -59,8 +61,8 @@ export async function connect(options: ClientOptions): Promise<LeaseApi> {
 
 const dispatcherOfFetch = Symbol.for('undici.globalDispatcher.1');
 
-// Loads undici and restores the dispatcher of the global `fetch`, for example the program's proxy agent. Loading
-// undici may replace the dispatcher.
+// Loads undici without changing the dispatcher of the global `fetch`. Loading undici may replace this dispatcher, for
+// example the program's proxy agent. So this function restores it.
 async function loadUndici(): Promise<typeof Undici> {
   const global = globalThis as { [dispatcherOfFetch]?: unknown };
   const before = global[dispatcherOfFetch];
@@ -166,8 +168,8 @@ class ApiClient implements LeaseApi {
   #createClient({ keepsProcessAlive = true } = {}): Undici.Client {
     const { url } = this.#options.server;
     const connector: Undici.buildConnector.connector = (options, callback) => {
-      // Call `fromBundle` for both steps in which undici loads modules: `node:tls` when it connects, and its parser
-      // when the connection is open.
+      // undici loads modules in two steps: `node:tls` when it connects, and its parser when the connection is open.
+      // Call `fromBundle` for both steps.
       const connected = (...result: Parameters<typeof callback>): void => {
         if (!keepsProcessAlive) result[1]?.unref();
         void fromBundle(() => Promise.resolve(callback(...result)));
@@ -180,15 +182,15 @@ class ApiClient implements LeaseApi {
       connect: connector,
       pipelining: 1,
       keepAliveTimeout: 30_000,
-      // Switch off undici's timeouts. The elector limits each request with its own clock, and a watch receives nothing
-      // as long as the Lease does not change.
+      // Switch off undici's timeouts. The elector limits each request with its own clock. A watch must not time out,
+      // because it receives nothing as long as the Lease does not change.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
   }
 
-  // Opens a connection that trusts the CA which is in the file now (L-121). It uses HTTP/1.1, because a session of
-  // HTTP/2 would stay in use after a request has timed out (L-123).
+  // Opens a connection to the API server. The connection trusts the CA that the CA file contains now (L-121). It uses
+  // HTTP/1.1, because a session of HTTP/2 would stay in use after a request has timed out (L-123).
   #connect(...[options, callback]: Parameters<Undici.buildConnector.connector>): void {
     const { credentials, connectTimeout: timeout } = this.#options;
     const ca = credentials.ca();
@@ -241,8 +243,8 @@ async function* linesOf(body: AsyncIterable<Buffer>): AsyncGenerator<string> {
   }
 }
 
-// Reads one line of a watch. An ERROR event, such as 410, ends the watch. The next watch begins with the current state.
-// The deletion of the Lease is ignored, because it does not end the term of the holder.
+// Reads one line of a watch. An ERROR event, such as 410, ends the watch, and the next watch begins with the current
+// Lease. The deletion of the Lease is ignored, because a deletion does not end the term of the holder.
 function leaseIn(line: string): Lease | 'end' | undefined {
   const { type, object } = JSON.parse(line) as { type?: unknown; object?: unknown };
   if (type === 'ERROR') return 'end';

@@ -7,8 +7,8 @@ import type { Clock } from '../../clock.ts';
 import { LameduckError, messageOf } from '../../errors.ts';
 
 /**
- * ApiServer says how to reach the API server. Without `token` and `tokenFile`, the elector sends no `Authorization`
- * header, as for `kubectl proxy`, which authenticates itself.
+ * ApiServer says how to reach the API server. If neither `token` nor `tokenFile` is set, the elector sends no
+ * `Authorization` header. This suits `kubectl proxy`, which authenticates itself.
  */
 export interface ApiServer {
   /** `url` is the URL of the API server. It must use `https:`, or `http:` on a loopback address. */
@@ -58,8 +58,8 @@ export function namespaceOf(folder: string): string | undefined {
   }
 }
 
-// Milliseconds after which the token is read again, as in client-go (L-121). A token is valid for at least ten minutes,
-// and the kubelet renews it long before its end.
+// Milliseconds after which the token file is read again, as in client-go (L-121). A token is valid for at least ten
+// minutes, and the kubelet renews it long before the token expires.
 const tokenLifetime = 50_000;
 
 /**
@@ -74,8 +74,8 @@ export class Credentials {
   #readAt: number;
 
   /**
-   * The constructor throws LAMEDUCK_ERR_CREDENTIALS_UNREADABLE if a file is unreadable, or the file of the CA contains
-   * no certificate. No API server is trusted without its CA.
+   * The constructor throws LAMEDUCK_ERR_CREDENTIALS_UNREADABLE if the token file or the CA file is unreadable, or if
+   * the CA file contains no certificate. An elector trusts no API server without its CA.
    */
   constructor(server: ApiServer, clock: Clock) {
     this.#server = server;
@@ -141,7 +141,10 @@ function unreadable(what: string, file: string, problem: string): LameduckError 
   );
 }
 
-/** isToken tells whether a value can be a bearer token. undici rejects a header with other characters. */
+/**
+ * isToken tells whether a value can be a bearer token: printable ASCII characters without spaces. undici rejects a
+ * header with other characters.
+ */
 export function isToken(given: unknown): given is string {
   return typeof given === 'string' && /^[\x21-\x7e]+$/.test(given);
 }

@@ -1,6 +1,6 @@
-// Decides which request an elector sends next, and how a reply changes its state. `plan` returns the next action for a
-// state. `learn` and the other functions return the next state. The loop in ../loop/elector.ts calls these functions.
-// No side effects: no I/O, no timers, no `node:` imports.
+// Decides which request an elector sends next, and how a reply changes the elector's state. `plan` returns the next
+// action for a state. `learn` and the other functions return the next state. The loop in ../loop/elector.ts calls these
+// functions. No side effects: no I/O, no timers, no `node:` imports.
 import { createdLease, isCoordinated, isNewer, microTime, recordOf, updatedLease, type Lease } from './lease.ts';
 import {
   drift,
@@ -21,7 +21,9 @@ import {
 } from './state.ts';
 import { expiry, followAt, isHeld, limitOf, nextTick, nextTry, pollAt, requestTimeout, spread } from './times.ts';
 
-/** `plan()` returns what the elector must do at the time `now`. */
+/**
+ * `plan()` returns the next action of the elector at the time `now`: to send a request, to wait, or to end the term.
+ */
 export function plan(state: State, now: Moment, election: Election): Plan {
   const { goal, tenure, tried, due } = state;
   if (goal === 'end' || (goal === 'release' && now.at >= state.releaseBy)) return { kind: 'end' };
@@ -50,14 +52,15 @@ function requestOf(state: State, now: Moment, election: Election): Omit<LeaseReq
       holder === identity
         ? { ...own, acquireTime, transitions }
         : { ...own, acquireTime: now.wall, transitions: nextTransitions(current) },
-    // A release writes a lease duration of 1 second, because the API server rejects 0 (L-091).
+    // To release the Lease, write an empty holder and a lease duration of 1 second. The API server rejects a duration
+    // of 0 (L-091).
     release: { holder: '', durationSeconds: 1, acquireTime: now.wall, renewTime: now.wall, transitions },
   }[step];
   return { method: 'PUT', body: updatedLease(current, holding, labels) };
 }
 
-// Returns the number of changes of the holder, increased by one (L-130). The count is an int32, so it restarts at 0
-// after the largest one. Without the restart, no elector could acquire a Lease that has the largest count.
+// Returns the Lease's `leaseTransitions`, increased by one (L-130). The field is an int32, so after its largest value
+// it restarts at 0. Otherwise, no elector could acquire a Lease with the largest value.
 function nextTransitions({ transitions }: Lease): number {
   return (transitions + 1) % 2 ** 31;
 }
@@ -86,14 +89,15 @@ const replies: Readonly<Record<Step, OnReply>> = {
   read(state, exchange, election) {
     const { reply, sent, received } = exchange;
     if (reply.kind === 'absent') {
-      // The holder of a deleted Lease notices the deletion only at its next renewal, and may lead until then (L-072).
+      // The Lease was deleted, but its holder may lead until its next renewal fails (L-072). So wait until the deleted
+      // Lease would have expired.
       if (isHeld(state.observed, sent, election)) return retryLater(state, exchange, election);
       return { ...state, observed: undefined, step: 'create', due: received.at };
     }
     if (reply.kind !== 'lease') return retryLater(state, exchange, election);
     const { lease } = reply;
-    // The reply to an earlier write may have been lost. If another elector holds the Lease now, that write has been
-    // replaced.
+    // The claim is this elector's last write, whose reply may have been lost. If another elector holds the Lease now,
+    // its write has replaced that write, so forget the claim.
     const claim = lease.holder === election.identity ? state.claim : undefined;
     const seen = { ...observe(state, lease, received.at), claim };
     if (!isTakeable(seen, election)) return retryLater(seen, exchange, election);
@@ -108,8 +112,8 @@ const replies: Readonly<Record<Step, OnReply>> = {
     if (reply.kind === 'lease') {
       const cause = lossIn(reply, state.claim, election);
       if (cause !== undefined) return lose(observe(state, reply.lease, received.at), cause, received);
-      // If a renewal writes the same `renewTime`, because the wall clock has not advanced, the API server stores no new
-      // version of the Lease. Followers do not see such a renewal.
+      // If the wall clock has not advanced, a renewal writes the same `renewTime` as before. The API server then stores
+      // no new version of the Lease, so followers do not see this renewal.
       const isStored = isNewer(reply.lease.resourceVersion, tenure.lease.resourceVersion);
       const renewed = isStored ? { ...tenure, lease: reply.lease, renewed: sent } : tenure;
       return { ...state, tenure: renewed, hasChecked: false, due: nextTick(exchange, election) };
@@ -117,8 +121,8 @@ const replies: Readonly<Record<Step, OnReply>> = {
     if (reply.kind === 'recreated') return lose(state, 'replaced', received);
     const isConflict = reply.kind === 'conflict' || reply.kind === 'absent';
     if (!isConflict) return { ...state, hasChecked: false, due: nextTry(tenure, exchange, election) };
-    // Pause after a second conflict. Otherwise, if another client changes the Lease all the time, this elector would
-    // send requests without a pause.
+    // After a second conflict (409), wait for the next retry period. Without a pause, this elector would send requests
+    // all the time if another client changes the Lease all the time.
     const due = hasChecked ? nextTick(exchange, election) : received.at;
     return { ...state, step: 'check', hasChecked: false, due };
   },
@@ -142,8 +146,8 @@ const replies: Readonly<Record<Step, OnReply>> = {
     if (isOwn(reply, state.claim, election)) {
       return { ...observe(state, lease, received.at), step: 'release', due: received.at };
     }
-    // The reply to an earlier release was lost, but the Lease has no holder and the same uid and transitions. So the
-    // release was applied.
+    // The reply to an earlier release was lost. But the Lease has no holder, and its uid and transitions are those of
+    // this elector's last write. So the API server has applied the release.
     const isSame = lease.uid === state.claim?.uid && lease.transitions === state.claim.transitions;
     const isReleased = state.hasChecked && lease.holder === '' && isSame;
     return { ...state, goal: 'end', isReleased };
@@ -152,8 +156,8 @@ const replies: Readonly<Record<Step, OnReply>> = {
     const { reply, received } = exchange;
     if (reply.kind === 'lease' && reply.lease.holder === '') return { ...state, goal: 'end', isReleased: true };
     if (reply.kind === 'recreated') return { ...state, goal: 'end' };
-    // Send the GET at once only after the first conflict. Otherwise, a client that writes all the time would make this
-    // elector send requests without a pause.
+    // Send a GET at once only after the first conflict (409) of an attempt. Without a pause after the second, a client
+    // that writes all the time would make this elector send requests all the time.
     const isFirst = reply.kind === 'conflict' && !state.hasChecked;
     return { ...state, step: 'find', hasChecked: true, due: isFirst ? received.at : nextTick(exchange, election) };
   },
@@ -184,8 +188,8 @@ function claimTo({ uid, acquireTime, transitions }: Lease): Claim {
 }
 
 /**
- * Stores an observed Lease. As long as the holder does not renew the Lease, the stored time is the time of the first
- * observation (L-063).
+ * Stores a Lease that this elector has read, and the time of the reading. If the holder has not renewed the Lease since
+ * the last reading, the stored time is the time of the first reading (L-063).
  */
 function observe(state: State, lease: Lease, at: number): State {
   const { observed } = state;
@@ -206,8 +210,9 @@ function isOwn(reply: LeaseReply, claim: Claim | undefined, election: Election):
   return claim !== undefined && lossIn(reply, claim, election) === undefined;
 }
 
-// Returns why a Lease does not belong to this elector, or undefined if it does. If the API server has stored a write in
-// altered form, the term ends too: followers see only the stored duration and the stored `renewTime`.
+// Returns why a Lease does not belong to this elector, or undefined if the elector holds it. If the API server has
+// stored other values than this elector has written, the term ends too. Followers see only the stored duration and the
+// stored `renewTime`.
 function lossIn(
   { lease, altered }: LeaseReply,
   claim: Claim | undefined,
@@ -222,8 +227,9 @@ function lossIn(
 }
 
 /**
- * `lose()` returns the state after this elector has lost its leadership. It keeps the claim only if the Lease may still
- * name this elector as the holder. The Lease must then be released (L-092).
+ * `lose()` returns the state after this elector has lost its leadership. If the Lease may still name this elector as
+ * the holder, the elector must release it later (L-092). Only then does the state keep the claim, which identifies the
+ * elector's last write.
  */
 export function lose(state: State, cause: LossCause, now: Moment): State {
   const claim = cause === 'renew deadline' ? state.claim : undefined;
@@ -231,8 +237,8 @@ export function lose(state: State, cause: LossCause, now: Moment): State {
 }
 
 /**
- * `release()` begins to release the Lease. It sends a GET first, and then a write if this elector still holds the Lease
- * (L-092). If this elector has never tried to write the Lease, it sends no request.
+ * `release()` begins to release the Lease. The elector first sends a GET. If it still holds the Lease, it then sends
+ * the write that removes the holder (L-092). If this elector has never tried to write the Lease, it sends no request.
  */
 export function release(state: State, now: Moment, budget: number): State {
   if (state.claim === undefined) return { ...state, goal: 'end', tenure: undefined };
@@ -241,9 +247,9 @@ export function release(state: State, now: Moment, budget: number): State {
 }
 
 /**
- * `hint()` processes a version of the Lease that the watch has reported. It may restart the wait for the next attempt
- * or make the attempt earlier. Every attempt still begins with a GET. `hint()` ignores a version of the Lease that is
- * older than the version that was read last.
+ * `hint()` processes a version of the Lease that the watch has reported. It may restart the wait for the elector's next
+ * attempt or make that attempt earlier. Every attempt still begins with a GET. `hint()` ignores a version that is older
+ * than the version that was read last.
  */
 export function hint(state: State, lease: Lease, now: Moment, random: number, election: Election): State {
   const { observed, step, goal, due } = state;
@@ -254,19 +260,19 @@ export function hint(state: State, lease: Lease, now: Moment, random: number, el
     return { ...state, freed: version, due: Math.min(due, now.at + spread(random, election)) };
   }
   const updated = observe(state, lease, now.at);
-  // An edit of the Lease's labels does not delay the next attempt. Otherwise, such edits could prevent a takeover
-  // forever.
+  // A version in which only labels have changed does not delay the next attempt to acquire the Lease. Otherwise,
+  // repeated edits of labels could prevent a takeover forever.
   return { ...updated, due: hasRecordOf(observed, lease) ? due : followAt(updated, now, random, election) };
 }
 
-/** `watching()` returns the state after a watch has begun or ended. */
+/** `watching()` returns the state of an elector after its watch has begun or ended. */
 export function watching(state: State, isWatching: boolean, now: Moment, random: number, election: Election): State {
   const changed = { ...state, isWatching };
   const { goal, step, observed, due } = changed;
   if (goal !== 'contend' || step !== 'read') return changed;
   const follow = followAt(changed, now, random, election);
   if (!isWatching) return { ...changed, due: Math.min(due, follow) };
-  // With a watch, polling is not necessary before the Lease expires.
+  // While a watch is open, a follower need not poll before the Lease expires.
   const canWait = isHeld(observed, now, election) && !isReleaseUnread(changed);
   return canWait ? { ...changed, due: follow } : changed;
 }
@@ -279,8 +285,9 @@ function retryLater(state: State, exchange: Exchange, election: Election): State
   if (isReleaseUnread(state)) {
     if (reply.kind === 'failed') due = Math.min(due, pollAt(received, random, election));
     else {
-      // Forget the reported release after one more GET, even if the GET returns an older Lease. Otherwise, if every GET
-      // returns an older Lease, as after a restore of etcd, this elector would send requests without a pause.
+      // The watch has reported a release of the Lease. Forget this report after one more GET, even if the GET returns
+      // an older version of the Lease. After a restore of etcd, every GET may return an older version, and this elector
+      // would send requests without a pause.
       due = received.at + spread(random, election);
       freed = undefined;
     }

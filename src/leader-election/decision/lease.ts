@@ -1,5 +1,5 @@
-// Parses a Lease that the API server has sent, and creates the next version to send. Detects whether the API server has
-// stored that version unchanged. No side effects.
+// Parses a Lease that the API server has sent, and creates the next version of the Lease for a write. Detects whether
+// the API server has stored a written version unchanged. No side effects.
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -38,7 +38,7 @@ export interface Lease {
  */
 export interface Holding {
   readonly holder: string;
-  /** durationSeconds is the lease duration in whole seconds. */
+  /** durationSeconds is the value of `leaseDurationSeconds`: the lease duration in whole seconds. */
   readonly durationSeconds: number;
   readonly acquireTime: string | number;
   readonly renewTime: number;
@@ -85,7 +85,7 @@ export function parseLease(received: unknown): Lease | undefined {
 }
 
 /**
- * recordOf returns the fields of a Lease that change when the holder renews it, as one text. The text does not change
+ * recordOf returns, as one text, the fields of a Lease that change when the holder renews it. The text does not change
  * when a user edits labels (L-017). Two versions of a Lease with equal texts count as one observation.
  */
 export function recordOf({
@@ -133,9 +133,9 @@ export function createdLease(
 }
 
 /**
- * updatedLease returns the body that replaces a received Lease. It contains all received metadata, because a PUT erases
- * what it omits (L-019). With the uid and the resourceVersion, the API server rejects the write if the Lease has
- * changed since (L-032). The body also contains the unknown fields of the spec.
+ * updatedLease returns the body of the PUT that replaces a received Lease. It contains all received metadata, because a
+ * PUT erases the fields that it omits (L-019). With the uid and the resourceVersion, the API server rejects the write
+ * if the Lease has changed in the meantime (L-032). The body also contains the unknown fields of the spec.
  */
 export function updatedLease(
   { metadata, spec }: Lease,
@@ -149,8 +149,8 @@ export function updatedLease(
 }
 
 /**
- * alterationIn returns the first field of the spec that the API server has not stored as it was sent. An admission
- * webhook may have changed it. It returns undefined if there is none.
+ * alterationIn returns the first field of the spec that the API server has not stored as this elector sent it. An
+ * admission webhook may have changed the field. It returns undefined if the API server has changed no field.
  */
 export function alterationIn(stored: Lease, sent: LeaseBody): Alteration | undefined {
   const field = specFields.find((name) => !isSame(stored.spec[name], sent.spec[name]));
@@ -167,7 +167,8 @@ const specFields = [
   'preferredHolder',
 ] as const;
 
-// An absent number counts as 0, and an absent text as empty (L-014).
+// Compares a field of a stored Lease with the field that was sent. An absent number counts as 0, and an absent text as
+// empty (L-014).
 function isSame(stored: unknown, sent: unknown): boolean {
   return (stored ?? (typeof sent === 'number' ? 0 : '')) === (sent ?? '');
 }
@@ -184,8 +185,8 @@ function bodyOf(metadata: Json, spec: Json): LeaseBody {
   return { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec };
 }
 
-// Returns the spec of a Lease with all five fields. Other electors treat a Lease without a duration as expired, and a
-// missing count as 0 (L-015, L-016).
+// Returns the spec of a Lease with all five fields that electors write. Other electors treat a Lease without a duration
+// as expired, and a missing count of transitions as 0 (L-015, L-016).
 function specOf({ holder, durationSeconds, acquireTime, renewTime, transitions }: Holding): Json {
   return {
     holderIdentity: holder,

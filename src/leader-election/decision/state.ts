@@ -27,31 +27,33 @@ export interface Election {
  * measure durations (L-096).
  */
 export interface Moment {
-  /** `at` is the monotonic time. */
+  /** `at` is the time of the monotonic clock, in milliseconds. */
   readonly at: number;
   /**
-   * `wall` is the time of the wall clock, which is written into the Lease. If it advances faster than the monotonic
-   * time, the machine may have been suspended.
+   * `wall` is the time of the wall clock, which the elector writes into the Lease. If the wall clock advances further
+   * than the monotonic clock, the machine may have been suspended.
    */
   readonly wall: number;
 }
 
-/** Reply is the result of a request. */
+/** Reply is the result of a request for the Lease. */
 export type Reply =
   /** `lease`: the API server has answered a GET or a PUT with 200, or a POST with 201. */
   | LeaseReply
   /** `absent`: the API server has answered with 404. */
   | { readonly kind: 'absent' }
-  /** `conflict`: the API server has answered with 409. Another client wrote first, or the object was replaced. */
+  /**
+   * `conflict`: the API server has answered with 409. Another client has changed or replaced the Lease in the meantime.
+   */
   | { readonly kind: 'conflict' }
   /**
-   * `recreated`: the API server has answered a PUT with 201. The Lease had been deleted, and the write created a new
-   * Lease (L-032).
+   * `recreated`: the API server has answered a PUT with 201. Somebody had deleted the Lease, and the PUT has created a
+   * new Lease (L-032).
    */
   | { readonly kind: 'recreated' }
   /**
-   * `failed`: any other result. If the request was a write, the API server may have applied it, unless `isRejected` is
-   * true.
+   * `failed`: any result that is none of the other kinds. If the request was a write, the API server may have applied
+   * it, unless `isRejected` is true.
    */
   | { readonly kind: 'failed'; readonly isRejected: boolean; readonly retryAfter?: number | undefined };
 
@@ -59,13 +61,13 @@ export type Reply =
 export interface LeaseReply {
   readonly kind: 'lease';
   readonly lease: Lease;
-  /** `altered` is set if the API server has accepted a write, but has not stored the spec as it was sent. */
+  /** `altered` is set if the API server has accepted a write, but has stored another spec than this elector sent. */
   readonly altered: Alteration | undefined;
 }
 
 /**
- * Exchange is a request with its reply, and the times at which it was sent and received. `random`, from 0 up to but not
- * including 1, is the source of jitter.
+ * Exchange is a request with its reply, and the times at which the request was sent and the reply arrived. `random` is
+ * a number from 0 up to, but not including, 1. All jitter is computed from it.
  */
 export interface Exchange {
   readonly sent: Moment;
@@ -85,13 +87,13 @@ export function isRead(step: Step): step is 'read' | 'check' | 'find' {
   return step === 'read' || step === 'check' || step === 'find';
 }
 
-/** LossCause is the reason why a term ended although the elector was not stopped (L-094). */
+/** LossCause is the reason why a term as leader ended although nothing stopped the elector (L-094). */
 export type LossCause =
   'renew deadline' | 'other holder' | 'no holder' | 'deleted' | 'replaced' | 'edited' | 'coordinated';
 
 /**
- * Claim identifies the last write with which this elector tried to become the holder, even if the API server has not
- * acknowledged that write.
+ * Claim identifies the last write with which this elector tried to become the holder of the Lease. The API server may
+ * not have acknowledged that write.
  */
 export interface Claim {
   /** `uid` is undefined if the creation of the Lease was not acknowledged. */
@@ -108,13 +110,13 @@ export interface Tenure {
   readonly token: string;
   /** `lease` is the last version of the Lease that is known to have this elector as its holder. */
   readonly lease: Lease;
-  /** `renewed` is when the last acknowledged write was sent (L-093). */
+  /** `renewed` is when the elector sent the last write that the API server has acknowledged (L-093). */
   readonly renewed: Moment;
 }
 
 /**
- * Observation is a version of the Lease, with the time when this elector first saw this version or an equal one
- * (`recordOf`).
+ * Observation is a version of the Lease, with the time when this elector first saw it. Two versions with the same
+ * `recordOf` count as one version.
  */
 export interface Observation {
   readonly lease: Lease;
@@ -128,29 +130,29 @@ export interface State {
   /** `due` is when the next request is due, on the monotonic clock. */
   readonly due: number;
   /**
-   * attemptAt is when the current attempt began, before its GET. A Lease counts as expired if it had expired at this
-   * time (L-064).
+   * attemptAt is when the current attempt to get the Lease began, before its GET. A Lease counts as expired only if it
+   * had expired at this time (L-064).
    */
   readonly attemptAt: number;
-  /** `tried` is when the last request was sent. It is undefined before the first request. */
+  /** `tried` is when the elector sent its last request. It is undefined before the first request. */
   readonly tried: Moment | undefined;
   /** `observed` is the last version of the Lease that was read, with the time when it was first seen. */
   readonly observed: Observation | undefined;
-  /** `freed` is the resourceVersion of the newest Lease without a holder that the watch has reported. */
+  /** `freed` is the resourceVersion of the newest version of the Lease without a holder that the watch has reported. */
   readonly freed: string | undefined;
   /** isWatching tells whether a watch reports changes, so that polling is not necessary. */
   readonly isWatching: boolean;
-  /** hasChecked is true if a GET has followed a 409 in this attempt. */
+  /** hasChecked is true if, in this attempt, the elector has sent a GET after a 409. */
   readonly hasChecked: boolean;
   readonly claim: Claim | undefined;
   readonly tenure: Tenure | undefined;
-  /** `loss` is the reason why the last term ended. */
+  /** `loss` is the reason why the elector's last term as leader ended. */
   readonly loss: LossCause | undefined;
-  /** releaseBy is when the elector gives up an unfinished release. */
+  /** releaseBy is when the elector gives up a release of the Lease that is not finished. */
   readonly releaseBy: number;
   readonly isReleased: boolean;
   /**
-   * `slowpaths` is the number of renewals that needed a GET. It is the value of the metric
+   * `slowpaths` is the number of renewals that needed a GET before the PUT. It is the value of the metric
    * `leader_election_slowpath_total`.
    */
   readonly slowpaths: number;
@@ -164,7 +166,7 @@ export interface LeaseRequest {
   readonly timeout: number;
 }
 
-/** Plan is what the elector does next. */
+/** Plan is the next action of an elector. */
 export type Plan =
   | { readonly kind: 'send'; readonly request: LeaseRequest }
   | { readonly kind: 'wait'; readonly until: number }

@@ -29,16 +29,16 @@ export function limitOf({ goal, tenure, releaseBy }: State, election: Election):
 }
 
 /**
- * nextTick returns when the next renewal is due: `retryPeriod` after the last request was sent, not after its reply
- * (L-080).
+ * nextTick returns when the next renewal is due. The time `retryPeriod` counts from the sending of the last request,
+ * not from its reply (L-080).
  */
 export function nextTick({ sent, received }: Exchange, { retryPeriod }: Election): number {
   return Math.max(sent.at + retryPeriod, received.at);
 }
 
 /**
- * nextTry returns when a leader tries again after a failed request. It obeys a Retry-After only if there is time for
- * another attempt after it (L-039).
+ * nextTry returns when a leader tries again after a failed request. It waits for a Retry-After of the API server only
+ * if another attempt still fits after that wait (L-039).
  */
 export function nextTry(tenure: Tenure, exchange: Exchange, election: Election): number {
   const { reply, received } = exchange;
@@ -64,8 +64,8 @@ export function pollAt(now: Moment, random: number, { retryPeriod }: Election): 
 }
 
 /**
- * `spread()` returns a random delay. Without it, all followers would send a request at the same time, because the watch
- * reports a release to all of them.
+ * `spread()` returns a random delay for the request that follows a reported release. The watch reports a release to all
+ * followers, and without the delay, all of them would send a request at the same time.
  */
 export function spread(random: number, { retryPeriod }: Election): number {
   return (retryPeriod / 4) * random;

@@ -50,8 +50,8 @@ export class ElectionLog {
   }
 
   /**
-   * stoppedWith logs the error with which the work rejected after its term. It does not log an error that only says
-   * that the term has ended.
+   * stoppedWith logs the error with which the program's work rejected after its term as leader. If the error only says
+   * that the term has ended, stoppedWith logs nothing.
    */
   stoppedWith(error: unknown): void {
     const isAbort = error instanceof Error && error.name === 'AbortError';
@@ -59,7 +59,7 @@ export class ElectionLog {
       this.#log.warn({ ...this.#lease(), err: asError(error) }, 'work failed after its term');
   }
 
-  /** noteProblem logs that a problem has begun, has changed, or has ended. */
+  /** noteProblem logs that a problem with Lease requests has begun, has changed, or has ended. */
   noteProblem(problem: Problem | undefined): void {
     if (problem?.kind === this.#problem) return;
     this.#problem = problem?.kind;
@@ -68,8 +68,8 @@ export class ElectionLog {
   }
 
   /**
-   * noteWatch logs why the API server denies the watch of a follower. The follower then polls. noteWatch does not log
-   * that a watch was interrupted, because that happens at each restart of an API server.
+   * noteWatch logs why the API server denies the watch of a follower. The follower then polls. If a watch was only
+   * interrupted, noteWatch logs nothing, because each restart of an API server interrupts watches.
    */
   noteWatch(problem: Problem | undefined): void {
     if (problem?.kind === this.#watchProblem || problem?.kind === 'unreachable') return;

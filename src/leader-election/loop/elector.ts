@@ -14,7 +14,7 @@ import { Following } from './watch.ts';
 
 export interface ElectorParts {
   readonly election: Election;
-  /** The name of the elector in the metrics. */
+  /** The label of the elector in the metrics. */
   readonly label: string;
   readonly clock: Clock;
   /** `wall()` returns the time of the wall clock in milliseconds. */
@@ -23,29 +23,32 @@ export interface ElectorParts {
   readonly connect: () => Promise<LeaseApi>;
   readonly log: ElectionLog;
   /**
-   * onLoss is called at each loss of leadership, before the work has settled. It returns true if the elector must
-   * contend again.
+   * onLoss is called at each loss of leadership, before the program's work has settled. It returns true if the elector
+   * must contend for the Lease again.
    */
   readonly onLoss: () => boolean;
-  /** `exit()` ends the process at once. It is called if work still runs at the end of the lease duration. */
+  /**
+   * `exit()` ends the process at once. It is called if the program's work still runs when the lease duration has passed
+   * after a loss of leadership.
+   */
   readonly exit: () => void;
   /** `record()` sends a core/v1 Event about the Lease with the given uid. No renewal waits for this call. */
   readonly record: (api: LeaseApi, uid: string, message: string) => void;
 }
 
-// The shortest time, in milliseconds, that the work gets to stop after its signal is aborted. It applies if the lease
-// duration has already passed, as after a suspension of the process.
+// The shortest time, in milliseconds, that the program's work gets to stop after its signal was aborted. It applies if
+// the lease duration has already passed, for example because the process was suspended.
 const leastTimeToStop = 1_000;
 
-// The elector gives up a release this many milliseconds before the limit of `stop()`, so that the promise of `stop()`
-// resolves in time.
+// The livez check fails only if the last renewal is older than the lease duration by more than this many milliseconds.
+// The components of Kubernetes tolerate the same time (L-103).
 const leastTimeToReport = 100;
 
-// The livez check tolerates a renewal that is this many milliseconds older than the lease duration, as the components of
-// Kubernetes do (L-103).
+// The livez check fails only if the last renewal is older than the lease duration plus this many milliseconds. The
+// components of Kubernetes tolerate the same time (L-103).
 const renewalTolerance = 20_000;
 
-/** Contest is one call of `run`: its client of the API server, its work and its state. */
+/** Contest is one call of the elector's `run`: its client of the API server, its work and its state. */
 interface Contest {
   readonly api: LeaseApi;
   readonly work: Work;
@@ -66,8 +69,8 @@ export class LeaseElector {
   #isStopped = false;
   #isReleased = false;
   /**
-   * #stopBy is when the elector gives up a release that is not finished. This time may already have passed when the
-   * work ends.
+   * #stopBy is when the elector gives up a release of the Lease that is not finished. This time may already have passed
+   * when the program's work ends.
    */
   #stopBy = Infinity;
   #done: Promise<void> = Promise.resolve();
@@ -119,8 +122,8 @@ export class LeaseElector {
   }
 
   /**
-   * `stop()` resolves within `limit` milliseconds, unless the work takes longer to end. In that case, it resolves at
-   * most `renewDeadline` after the work has ended.
+   * `stop()` resolves within `limit` milliseconds, unless the program's work takes longer to end. In that case, it
+   * resolves at most `renewDeadline` after the work has ended.
    */
   async stop(limit = Infinity): Promise<boolean> {
     this.#isStopped = true;
@@ -136,8 +139,8 @@ export class LeaseElector {
     const api = await this.#parts.connect();
     try {
       let ended: Ended | undefined;
-      // If the work rejects because its term is over, release the Lease, pause and contend again. During the pause,
-      // another elector can become the leader.
+      // If the program's work rejects because its term is over, release the Lease, pause, and contend for the Lease
+      // again. During the pause, another elector can become the leader.
       do {
         const now = this.#now();
         const pause = ended === undefined ? 0 : this.#parts.election.retryPeriod * (1 + this.#parts.random());
@@ -153,13 +156,13 @@ export class LeaseElector {
   }
 
   // Contends for the Lease until the elector releases it. If leadership is lost before that, it contends again. Returns
-  // how the last run of the work has settled.
+  // how the last run of the program's work has settled.
   async #holdOnce(contest: Contest): Promise<Ended | undefined> {
     const { election, log } = this.#parts;
     this.#contest = contest;
     for (;;) {
       this.#settle(contest);
-      // The next term must not begin while the work of the last term is still running.
+      // The next term as leader must not begin while the program's work of the last term is still running.
       if (contest.state.tenure === undefined && this.#term !== undefined && this.#term.ended === undefined) {
         await this.#sleep(Infinity);
         continue;
@@ -176,7 +179,7 @@ export class LeaseElector {
         this.#counts.attemptMs = received.at - now.at;
         const exchange = { sent: now, received, reply, random: this.#parts.random() };
         const next = learn(contest.state, exchange, election);
-        // A successful GET does not show that a problem has ended if a write follows: the write may still fail.
+        // After a successful GET, a problem has not ended if a write follows: the write may still fail.
         const isFollowedByWrite = planned.request.method === 'GET' && !isRead(next.step);
         if (problem !== undefined || !isFollowedByWrite) log.noteProblem(problem);
         this.#advance(contest, next);
@@ -189,8 +192,8 @@ export class LeaseElector {
     return ended;
   }
 
-  // Releases the Lease if the work has settled or the elector is stopped. If the work ended because leadership was
-  // lost, the elector contends again.
+  // Releases the Lease if the program's work has settled or the elector is stopped. If the work ended because
+  // leadership was lost, the elector contends for the Lease again.
   #settle(contest: Contest): void {
     const term = this.#term;
     const { goal, tenure } = contest.state;
@@ -199,8 +202,9 @@ export class LeaseElector {
     const { ended } = term ?? {};
     if (ended?.kind === 'stopped') log.stoppedWith(ended.error);
     const now = this.#now();
-    // After a suspension of the process, the work may detect the end of its term before this loop does. This end also
-    // counts as a loss of leadership. Any other error of the work must reject `run` instead.
+    // After a suspension of the process, the program's work may detect the end of its term before this loop does. Such
+    // an end also counts as a loss of leadership. If the work failed for any other reason, `run` must reject with its
+    // error.
     const canLose = ended !== undefined && ended.kind !== 'failed' && !this.#isStopped;
     if (canLose && tenure !== undefined && !isValid(tenure, now, election)) {
       this.#advance(contest, lose(contest.state, 'renew deadline', now));
@@ -218,7 +222,8 @@ export class LeaseElector {
     }
   }
 
-  // Stores a new state. Begins or ends the term and the watch of the Lease accordingly.
+  // Stores a new state of the election. If the state requires it, begins or ends the term as leader and the watch of
+  // the Lease.
   #advance(contest: Contest, next: State): void {
     const before = contest.state.tenure;
     contest.state = next;
@@ -229,12 +234,12 @@ export class LeaseElector {
     if (before === undefined && tenure !== undefined) this.#beginTerm(contest, tenure);
     if (before !== undefined && tenure === undefined && loss !== undefined) this.#loseTerm(contest, before, loss);
     if (tenure !== undefined || next.goal !== 'contend' || this.#isStopped) this.#endFollowing(contest);
-    // Follow the Lease with a watch, but not if the next request takes the Lease.
+    // A follower watches the Lease, unless its next request writes the Lease.
     else if (observed !== undefined && step === 'read') this.#follow(contest);
   }
 
   #beginTerm({ api, work }: Contest, { token, lease }: Tenure): void {
-    // The elector was stopped while its write was in flight. Release the Lease without starting work.
+    // If the elector was stopped while its write was in flight, do not start work: the Lease is released next.
     if (this.#isStopped) return;
     const { election, log, record } = this.#parts;
     this.#counts.isLeader = true;

@@ -1,5 +1,5 @@
-// Sends core/v1 Events about a Lease to the API server. `kubectl describe lease` shows them. No renewal waits for them
-// (L-111, L-112).
+// Sends core/v1 Events about a Lease to the API server, which `kubectl describe lease` shows. No renewal waits for an
+// Event (L-111, L-112).
 import type { Clock } from '../../clock.ts';
 import type { LeaseApi } from '../api-client/api-client.ts';
 import type { Election } from '../decision/state.ts';
@@ -7,7 +7,7 @@ import type { Election } from '../decision/state.ts';
 // The longest time for sending an Event, in milliseconds. No renewal and no exit of the process waits for an Event.
 const longestRecording = 5_000;
 
-/** ElectionEvents sends Events until the API server denies one. */
+/** ElectionEvents sends Events about a Lease until the API server denies one of them. */
 export class ElectionEvents {
   readonly #election: Election;
   readonly #clock: Clock;

@@ -1,8 +1,11 @@
-// One term as leader. The program's work gets a Term, with a signal, a token, and functions that check whether the term
-// is still valid.
+// One term as leader. The program's work gets a Term object, with a signal, a token, and functions that check whether
+// the term is still valid.
 import { LameduckError, isLameduckError } from '../../errors.ts';
 
-/** Term is the argument of the work. */
+/**
+ * Term is the argument of the work, the function that the program passes to `run`. It describes one term of this
+ * process as leader.
+ */
 export interface Term {
   /**
    * `signal` is aborted when the term or the work has ended, before the elector releases the Lease. Its reason is a
@@ -26,11 +29,11 @@ export interface Term {
 /** Work is a function that runs only on the leader. It must end when its signal is aborted. */
 export type Work = (term: Term) => unknown;
 
-/** Ended says how the work has settled. */
+/** Ended says how the program's work has settled. */
 export type Ended =
   | { readonly kind: 'returned' }
   /**
-   * `stopped`: the work rejected because its term has ended. It rejected after the end of the term, or with
+   * `stopped`: the program's work rejected because its term has ended. It rejected after the end of the term, or with
    * LAMEDUCK_ERR_NOT_LEADER.
    */
   | { readonly kind: 'stopped'; readonly error: unknown }
@@ -65,7 +68,7 @@ export class RunningTerm {
     void this.#run(work);
   }
 
-  /** `ended` says how the work has settled. It is undefined while the work is running. */
+  /** `ended` says how the program's work has settled. It is undefined while the work is running. */
   get ended(): Ended | undefined {
     return this.#ended;
   }
@@ -78,25 +81,26 @@ export class RunningTerm {
     return this.isAborted || this.#ended !== undefined ? 0 : this.#parts.remainingMs();
   }
 
-  /** `abort()` aborts the signal of the work. */
+  /** `abort()` aborts the signal that the program's work has received. */
   abort(why: string): void {
     if (!this.isAborted) this.#abort.abort(this.#notLeader(why));
   }
 
   async #run(work: Work): Promise<void> {
-    // Start the work in a later microtask. The elector's `isLeader()` then returns true from the beginning of the work.
+    // Start the program's work in a later microtask. Until then, the elector stores the term, so that its `isLeader()`
+    // returns true from the beginning of the work.
     await Promise.resolve();
     try {
-      // If the process was suspended, the term may have ended meanwhile. Work that only listens for `abort` would then
-      // never end.
+      // If the process was suspended, the term may have ended before the work begins. Work that only listens for
+      // `abort` events would then never end.
       this.term.signal.throwIfAborted();
       await work(this.term);
       this.#ended = { kind: 'returned' };
     } catch (error) {
       this.#ended = { kind: this.isAborted || isNotLeader(error) ? 'stopped' : 'failed', error };
     }
-    // A part of the work may still run, for example after a rejection of Promise.all(). It must stop before the elector
-    // releases the Lease.
+    // After the promise of the work has settled, a part of the work may still run, for example after a rejection of
+    // Promise.all(). This part must stop before the elector releases the Lease, so abort its signal.
     this.abort('the work has ended');
     this.#parts.onSettled();
   }

@@ -14,21 +14,27 @@ export interface WatchParts {
   readonly retryPeriod: number;
   readonly onOpen: (isOpen: boolean) => void;
   readonly onChange: (lease: Lease) => void;
-  /** onProblem is called each time a watch has ended, with the problem if there was one. */
+  /**
+   * onProblem is called each time a watch has ended. Its argument is the problem that ended the watch, or undefined.
+   */
   readonly onProblem: (problem: Problem | undefined) => void;
 }
 
 // The longest pause between two watches that fail, in milliseconds.
 const longestPause = 30_000;
 
-// A watch that is still open after this time, in milliseconds, has lost its connection: the API server ends each watch
+// The number of milliseconds after which an open watch must have lost its connection. The API server ends each watch
 // earlier.
 const lostAfter = (longestWatch + 10) * 1_000;
 
-// The pause after a 403, in milliseconds. It is long, because a Role without the verb `watch` is rarely changed.
+// The pause before the next watch after a 403, in milliseconds. It is long, because the Role of the elector, which
+// lacks the verb `watch`, is rarely changed.
 const pauseWithoutPermission = 300_000;
 
-/** Following watches the Lease from `begin` to `end`. While no watch is open, the elector polls. */
+/**
+ * Following watches the Lease for a follower, from `begin` to `end`. While no watch is open, the elector polls the
+ * Lease.
+ */
 export class Following {
   #abort: AbortController | undefined;
 
