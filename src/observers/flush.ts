@@ -4,15 +4,14 @@ import type { Logger } from './logger.ts';
 
 /**
  * flushOf returns a function that flushes the logger, or undefined if the logger has no `flush`. A flush is complete
- * when the promise of `flush` resolves, or when `flush` returns without a promise. If an earlier `flush` has called its
- * callback, as pino's does, a flush is complete when its callback is called.
+ * when the promise of `flush` resolves, or when `flush` returns without a promise. But if `flush` has called its
+ * callback before, as pino's does, a flush is complete when its callback is called.
  */
 export function flushOf(logger: Logger): (() => unknown) | undefined {
   const { flush } = logger as { readonly flush?: unknown };
   if (typeof flush !== 'function') return undefined;
   if (flush.length === 0) return () => logger.flush?.();
-  // The logger's `flush` may not take a callback. So wait for the callback only if an earlier `flush` has called its
-  // callback.
+  // The logger's `flush` may ignore its callback. Wait for the callback only if `flush` has called a callback before.
   let hasCalledBack = false;
   return () =>
     new Promise((resolve, reject) => {

@@ -14,7 +14,7 @@ const { stringify } = JSON;
 interface Form {
   /** `first()` returns the first fields of a line with the given level. */
   first(level: LineLevel): object;
-  /** `message` is the name of the field with the message, which is the last field. */
+  /** `message` is the name of the field that contains the message. This field is the last field of the line. */
   readonly message: string;
 }
 
@@ -23,7 +23,7 @@ const severities = { debug: 'DEBUG', info: 'INFO', warn: 'WARNING', error: 'ERRO
 
 const forms: Readonly<Record<LogFormat, Form>> = {
   json: { first: (level) => ({ level: numbers[level], time: wallTime() }), message: 'msg' },
-  // Google Cloud reads the time of a line as a text in RFC 3339.
+  // Google Cloud expects the time of a log line as a text in the format of RFC 3339.
   gcp: { first: (level) => ({ severity: severities[level], time: isoTime() }), message: 'message' },
 };
 
@@ -32,8 +32,8 @@ function isoTime(): string {
 }
 
 /**
- * createLineWriter returns the Logger of standard output. Each line has been written when the call returns, even if the
- * reader is slow (P-060).
+ * createLineWriter returns the Logger that writes to standard output. A call returns after its line has been written
+ * completely, even if the reader of standard output is slow (P-060).
  */
 export function createLineWriter(format: LogFormat): Required<Omit<Logger, 'flush'>> {
   const thread = isMainThread ? {} : { threadId };
@@ -63,7 +63,8 @@ export function lineText(format: LogFormat, level: LineLevel, details: object, t
   try {
     return `${stringify({ ...first, ...serialized(details), ...last })}\n`;
   } catch {
-    // A detail may be a thrown value, which can be anything. Even `stringify` may throw for it.
+    // A field may contain a value that the program has thrown, which can be anything. `stringify` may throw for such a
+    // value.
     const shown = Object.entries(details).map(([name, value]) => [
       name,
       hasJson(value) ? (value as unknown) : inspected(value),

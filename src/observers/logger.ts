@@ -10,8 +10,8 @@ export interface Logger {
   error(details: object, message: string): void;
   /**
    * `flush()` writes the lines that the logger has buffered. lameduck calls it after the final line. The health check
-   * `log` also calls it every minute. If the function takes a callback, lameduck waits for the callback. Otherwise it
-   * waits for the returned promise, if there is one.
+   * `log` also calls it every minute. If the function takes a callback, lameduck waits until the callback is called.
+   * Otherwise, lameduck waits for the promise that the function returns, if it returns one.
    */
   flush?(callback?: (error?: unknown) => void): unknown;
 }

@@ -7,15 +7,19 @@ import { fromLevel, quiet, type Logger } from './logger.ts';
 import { startDetails, type StartReport } from './start-line.ts';
 
 /**
- * Logging is the Observer that writes the log. It also logs events of the process, the probe port and the checkpoint.
+ * Logging is the Observer that writes the log. It also logs the events of the process, of the probe port and of the
+ * checkpoint.
  */
 export interface Logging extends Observer, ProcessLines, ProbePortLines, CheckpointLines {
-  /** onAuditFailure is called once if events cannot be written to the audit log. The service continues. */
+  /**
+   * onAuditFailure is called once, when an event cannot be written to the audit log. The program continues to serve
+   * requests.
+   */
   onAuditFailure(auditLogPath: string, error: Error): void;
   onStart(report: StartReport): void;
-  /** onError logs an error after which the program still starts. */
+  /** onError logs an error. The program starts in spite of this error. */
   onError(message: string): void;
-  /** `log` is the logger for all other events of the process. */
+  /** `log` is the logger for events that have no method of their own. */
   readonly log: Logger;
   /**
    * `flushed()` flushes the log. It returns, or its promise resolves, when every line has been written. If lines cannot
@@ -41,13 +45,20 @@ interface ProcessLines {
 interface ProbePortLines {
   onProbePort(address: string): void;
   /**
-   * onProbeThreadFailure is called once if the probe thread has failed, so that the main thread serves the probe port.
+   * onProbeThreadFailure is called once, when the probe thread has failed. From then on, the main thread serves the
+   * probe port.
    */
   onProbeThreadFailure(error: unknown): void;
-  /** onProbePortFailure is called once if the configured probe port is not available. The service continues. */
+  /**
+   * onProbePortFailure is called once, when the process cannot listen on the configured probe port. The program
+   * continues to serve requests.
+   */
   onProbePortFailure(error: Error): void;
   onDebugSocket(path: string): void;
-  /** onDebugSocketFailure is called once if the configured debug socket is not available. The service continues. */
+  /**
+   * onDebugSocketFailure is called once, when the process cannot listen on the configured debug socket. The program
+   * continues to serve requests.
+   */
   onDebugSocketFailure(path: string, error: Error): void;
   /**
    * onDebugSocketRequest is called for each request on the debug socket that begins a shutdown or changes readiness.
@@ -64,7 +75,10 @@ interface CheckpointLines {
   onPreviousRun(run: PreviousRun): void;
   /** onPreviousRunUnknown is called if the checkpoint has no valid record of this pod. */
   onPreviousRunUnknown(checkpointPath: string, error: Error): void;
-  /** onCheckpointFailure is called once if the configured checkpoint cannot be written. The service continues. */
+  /**
+   * onCheckpointFailure is called once, when the configured checkpoint file cannot be written. The program continues to
+   * serve requests.
+   */
   onCheckpointFailure(checkpointPath: string, error: Error): void;
 }
 
@@ -75,8 +89,8 @@ export interface LogSettings {
 }
 
 /**
- * createLogging creates the log. It writes to the logger `given`, or to standard output if `given` is undefined.
- * `signalLevel` is the level of the lines about lifecycle signals.
+ * createLogging creates the log. The log writes to `given`, the program's logger, or to standard output if the program
+ * has passed none. `signalLevel` is the level of the lines about lifecycle signals.
  */
 export function createLogging(
   given: Logger | undefined,
@@ -107,13 +121,13 @@ export function createLogging(
     },
     ...hookLines(log),
     onCheckChange(endpoint, check, reason) {
-      // After the final line, do not log failing checks. They may fail only because destroy hooks have closed their
-      // resources.
+      // After the final line, do not log failing checks. A check may then fail only because a destroy hook has closed
+      // its resource.
       if (hasEnded) return;
       if (reason === undefined) log.info({ endpoint, check }, 'check passes again');
       else log.warn({ endpoint, check, reason: reason.message }, 'check fails');
     },
-    // Log only changes of a check's result, not each result.
+    // Log only changes of a check's result. Do not log each result.
     onCheckResult: () => undefined,
     onUnfinished(requests) {
       for (const request of requests) {
@@ -159,12 +173,12 @@ function processLines(log: Logger): ProcessLines {
   };
 }
 
-// A hint for programs that stop child processes or queue workers in a signal listener. By default, this listener runs
-// only after the drain.
+// A hint for programs that stop child processes or queue workers in a listener of a shutdown signal. By default,
+// lameduck calls such a listener only after the drain.
 const heldHint =
   'set LAMEDUCK_OWN_SIGNAL_LISTENERS=run if a listener forwards the signal to child processes or stops a queue worker';
 
-// A hint for GraphQL over server-sent events, whose clients subscribe with POST and reconnect on their own.
+// A hint for GraphQL over server-sent events. Its clients subscribe with POST and reconnect on their own.
 const eventStreamHint =
   'set LAMEDUCK_EVENT_STREAMS=all if the client of this event stream reconnects on its own, as with GraphQL subscriptions';
 
@@ -247,7 +261,8 @@ function withFallback(logger: Logger, output: ReturnType<typeof createLineWriter
     };
     attempt(() => {
       const outcome: unknown = logger[name]?.(details, message);
-      // An asynchronous logger may reject. An unhandled rejection would end the program.
+      // The logger's method may be asynchronous and reject. Handle the rejection, because an unhandled rejection would
+      // end the program.
       if (outcome instanceof Promise) outcome.catch(fallback);
     }, fallback);
   };

@@ -1,4 +1,5 @@
-// Creates the metrics and the audit log, which record requests. Each exists only if the settings enable it.
+// Creates the metrics and the audit log, which both record requests. Each of the two exists only if the settings enable
+// it.
 import type { Clock } from '../clock.ts';
 import type { PreviousRun } from '../observer.ts';
 import type { Settings } from '../settings/table.ts';
@@ -40,8 +41,8 @@ export function createRecords({ settings, clock, registry, logging, eventLoop, p
     },
     auditDropped: auditLogPath === '' ? undefined : () => audit?.dropped ?? 0,
   });
-  // Open the audit log after the metrics are created. Creating the metrics may throw, and the file of the audit log
-  // would then stay open.
+  // Open the audit log only after the metrics have been created. Creating the metrics may throw, and an open audit log
+  // would then never be closed.
   const audit = createAuditLog({
     path: auditLogPath,
     clock,

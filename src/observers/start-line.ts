@@ -1,5 +1,5 @@
-// The fields of the log line `lifecycle started`. The length of this line is limited. Settings that do not fit are left
-// out, and the line says how many are missing.
+// The fields of the log line `lifecycle started`. The length of this line is limited. If settings do not fit, they are
+// left out, and the line says how many are missing.
 import { version } from '../version.ts';
 
 /** StartReport contains the facts for the log line `lifecycle started`. */
@@ -13,7 +13,10 @@ export interface StartReport {
 // The maximum length of the start line on standard output, in bytes, so that a person can read it at a glance.
 const mostBytes = 600;
 
-/** startDetails returns the fields of the start line. `bytesOf` returns the length of the line with given fields. */
+/**
+ * startDetails returns the fields of the log line `lifecycle started`. `bytesOf` returns the length of the line with
+ * the given fields.
+ */
 export function startDetails(
   { addresses, settings }: Pick<StartReport, 'addresses' | 'settings'>,
   bytesOf: (details: object) => number,

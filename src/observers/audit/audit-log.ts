@@ -11,17 +11,20 @@ export interface AuditLogOptions {
   /** `path` is the path of the log file, or `-` for standard output. */
   readonly path: string;
   readonly clock: Clock;
-  /** onFailure is called once if events cannot be written. */
+  /** onFailure is called once, when an event cannot be written to the audit log. */
   readonly onFailure: (error: Error) => void;
 }
 
-/** WrittenAuditLog is an AuditLog with further members, which only the code that has created it uses. */
+/** WrittenAuditLog is an AuditLog with further members. Only the code that has created the audit log uses them. */
 export interface WrittenAuditLog extends AuditLog {
-  /** `observer` receives the events of the lifecycle. The audit log uses only ShutdownInitiated. */
+  /**
+   * `observer` receives the events of the lifecycle. From ShutdownInitiated on, the audit log writes each event at
+   * once.
+   */
   readonly observer: Observer;
-  /** `dropped` is the number of events that were dropped. */
+  /** `dropped` is the number of audit events that were dropped because the queue was full. */
   readonly dropped: number;
-  /** `close()` flushes the log and closes its file. Later events are dropped. */
+  /** `close()` flushes the audit log and closes its file. Events that arrive after the call are dropped. */
   close(): Promise<void>;
 }
 
@@ -49,7 +52,7 @@ interface Key {
 class RequestAudit implements WrittenAuditLog {
   readonly observer: Observer;
   readonly #writer: Writer;
-  // node:crypto is loaded only in a process with an audit log.
+  // Load node:crypto here and not by import, so that only a process with an audit log loads it.
   readonly #newID: () => string = process.getBuiltinModule('node:crypto').randomUUID;
 
   constructor({ path, clock, onFailure }: AuditLogOptions) {
@@ -90,8 +93,8 @@ class RequestAudit implements WrittenAuditLog {
   }
 
   onComplete(key: Key, response?: HttpResponse): void {
-    // If the client disconnected while lameduck held its request back, the program never received the request. The
-    // audit log records such a request too.
+    // A request may have no RequestReceived event yet: its client disconnected while lameduck delayed it, before the
+    // program received it. The audit log records such a request too.
     const audited = key[record] ?? (response && this.#receive(key, response.req));
     if (audited === undefined || audited.isOver) return;
     audited.isOver = true;

@@ -16,7 +16,7 @@ export interface AuditedRequest {
   readonly annotations: string;
 }
 
-/** Outcome is what an event records about the response. */
+/** Outcome is what an audit event records about the response. */
 export interface Outcome {
   /** `code` is the status code. It is undefined if no status was sent. */
   readonly code?: number | undefined;
@@ -24,14 +24,14 @@ export interface Outcome {
   readonly isIncomplete?: boolean;
 }
 
-// The maximum number of characters of each field. With these limits, a line has at most 4096 bytes, which a pipe
-// accepts completely or not at all. Each character takes at most two bytes, even if it is escaped.
+// The maximum number of characters of each field of an audit event. With these limits, a line has at most 4096 bytes,
+// which a pipe accepts completely or not at all. Each character takes at most two bytes, even if it is escaped.
 const longestVerb = 32;
 const longestURI = 1_024;
 const longestUserAgent = 256;
 const longestIdentifier = 128;
 
-// The request headers that are recorded besides the user agent.
+// The request headers, besides the user agent, that an audit event records.
 const identifiers = ['traceparent', 'x-request-id'] as const;
 
 const incomplete = '"lameduck/incomplete":"true"';
@@ -107,12 +107,13 @@ function sourceIPOf({ socket: { remoteAddress } }: HttpRequest): string {
   return JSON.stringify(isMapped ? remoteAddress.slice(mapped.length) : remoteAddress);
 }
 
-// The last argument and the last result of `timestamp()`. The next call with the same argument returns this result.
+// The last argument and the last result of `timestamp()`. If the next call has the same argument, it returns the same
+// result.
 let lastAt = NaN;
 let lastTimestamp = '';
 
-// Formats a time with six decimal places, as Go programs expect of a MicroTime. It reuses the last result, because many
-// events happen in the same millisecond.
+// Formats a time with six decimal places, as Go programs expect of a MicroTime. Many audit events happen in the same
+// millisecond, so the function reuses its last result.
 function timestamp(at: number): string {
   if (at !== lastAt) [lastAt, lastTimestamp] = [at, new Date(at).toISOString().replace('Z', '000Z')];
   return lastTimestamp;

@@ -15,14 +15,14 @@ const longestAppend = 65_536;
 // interleaved with writes of other processes.
 const longestPipeWrite = 4_096;
 
-// The mode of a new log file: only its owner can read it, because paths and addresses may be personal data.
+// The mode of a new audit log: only its owner can read the file, because paths and addresses may be personal data.
 const mode = 0o600;
 
-/** Target is an open audit log. */
+/** Target is the open file or the open stream to which the audit log is written. */
 export interface Target {
   /** longestWrite is the maximum number of bytes in one call of `write`. */
   readonly longestWrite: number;
-  /** `before` is a text that must be written before the first event. */
+  /** `before` is a text that must be written before the first event. It ends an incomplete last line of the file. */
   readonly before: string;
   /**
    * `write()` appends bytes and resolves with the number of bytes that were written. It rejects if no byte was written.
@@ -65,7 +65,7 @@ async function isTorn(path: string, descriptor: number): Promise<boolean> {
       close(reader);
     }
   } catch {
-    // The file may be writable but not readable. Then assume that its last line is complete.
+    // The file may be writable but not readable. In this case, assume that its last line is complete.
     return false;
   }
 }
@@ -77,7 +77,8 @@ function output(): Target {
     longestWrite: longestPipeWrite,
     before: '',
     async write(bytes) {
-      // A part of the program's last line may still be waiting for the pipe. Do not write into the middle of that line.
+      // A part of a line of the program may still wait for the pipe to have room. An audit event must not be written
+      // into the middle of that line.
       if (stdout.writableLength > 0) throw Object.assign(new Error('standard output is full'), { code: 'EAGAIN' });
       return (await writeFile(standardOutput, bytes)).bytesWritten;
     },

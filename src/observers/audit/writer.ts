@@ -2,7 +2,7 @@
 import { startImmediate, withTimeout, type Clock } from '../../clock.ts';
 import type { Target } from './target.ts';
 
-// The maximum number of characters in the queue, which is about 10 000 events.
+// The maximum number of characters in the queue of the audit log, which is about 10 000 events.
 const mostWaiting = 4_194_304;
 
 // The shortest and the longest pause between a failed append and the next attempt, in milliseconds. The pause doubles
@@ -10,14 +10,14 @@ const mostWaiting = 4_194_304;
 const shortestPause = 10;
 const longestPause = 1_000;
 
-// A flush ends after this many milliseconds without progress, so that a shutdown does not wait for a log that cannot be
-// written.
+// If no line can be written for this many milliseconds, a flush ends. A shutdown must not wait for an audit log that
+// cannot be written.
 const flushPatience = 1_000;
 
 export interface WriterOptions {
   readonly clock: Clock;
   readonly open: () => Promise<Target>;
-  /** onFailure is called for the first failure only. */
+  /** onFailure is called when an append fails for the first time. Later failures are not reported. */
   readonly onFailure: (error: Error) => void;
 }
 
@@ -26,8 +26,8 @@ export class Writer {
   readonly #options: WriterOptions;
   #queue: string[] = [];
   /**
-   * `#taken` contains the lines that are being written, and #next is the index of the next line. `shift()` would be
-   * slow on a long array.
+   * `#taken` contains the lines that are being written. #next is the index in `#taken` of the next line to write.
+   * Removing written lines with `shift()` would be slow.
    */
   #taken: readonly string[] = [];
   #next = 0;
@@ -48,13 +48,16 @@ export class Writer {
   #isClosed = false;
   #hasFailed = false;
 
-  /** The constructor opens the log, so that an invalid path is reported at the start and not with the first line. */
+  /**
+   * The constructor opens the audit log, so that an invalid path is reported when the program starts and not with the
+   * first event.
+   */
   constructor(options: WriterOptions) {
     this.#options = options;
     this.#start();
   }
 
-  /** `dropped` is the number of lines that were dropped. */
+  /** `dropped` is the number of lines that were dropped because the queue was full. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -78,8 +81,8 @@ export class Writer {
   }
 
   /**
-   * writeAtOnce makes the writer write each line at once, and not at the end of a turn of the event loop. Lines that
-   * arrive during an append share the next append.
+   * writeAtOnce makes the writer begin an append as soon as a line arrives, instead of at the end of the turn of the
+   * event loop. Lines that arrive during an append share the next append.
    */
   writeAtOnce(): void {
     this.#isAtOnce = true;
@@ -114,8 +117,8 @@ export class Writer {
         this.#appends++;
         this.#pause = shortestPause;
       } catch (error) {
-        // EAGAIN means that the pipe is full. This is not a failure: if the pipe stays full, lines are dropped, and
-        // `add` reports that.
+        // EAGAIN means that the pipe has no room. This is not a failure yet. If the pipe stays full, the queue becomes
+        // full too, and `add` reports the dropped lines.
         if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') this.#fail(error as Error);
         await this.#wait();
       }
@@ -143,7 +146,7 @@ export class Writer {
     return target;
   }
 
-  // Takes as many lines from the queue as fit into one write, but at least one.
+  // Takes as many lines from the queue as fit into one write. It takes at least one line, even if that line is longer.
   #take(most: number): Uint8Array {
     if (this.#next === this.#taken.length) {
       [this.#taken, this.#queue, this.#next] = [this.#queue, [], 0];

@@ -1,4 +1,5 @@
-// The functions that collect the samples of each metric at a scrape. There is one for each row of the metrics table.
+// The functions that collect the samples of each metric at a scrape. There is one function for each row of the metrics
+// table.
 import { performance } from 'node:perf_hooks';
 import { signalNames } from '../../lifecycle/graph.ts';
 import type { ElectorCounts, PreviousRun } from '../../observer.ts';
@@ -14,7 +15,10 @@ export type Collectors<Name extends string> = Readonly<
   Record<Name, () => readonly Sample[] | Promise<readonly Sample[]>>
 >;
 
-/** EventLoopCounts are totals since the start, measured by the heartbeat of the event loop, in milliseconds. */
+/**
+ * EventLoopCounts are the delays and stalls of the event loop since the start, which the heartbeat measures. Times are
+ * in milliseconds.
+ */
 export interface EventLoopCounts {
   /** lateMs is the sum of the delays of all heartbeats, in milliseconds. */
   readonly lateMs: number;
@@ -31,7 +35,10 @@ export interface CollectorsOptions {
   readonly snapshot: () => Promise<ScrapeSnapshot>;
   readonly eventLoop: (() => EventLoopCounts) | undefined;
   readonly auditDropped: (() => number) | undefined;
-  /** previousRun returns how the previous run ended. It returns undefined without a checkpoint. */
+  /**
+   * previousRun returns how the previous run of the container ended. It returns undefined if no `checkpointPath` is
+   * set.
+   */
   readonly previousRun: () => PreviousRun | undefined;
 }
 

@@ -16,7 +16,7 @@ export interface MetricsEndpointOptions {
    */
   readonly registry: Renderer | undefined;
   readonly metrics: readonly RegistryMetric[];
-  /** slis are the metrics that are served at `/slis` below the path. */
+  /** slis are the metrics that are served at the path of the endpoint followed by `/slis`. */
   readonly slis: readonly RegistryMetric[];
   readonly warn: (message: string) => void;
   readonly clock: Clock;
@@ -25,8 +25,9 @@ export interface MetricsEndpointOptions {
 /** Renderer is a registry that can return its metrics as text. */
 export type Renderer = Required<Pick<MetricsRegistry, 'metrics'>> & Pick<MetricsRegistry, 'contentType'>;
 
-// The longest scrape, in milliseconds. A collector in the program's own registry may never finish, and a scrape in
-// flight delays the drain. By default, Prometheus gives up on a scrape after ten seconds.
+// The longest time to wait for the metrics of a registry, in milliseconds. A collector in the program's own registry
+// may never finish, and a scrape in flight delays the drain. By default, Prometheus gives up on a scrape after ten
+// seconds.
 const longestScrape = 5_000;
 
 const defaultContentType = 'text/plain; version=0.0.4; charset=utf-8';
@@ -60,7 +61,7 @@ export class MetricsEndpoint {
       this.#failing.delete(below);
       return { status: 200, headers: { ...noStore, 'Content-Type': contentTypeOf(renderer) }, body };
     } catch (error) {
-      // Warn only about the first of consecutive failures.
+      // If several scrapes fail in a row, warn only about the first of them.
       if (!this.#failing.has(below)) this.#options.warn(`unable to serve metrics: ${messageOf(error)}`);
       this.#failing.add(below);
       return failed;

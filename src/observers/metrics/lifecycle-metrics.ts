@@ -24,11 +24,13 @@ export interface MetricsOptions {
   readonly clock: Clock;
   readonly registry: MetricsRegistry | undefined;
   readonly warn: (message: string) => void;
-  /** eventLoop returns the counts of event loop delays and stalls. It is undefined without a probe thread. */
+  /** eventLoop returns the delays and stalls of the event loop. It is undefined if there is no probe thread. */
   readonly eventLoop?: (() => EventLoopCounts) | undefined;
-  /** auditDropped returns the number of events that the audit log has dropped. It is undefined without an audit log. */
+  /**
+   * auditDropped returns the number of events that the audit log has dropped. It is undefined if there is no audit log.
+   */
   readonly auditDropped?: (() => number) | undefined;
-  /** previousRun returns how the previous run ended. It is undefined without a checkpoint. */
+  /** previousRun returns how the previous run of the container ended. It is undefined if no `checkpointPath` is set. */
   readonly previousRun?: () => PreviousRun | undefined;
 }
 
@@ -45,9 +47,8 @@ export interface Metrics {
 }
 
 /**
- * createMetrics creates the metrics. It returns undefined if the metrics cannot be scraped, because there is no
- * `metricsPath`, no probe port and no registry. It throws LAMEDUCK_ERR_SETTINGS_INVALID if the registry rejects a
- * metric.
+ * createMetrics creates the metrics. It returns undefined if nothing can scrape the metrics: there is no `metricsPath`,
+ * no probe port and no registry. It throws LAMEDUCK_ERR_SETTINGS_INVALID if the registry rejects a metric.
  */
 export function createMetrics(options: MetricsOptions): Metrics | undefined {
   const { registry, settings } = options;
@@ -95,7 +96,7 @@ class LifecycleMetrics implements Metrics {
         electors: () => this.#watched.electors,
         snapshot: () => this.#takeSnapshot(),
       }),
-      // Omit the HTTP metrics if the program already has them from OpenTelemetry.
+      // Omit the metrics of HTTP requests if the setting `httpMetrics` is off: OpenTelemetry then already records them.
     ).filter(({ name }) => settings.httpMetrics === 'on' || !name.startsWith('http_'));
     const health = metricsOf(healthMetricsTable, healthCollectors(this.#events));
     this.#unregister = registry === undefined ? () => undefined : register(registry, [...metrics, ...health]);
@@ -123,13 +124,13 @@ class LifecycleMetrics implements Metrics {
     this.requests.route = watched.route;
     void watched.handle.ended.then(({ durationMs }) => {
       this.#tookMs = durationMs;
-      // Unregister the metrics, so that the next lifecycle can use the registry.
+      // Remove the metrics from the program's registry, so that the next lifecycle can use the registry.
       this.#unregister();
     });
   }
 
-  // Returns one ScrapeSnapshot for all metrics of a scrape, because a registry reads its metrics in one turn of the event
-  // loop.
+  // Returns the ScrapeSnapshot that is being taken, or begins to take one. A registry reads all its metrics in one turn
+  // of the event loop, so all metrics of a scrape share one snapshot.
   #takeSnapshot(): Promise<ScrapeSnapshot> {
     this.#snapshot ??= takeSnapshot(this.#watched, {
       now: () => this.#clock.now(),

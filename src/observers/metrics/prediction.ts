@@ -17,29 +17,32 @@ export interface Outlook {
   readonly isDraining: boolean;
   readonly isDrained: boolean;
   readonly requestsInFlight: number;
-  /** `oldest` is how long the oldest request in flight has taken so far. */
+  /** `oldest` is the age of the oldest request in flight. */
   readonly oldest: number;
   /** `usual` is the duration within which 99 % of the recent requests have ended. */
   readonly usual: number;
   readonly longRunningRequests: number;
-  /** `grace` is the longest time that the drain takes to end the long-running requests. */
+  /**
+   * `grace` is the value of shutdownWatchTerminationGracePeriod: the longest time that the drain takes to end the
+   * long-running requests.
+   */
   readonly grace: number;
 }
 
-/** Prediction is the expected duration of the whole shutdown, and whether requests would be cut. */
+/** Prediction is the expected duration of the whole shutdown, and whether the drain is expected to cut requests. */
 export interface Prediction {
   readonly duration: number;
   readonly isOverrun: boolean;
 }
 
 /**
- * `predict()` adds the expected time before the drain and the expected time of the drain. It assumes that the requests
- * in flight need as much more time as the oldest has taken so far, and at least `usual`.
+ * `predict()` adds the expected time before the drain to the expected time of the drain. It assumes that the requests
+ * in flight need as much more time as the oldest of them has already taken. But it assumes at least `usual`.
  */
 export function predict(outlook: Outlook): Prediction {
   const { budget, drainEnd, elapsed = 0, isDraining, isDrained } = outlook;
   const hook = outlook.haveHooksStopped ? 0 : outlook.longestHook;
-  // The delay and the pre-shutdown hooks end at `drainEnd` at the latest.
+  // The drain begins when the shutdown delay and the pre-shutdown hooks have ended, at `drainEnd` at the latest.
   const before = isDraining ? elapsed : Math.max(Math.min(Math.max(outlook.delay, hook), drainEnd), elapsed);
   const drain = isDrained ? 0 : Math.max(ordinaryDrain(outlook), longRunningDrain(outlook, drainEnd - before));
   const duration = before + drain;
@@ -50,7 +53,8 @@ function ordinaryDrain({ requestsInFlight, oldest, usual }: Outlook): number {
   return requestsInFlight === 0 ? 0 : Math.max(oldest, usual);
 }
 
-// Returns how long the drain takes to end the long-running requests, at `lowestDrainRate` or faster.
+// Returns how long the drain takes to end the long-running requests. The drain ends at least `lowestDrainRate` of them
+// per second.
 function longRunningDrain({ longRunningRequests, grace }: Outlook, left: number): number {
   return Math.max(0, Math.min(grace, left, (longRunningRequests * 1_000) / lowestDrainRate));
 }

@@ -9,8 +9,8 @@ export class RecentDurations {
   #previous: Slice | undefined;
 
   /**
-   * Creates an empty window over the last `length` to twice `length` milliseconds. `bounds` are the upper bounds of the
-   * buckets.
+   * The constructor creates an empty sliding window over the last `length` to twice `length` milliseconds. `bounds` are
+   * the upper bounds of the buckets.
    */
   constructor(bounds: readonly number[], length: number, now: number) {
     this.#bounds = bounds;
@@ -50,7 +50,7 @@ export class RecentDurations {
   #slide(now: number): void {
     const age = now - this.#current.since;
     if (age < this.#length) return;
-    // After a long time without a call, no duration in the window is recent.
+    // If no duration was added for a long time, no duration in the window is recent.
     this.#previous = age < 2 * this.#length ? this.#current : undefined;
     this.#current = new Slice(this.#bounds.length, now);
   }

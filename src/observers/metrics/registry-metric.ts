@@ -1,7 +1,7 @@
 // One metric in the form that a prom-client registry accepts. At each scrape, its values are read from counters of
 // lameduck.
 
-/** MetricRow is the part of a metric that never changes. */
+/** MetricRow contains the properties of a metric that never change. */
 export interface MetricRow {
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly help: string;
@@ -14,7 +14,7 @@ export interface MetricRow {
 export interface Sample {
   readonly labels: Readonly<Record<string, string | number>>;
   readonly value: number;
-  /** sharedLabels are labels that several samples have in common, as one shared object. */
+  /** sharedLabels are labels that several samples have in common. All these samples refer to the same object. */
   readonly sharedLabels?: Readonly<Record<string, string>>;
   /** metricName is set if it differs from the name of the metric. A histogram has samples with three names. */
   readonly metricName?: string;
@@ -23,8 +23,8 @@ export interface Sample {
 /** RegistryMetric is the argument of a registry's `registerMetric`. */
 export interface RegistryMetric {
   /**
-   * name can be changed: a registry that writes OpenMetrics removes `_total` from the name of a counter and adds it
-   * again.
+   * name is writable, because a registry that writes OpenMetrics removes `_total` from the name of a counter and adds
+   * it again.
    */
   name: string;
   readonly help: string;
@@ -32,8 +32,8 @@ export interface RegistryMetric {
   readonly aggregator: string;
   get(): Promise<MetricWithSamples>;
   /**
-   * getForPromString replaces `get` in newer versions of prom-client when they write text. prom-client then writes
-   * shared labels only once, which makes a scrape of a large histogram several times faster.
+   * getForPromString replaces `get` when newer versions of prom-client write text. prom-client then writes shared
+   * labels only once, which makes a scrape of a large histogram several times faster.
    */
   getForPromString(): Promise<MetricWithSamples>;
   reset(): void;
@@ -60,7 +60,7 @@ export function createRegistryMetric(
     async getForPromString() {
       return { name: this.name, help, type, aggregator, values: await read() };
     },
-    // Does nothing: the values are counters of lameduck and Node, and a program cannot reset them.
+    // `reset` does nothing, because the values are counters of lameduck and Node, which a program must not reset.
     reset: () => undefined,
   };
 }

@@ -1,4 +1,5 @@
-// The registry that a program can pass: a registry of prom-client, or another object that accepts metrics.
+// The registry that a program may pass for its metrics: a registry of prom-client, or another object that accepts
+// metrics.
 import { LameduckError, messageOf } from '../../errors.ts';
 import type { RegistryMetric } from './registry-metric.ts';
 import { metricNames } from './table.ts';
@@ -49,7 +50,8 @@ export function register(registry: MetricsRegistry, metrics: readonly RegistryMe
   const registered = new Map<string, RegistryMetric>();
   const unregister = (): void => {
     for (const [name, metric] of registered) {
-      // The program may have cleared the registry since, and registered its own metric with this name.
+      // The program may have cleared the registry in the meantime, and registered a metric of its own under this name.
+      // Do not remove that metric.
       const present = registry.getSingleMetric?.(name);
       if (present === undefined || present === metric) registry.removeSingleMetric?.(name);
     }

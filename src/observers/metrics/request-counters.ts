@@ -5,11 +5,11 @@ import type { RequestObserver } from '../../observer.ts';
 import type { Sample } from './registry-metric.ts';
 import { RecentDurations } from './recent-durations.ts';
 
-// The prediction uses the durations of requests in this window, in milliseconds. So it adapts to a change of the
-// traffic within minutes, and still has data after a minute without requests.
+// The prediction of the shutdown's duration uses the durations of requests in this window, in milliseconds. With five
+// minutes, it adapts to a change of the traffic within minutes, and still has data after a minute without requests.
 const recentWindow = 5 * 60_000;
 
-// The methods that OpenTelemetry's HTTP conventions list as known.
+// The HTTP methods that OpenTelemetry's conventions list as known.
 const methods = ['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'QUERY', 'TRACE'] as const;
 const other = '_OTHER';
 const indexOfMethod = new Map<string | undefined, number>(methods.map((method, index) => [method, index]));
@@ -18,7 +18,7 @@ type Route = ((request: HttpRequest) => string | undefined) | undefined;
 
 interface LabelSet {
   readonly labels: Readonly<Record<`http_${'request_method' | 'response_status_code' | 'route'}`, string>>;
-  /** counts has one count for each bucket. The last bucket has no upper bound. */
+  /** counts has the number of requests in each bucket of the histogram. The last bucket has no upper bound. */
   readonly counts: number[];
   sum: number;
 }
@@ -30,7 +30,7 @@ export interface RequestCountersOptions {
   readonly bounds: readonly number[];
   /** mostSeries is the maximum number of series of the histogram. 0 means no limit. */
   readonly mostSeries: number;
-  /** hasHistogram is false if the durations are needed only to predict the duration of a shutdown. */
+  /** hasHistogram is false if the durations of requests are needed only to predict the duration of a shutdown. */
   readonly hasHistogram: boolean;
 }
 
@@ -52,7 +52,10 @@ export class RequestCounters implements RequestObserver {
    * `maxMetricSeries` series.
    */
   folded = 0;
-  /** route returns the route of a request, and must not throw. If routes are not known, route is undefined. */
+  /**
+   * route returns the route of a request, and must not throw. The property is undefined if neither a framework nor the
+   * program provides routes.
+   */
   route: Route;
   readonly #options: RequestCountersOptions;
   readonly #bounds: readonly number[];
@@ -129,7 +132,7 @@ export class RequestCounters implements RequestObserver {
 
   #labelSetOf(response: HttpResponse): LabelSet {
     const method = indexOfMethod.get(response.req.method) ?? methods.length;
-    // Encode method and status in one number, because building a text for each request would be slow.
+    // Encode the method and the status as one number. Building a text for each request would be slower.
     const key = method * 1_000 + (sentStatus(response) ?? 0);
     const given: unknown = this.route?.(response.req);
     const route = typeof given === 'string' ? given : '';

@@ -7,7 +7,8 @@ import type { EventCounters } from './event-counters.ts';
 import { predict, type Prediction } from './prediction.ts';
 import { methodLabel, type RequestCounters } from './request-counters.ts';
 
-// The prediction uses the duration within which this share of the recent requests has ended: the 99th percentile.
+// The prediction of the shutdown's duration uses the time within which this share of the recent requests has ended: the
+// 99th percentile.
 const usualShare = 0.99;
 
 /** Counted is a request that a lifecycle counts. */
@@ -51,7 +52,7 @@ export interface ScrapeSnapshot {
   readonly prediction: Prediction;
 }
 
-/** SnapshotOptions contains the values that a snapshot needs in addition to the lifecycle. */
+/** SnapshotOptions contains the values that a snapshot needs, except the lifecycle itself. */
 export interface SnapshotOptions {
   readonly now: () => number;
   readonly settings: Settings;
@@ -61,13 +62,17 @@ export interface SnapshotOptions {
   readonly tookMs: number | undefined;
 }
 
-/** takeSnapshot reads a lifecycle, after it has recognized the event streams among the requests in flight. */
+/**
+ * takeSnapshot reads the state of a lifecycle. Before that, it recognizes the event streams among the requests in
+ * flight.
+ */
 export async function takeSnapshot(watched: Watched, options: SnapshotOptions): Promise<ScrapeSnapshot> {
   const { traffic, hooks, shutdown } = watched;
   const { settings, events, requests, tookMs } = options;
   await traffic.recognize();
   const now = options.now();
-  // Start with 0 for each method that has occurred, so that a series does not disappear when its requests have ended.
+  // Begin with 0 for each HTTP method that has occurred, so that the series of a method does not disappear when its
+  // requests have ended.
   const active = new Map([...requests.methods()].map((method) => [method, 0]));
   let oldest = 0;
   for (const { request, arrivedAt } of inFlight(traffic)) {
@@ -84,7 +89,7 @@ export async function takeSnapshot(watched: Watched, options: SnapshotOptions): 
   const prediction = predict({
     budget,
     drainEnd: deadlines === undefined ? planned.total - settings.destroyHookTimeout : deadlines.drainBy - since,
-    // If the process has never been ready, its shutdown skips the delay.
+    // The shutdown of a process that has never been ready skips the shutdown delay.
     delay: hasFired('HasBeenReady') ? settings.shutdownDelayDuration : 0,
     longestHook: hooks.longestPreShutdown,
     elapsed: events.shutdownAt === undefined ? undefined : now - since,

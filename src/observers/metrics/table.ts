@@ -46,12 +46,12 @@ export const metricsTable = {
   lameduck_connections: {
     type: 'gauge',
     labels: [],
-    help: 'Open connections.',
+    help: 'Open connections of the servers.',
   },
   lameduck_connections_accepted_total: {
     type: 'counter',
     labels: [],
-    help: 'Connections accepted since the start.',
+    help: 'Connections that the servers have accepted so far.',
   },
   lameduck_lifecycle_signal: {
     type: 'gauge',
@@ -63,7 +63,7 @@ export const metricsTable = {
     type: 'gauge',
     labels: ['signal'],
     aggregator: 'max',
-    help: 'Time between a lifecycle signal and the signal before it.',
+    help: 'Time between a lifecycle signal and the previous lifecycle signal.',
   },
   lameduck_hook_duration_seconds: {
     type: 'gauge',
@@ -140,12 +140,12 @@ export const metricsTable = {
     type: 'gauge',
     labels: ['name'],
     aggregator: 'max',
-    help: 'Whether the elector leads (1) or not (0). The label name is the name of the Lease.',
+    help: 'Whether the elector leads (1) or not (0). The label "name" contains the name of the Lease.',
   },
   leader_election_slowpath_total: {
     type: 'counter',
     labels: ['name'],
-    help: 'Renewals that needed a GET in addition to the PUT. The label name is the name of the Lease.',
+    help: 'Renewals of the Lease that needed a GET in addition to the PUT. The label "name" contains the name of the Lease.',
   },
   lameduck_leader_election_attempt_duration_seconds: {
     type: 'gauge',
@@ -157,7 +157,7 @@ export const metricsTable = {
     type: 'gauge',
     labels: ['name'],
     aggregator: 'max',
-    help: 'Time since the last acknowledged renewal was sent. Present only on the leader.',
+    help: 'Time since the leader sent the last renewal that the API server has acknowledged. Present only on the leader.',
   },
   lameduck_previous_run_info: {
     type: 'gauge',
@@ -169,7 +169,7 @@ export const metricsTable = {
     type: 'gauge',
     labels: ['version'],
     aggregator: 'first',
-    help: 'Always 1. The label is the version of lameduck.',
+    help: 'Always 1. The label contains the version of lameduck.',
   },
 } as const satisfies Record<string, MetricRow>;
 
@@ -189,8 +189,8 @@ export const healthMetricsTable = {
 } as const satisfies Record<string, MetricRow>;
 
 /**
- * slisTable contains the metrics that only `/slis` adds. If `metricsPath` serves the program's own registry, that
- * registry has them already (A-182).
+ * slisTable contains the metrics that only `/slis` adds to the metrics of the health checks. If `metricsPath` serves
+ * the program's own registry, that registry has them already (A-182).
  */
 export const slisTable = {
   process_start_time_seconds: {
