@@ -6,24 +6,25 @@ import { formatDuration } from './duration.ts';
 import { settingsTable, type SettingName, type Settings } from './table.ts';
 import { settingTexts, sourceWord, textOf } from './text.ts';
 
-// Milliseconds reserved for the exit of the process. The grace period begins before the process receives its signal. The
-// margin is smaller only where the budget would be shorter than the shortest drain.
+// Milliseconds of the grace period that are reserved for the exit of the process. The grace period begins some time
+// before the process receives its signal. If the budget would be shorter than the shortest drain, the margin is
+// smaller.
 const exitMargin = 2_000;
 
 // The shortest valid drain, in milliseconds.
 export const shortestDrain = 1_000;
 
-/** Budget contains the parts of the grace period, in milliseconds. */
+/** Budget contains the shutdown budget and its part for the drain, in milliseconds. */
 export interface Budget {
-  /** total is the time from the process signal to the latest exit: grace period − preStop − 2 s, and at least 1 s. */
+  /** total is the longest time from the process signal to the exit: grace period − preStop − 2 s, and at least 1 s. */
   readonly total: number;
   /** `drain` is the time for requests in flight: total − max(delay, longest pre-shutdown hook) − destroy hooks. */
   readonly drain: number;
 }
 
 /**
- * ExplainedBudget is a budget with a text for the log and for errors. The text shows how each part was computed, from
- * which settings, and where their values come from.
+ * ExplainedBudget is a shutdown budget with a text for the log and for errors. The text shows how each part of the
+ * budget was computed, and where each setting was set.
  */
 export interface ExplainedBudget extends Budget {
   readonly sum: string;
@@ -37,7 +38,7 @@ export function budgetOf(settings: Settings, longestHook: number): Budget {
   return { total, drain: total - Math.max(shutdownDelayDuration, longestHook) - destroyHookTimeout };
 }
 
-/** explainBudget computes the budget, and adds a text that shows the computation. */
+/** explainBudget computes the shutdown budget, and adds a text that shows the computation. */
 export function explainBudget(settings: Settings, longestHook: number, sources: Sources): ExplainedBudget {
   const { total, drain } = budgetOf(settings, longestHook);
   const margin = (settings.terminationGracePeriodSeconds - settings.preStopSeconds) * 1_000 - total;
@@ -51,8 +52,8 @@ export function explainBudget(settings: Settings, longestHook: number, sources: 
 }
 
 /**
- * inStartLine returns two values for the log line `lifecycle started`: the text of the budget, and the settings that
- * are set but not in this text. It shortens the source of each setting to one word.
+ * inStartLine returns two values for the log line `lifecycle started`. The first is the text of the budget. The second
+ * contains the settings that are set but do not occur in this text. Each setting has its source as one word.
  */
 export function inStartLine(
   settings: Settings,
@@ -72,9 +73,8 @@ export function settingWithSource(settings: Settings, sources: Sources, name: Se
 }
 
 /**
- * withinBudget shortens the shutdown delay, if necessary and possible, so that at least the shortest valid drain is
- * left. If that is not enough, it also shortens `destroyHookTimeout`. If the settings already leave this drain,
- * withinBudget returns them unchanged.
+ * withinBudget shortens the shutdown delay so that at least the shortest valid drain is left. If that is not enough, it
+ * also shortens `destroyHookTimeout`. If the settings already leave this drain, withinBudget returns them unchanged.
  */
 export function withinBudget(settings: Settings): Settings {
   const { shutdownDelayDuration: delay, destroyHookTimeout: hooks } = settings;
@@ -88,8 +88,8 @@ export function withinBudget(settings: Settings): Settings {
 }
 
 /**
- * withoutDelay returns the settings for development. If code sets the delay, the delay becomes 0, with the source
- * `development`. A delay from the environment and the default delay do not change.
+ * withoutDelay returns the settings for development. If code sets the shutdown delay, the delay becomes 0, with the
+ * source `development`. A delay from the environment and the default delay do not change.
  */
 export function withoutDelay<Completed extends CompletedSettings>(completed: Completed): Completed {
   const { settings, sources } = completed;
@@ -102,8 +102,8 @@ export function withoutDelay<Completed extends CompletedSettings>(completed: Com
 }
 
 /**
- * checkBudget throws LAMEDUCK_ERR_BUDGET_TOO_SHORT, with the text of the budget, if less than a second is left for
- * requests in flight (P-075).
+ * checkBudget throws LAMEDUCK_ERR_BUDGET_TOO_SHORT if the budget leaves less than a second for requests in flight
+ * (P-075). The message contains the computation of the budget.
  */
 export function checkBudget(budget: ExplainedBudget): void {
   if (budget.drain >= shortestDrain) return;

@@ -1,5 +1,5 @@
 // Completes the settings: the environment overrides code, and code overrides the default. If settings are invalid, one
-// error lists every problem. The caller's object is not changed.
+// error lists every problem. The object that the caller has passed is not changed.
 import { LameduckError, messageOf, quoted } from '../errors.ts';
 import { formatDuration } from './duration.ts';
 import { disabledVariable, isDisabled, nameShown, nearest, unknownVariables, valueOf } from './environment.ts';
@@ -10,14 +10,14 @@ import type { Row } from './row.ts';
 import { settingsTable, variableOf, type SettingName, type Settings, type SettingsOptions } from './table.ts';
 
 /**
- * Sources says for each setting where its value comes from. A source is the name of a variable, `code`, `default`, or
+ * Sources says for each setting where its value was set. A source is the name of a variable, `code`, `default`, or
  * `development`, which overrides code.
  */
 export type Sources = Readonly<Record<SettingName, string>>;
 
 /**
- * FunctionOptions contains a check for each option that exists in code only. The check returns undefined for a valid
- * value, and otherwise what is expected.
+ * FunctionOptions contains a check for each option that exists in code only. If a value is valid, its check returns
+ * undefined. Otherwise, the check returns a text that says what is expected.
  */
 export type FunctionOptions<Functions> = {
   readonly [Name in keyof Functions]-?: (given: unknown) => string | undefined;
@@ -28,14 +28,15 @@ export interface CompletedSettings<Functions = object, Values = Settings> {
   readonly settings: Values;
   readonly sources: Readonly<Record<keyof Values, string>>;
   /**
-   * `functions` contains the options that exist in code only. Each property of the caller's object is read only once.
+   * `functions` contains the options that exist in code only. They are copies, because each property of the caller's
+   * object is read only once.
    */
   readonly functions: Functions;
-  /** `warnings` are texts to log once. They do not make the settings invalid. */
+  /** `warnings` are texts to log once. The settings are valid in spite of these warnings. */
   readonly warnings: readonly string[];
 }
 
-/** Table is a table of settings, with a function that returns the name of a setting's variable. */
+/** Table is a table of settings, with a function that returns the environment variable of a setting. */
 export interface Table {
   readonly rows: Readonly<Record<string, Row<unknown, unknown>>>;
   readonly variableOf: (name: string) => string;
@@ -71,8 +72,8 @@ export function completeSettings<Functions extends object>(
 }
 
 /**
- * readSettings reads the settings for a caller that must continue even if some are invalid. An invalid setting gets its
- * default value, and a line in `problems`. `defaults` replace the defaults of the table.
+ * readSettings reads the settings for a caller that must continue even if some settings are invalid. An invalid setting
+ * gets its default value, and `problems` gets a line. `defaults` replace the defaults of the table.
  */
 export function readSettings<Functions extends object>(
   options: SettingsOptions & Functions,
@@ -140,8 +141,8 @@ export function readTable<Values extends object, Functions extends object>(
   };
 }
 
-// Reads the known options. An option that is undefined counts as not given. Options that the object inherits from its
-// class also count.
+// Reads the known options. An option with the value undefined counts as not given. Options that the object inherits
+// from its class count as given.
 function readOptions(
   options: object,
   known: readonly string[],
@@ -159,7 +160,7 @@ function readOptions(
   return { given, known };
 }
 
-// Calls `reading`, which reads a value. The value may have getters that throw. It is then invalid.
+// Calls `reading`, which reads a value. If a getter of the value throws, the value is invalid.
 function read(reading: () => Reading<unknown>): Reading<unknown> {
   try {
     return reading();
@@ -168,8 +169,8 @@ function read(reading: () => Reading<unknown>): Reading<unknown> {
   }
 }
 
-// A number of milliseconds up to this value causes a warning, because it was probably meant as seconds. A shutdown
-// delay of 10 ms, for example, makes no sense.
+// If a duration in code is at most this many milliseconds, a warning is logged, because the number was probably meant
+// as seconds. A shutdown delay of 10 ms, for example, makes no sense.
 const mostSecondsMeant = 60;
 
 function isMeantInSeconds(kind: Kind<unknown>, value: unknown): value is number {

@@ -32,7 +32,7 @@ export function parseDuration(text: string): number | undefined {
     if (match === null) return undefined;
     milliseconds += Number(match[1]) * (millisecondsPerUnit[match[2] as string] as number);
   }
-  // Adding 0 turns the -0 of `-0s` into 0.
+  // Adding 0 turns the -0 that results from `-0s` into 0.
   return sign * milliseconds + 0;
 }
 

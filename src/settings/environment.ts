@@ -10,7 +10,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export const disabledVariable = 'LAMEDUCK_DISABLED';
 
 /**
- * isDisabled tells whether the environment disables lameduck. It returns undefined if the variable has an invalid
+ * isDisabled tells whether LAMEDUCK_DISABLED disables lameduck. It returns undefined if the variable has an invalid
  * value.
  */
 export function isDisabled(environment: Environment): boolean | undefined {
@@ -60,20 +60,23 @@ export function unknownVariables(environment: Environment, known: readonly strin
     });
 }
 
-/** nameShown returns a name for use in a message. It quotes a name that is very long or has unusual characters. */
+/**
+ * nameShown returns a name in the form in which messages show it. It quotes a name that is very long or has unusual
+ * characters.
+ */
 export function nameShown(name: string): string {
   return /^[\w$.-]{1,100}$/.test(name) ? name : quoted(name);
 }
 
 /**
- * `nearest()` returns the candidate with the smallest edit distance, or undefined if that distance is more than half of
- * the length of the name. A candidate that begins with the name has the distance 0, unless it is more than twice as
- * long.
+ * `nearest()` returns the candidate with the smallest edit distance to a name. It returns undefined if that distance is
+ * more than half of the length of the name. A candidate that begins with the name has the distance 0, unless it is more
+ * than twice as long as the name.
  */
 export function nearest(name: string, candidates: readonly string[]): string | undefined {
   const ranked = candidates
-    // Skip candidates whose edit distance would be too large in any case. A name may be very long, and computing the
-    // distance would then be slow.
+    // Skip candidates that are less than half as long as the name. Their edit distance would be too large, and for a
+    // very long name, computing it would be slow.
     .filter((candidate) => name.length <= candidate.length * 2)
     .map((candidate) => ({ candidate, distance: distance(name.toUpperCase(), candidate.toUpperCase()) }))
     .sort((a, b) => a.distance - b.distance);

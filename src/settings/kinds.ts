@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import { constants } from 'node:os';
 import { formatDuration, parseDuration } from './duration.ts';
 
-/** Reading is a valid value, or a text that says what is expected. */
+/** Reading is the result of reading a setting: a valid value, or a text that says what is expected. */
 export type Reading<Value> = { readonly value: Value } | { readonly allowed: string };
 
 /** Kind reads one type of value. `fromText` reads a variable of the environment, and `fromCode` reads an option. */
@@ -15,7 +15,7 @@ export interface Kind<Value> {
   format(value: Value): string;
 }
 
-// The longest delay of setTimeout in milliseconds. A longer delay would fire at once.
+// The longest delay of setTimeout in milliseconds. A timer with a longer delay would fire at once.
 const longestTimer = 2 ** 31 - 1;
 
 /** `duration` reads a duration, in milliseconds. */
@@ -25,8 +25,8 @@ export const duration: Kind<number> = durationFrom(0);
 export const limit: Kind<number> = durationFrom(1);
 
 /**
- * `period` reads a duration of at least one second. Go programs cannot distinguish two renewals within one second
- * (L-018).
+ * `period` reads a duration of at least one second. Go programs in a leader election cannot distinguish two renewals
+ * within one second (L-018).
  */
 export const period: Kind<number> = durationFrom(1_000);
 
@@ -69,13 +69,14 @@ function durationFrom(least: number, what = 'a duration such as 15s or 1m30s', s
   };
 }
 
-// Adds to a number without a unit the unit that was probably meant: seconds below 1000, and milliseconds from 1000 on.
+// Returns a number without a unit with the unit that was probably meant: seconds below 1000, and milliseconds from 1000
+// on.
 function withUnit(text: string): string | undefined {
   if (!/^\d{1,15}(\.\d{1,15})?$/.test(text)) return undefined;
   return `${text}${Number(text) < 1_000 ? 's' : 'ms'}`;
 }
 
-// Adding 0 turns -0 into 0, which is printed without a sign.
+// Adding 0 turns -0 into 0, so that the value is printed without a sign.
 function positive(value: number): number {
   return value + 0;
 }
@@ -119,7 +120,7 @@ function wholeUpTo(most: number, allowed: string): (given: unknown) => Reading<n
 const secondsAllowed = 'a whole number of seconds from 0 to 2000000';
 const secondsInRange = wholeUpTo(2_000_000, secondsAllowed);
 
-/** `seconds` reads a duration as pods have it: a whole number of seconds without a unit. */
+/** `seconds` reads a duration in the form of the pod specification: a whole number of seconds without a unit. */
 export const seconds: Kind<number> = {
   name: 'seconds',
   fromText(text) {
@@ -135,7 +136,7 @@ export const seconds: Kind<number> = {
 const countAllowed = 'a whole number from 0, which is off, to 1000000';
 const countInRange = wholeUpTo(1_000_000, countAllowed);
 
-/** `count` reads a setting that limits how many of something there may be. 0 means no limit. */
+/** `count` reads the highest allowed number of something, such as requests in flight. 0 means no limit. */
 export const count: Kind<number> = {
   name: 'count',
   fromText: (text) => (/^\d+$/.test(text) ? countInRange(Number(text)) : { allowed: countAllowed }),
@@ -231,7 +232,7 @@ export const logFile: Kind<string> = {
   format: (value) => path.format(value),
 };
 
-/** `choice()` returns a kind that reads one of the given words. The name of the kind lists the words. */
+/** `choice()` returns a kind of setting that accepts only the given words. The name of the kind lists these words. */
 export function choice<Word extends string>(...words: readonly Word[]): Kind<Word> {
   const allowed = words.join(' or ');
   const isWord = (given: unknown): given is Word => words.some((word) => word === given);

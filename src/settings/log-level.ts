@@ -3,7 +3,7 @@
 /** logLevels are the values of `logLevel`, the quietest first. */
 export const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 
-/** LogLevel is the lowest level of the lines that are logged. */
+/** LogLevel is a value of the setting `logLevel`: the lowest level of the lines that are logged. */
 export type LogLevel = (typeof logLevels)[number];
 
 /** LogFormat is the format of a log line on standard output. */

@@ -4,14 +4,14 @@ import type { Kind } from './kinds.ts';
 const notLivez =
   'paths other than /livez: remove /livez, because the kubelet kills a container whose liveness probe gets a 503';
 
-/** `paths` reads a list of paths of the program. An empty list has no effect. */
+/** `paths` reads a list of paths that the program itself serves. An empty list has no effect. */
 export const paths = listOfPaths('paths', '/health,/ready', /^\/livez(\/|$)/i, notLivez);
 
 const notRoot = 'paths other than /: remove /, because every path begins with /';
 
 /**
- * pathPrefixes reads a list of paths of the program. Each path includes all paths below it. An empty list has no
- * effect.
+ * pathPrefixes reads a list of paths that the program itself serves. Each path stands for itself and for all paths
+ * below it. An empty list has no effect.
  */
 export const pathPrefixes = listOfPaths('path prefixes', '/socket.io,/watch', /^\/+$/, notRoot);
 

@@ -19,7 +19,8 @@ export function relationWarnings(settings: Settings, sources: Sources, { drain, 
       `${part('requestTimeout')} is longer than the drain, which would cut a request that takes this long: ${sum}`,
     );
   }
-  // Do not warn about the default value. If it is longer than the drain, long-running requests get the whole drain.
+  // Do not warn about the default of shutdownWatchTerminationGracePeriod. If the default is longer than the drain,
+  // long-running requests get the whole drain.
   if (shutdownWatchTerminationGracePeriod > drain && sources.shutdownWatchTerminationGracePeriod !== 'default') {
     warnings.push(
       `${part('shutdownWatchTerminationGracePeriod')} is longer than the drain, so the drain is the limit: ${sum}`,

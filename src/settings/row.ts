@@ -5,17 +5,17 @@ import type { Kind } from './kinds.ts';
 export interface Row<Value, Given = Value> {
   readonly kind: Kind<Value>;
   /**
-   * `default()` returns the default value. Its argument tells whether the process runs in a cluster. If the default
-   * value is undefined, lameduck does not change the program's own value.
+   * `default()` returns the default value of the setting. Its argument tells whether the process runs in a cluster. If
+   * the default value is undefined, the setting is unset by default.
    */
   readonly default: (inCluster: boolean) => Value;
   /** namedAfter is the apiserver's flag or the pod's field after which the setting is named. */
   readonly namedAfter?: string;
-  /** `given` has no value at run time. Its type is the type of the setting in code. */
+  /** `given` exists only as a type: the type that the setting has in code. It has no value at run time. */
   readonly given?: Given;
 }
 
-/** `row()` returns its argument. TypeScript derives the types of the setting from it. */
+/** `row()` returns its argument. TypeScript derives the types of a setting from the types of this call. */
 export function row<Value, Given = Value>(definition: Row<Value, Given>): Row<Value, Given> {
   return definition;
 }
