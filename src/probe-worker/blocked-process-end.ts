@@ -15,25 +15,25 @@ import { beatInterval } from './heartbeat.ts';
 import type { ShutdownSoFar } from './messages.ts';
 import type { SharedState } from './shared-state.ts';
 
-// The time from the end of the shutdown budget to SIGKILL, in milliseconds. A main thread that is not blocked begins to
-// exit after half of this time. The kubelet would send SIGKILL 2 s after the end of the budget, which gives the same
-// exit code.
+// Milliseconds after the end of the shutdown budget at which the probe thread kills the process. A main thread that is
+// not blocked begins to exit after half of this time. The kubelet would send SIGKILL 2 s after the end of the budget,
+// with the same exit code.
 const patience = 500;
 
-// Milliseconds without a heartbeat after which the event loop counts as blocked. The main thread also sends no
-// heartbeat while it waits for a processor. The longest such wait was 490 ms, measured on two processors with a load
-// average of 20.
+// Milliseconds without a heartbeat of the main thread after which its event loop counts as blocked. The main thread
+// also sends no heartbeat while it waits for a processor. The longest such wait was 490 ms, measured on two processors
+// with a load average of 20.
 const shortestBlock = 1_000;
 
-// The check for a debugger begins this many milliseconds before SIGKILL, so that the reply of the inspector arrives in
-// time.
+// The probe thread begins to check for a debugger this many milliseconds before it would kill the process. The reply of
+// the inspector then arrives in time.
 const lookAhead = longestReply + beatInterval;
 
-// If standard output is a full pipe, the thread tries to write the final line for this many milliseconds. It then kills
-// the process without the line.
+// If standard output is a pipe without room, the probe thread tries to write the final line for this many milliseconds.
+// After that, it kills the process without the line.
 const longestRetry = 1_000;
 
-// The main thread waits at most this many milliseconds while the probe thread writes the termination message.
+// The main thread waits at most this many milliseconds until the probe thread has written the termination message.
 const longestWrite = 500;
 
 export interface BlockedProcessEndOptions {
@@ -67,22 +67,24 @@ export class BlockedProcessEnd {
   #last: Last | undefined;
   #isMessageWritten = false;
   #isLineWritten = false;
-  /** `#pause` records whether a debugger has paused the main thread. It is reset when the event loop runs again. */
+  /**
+   * `#pause` says whether a debugger has paused the main thread. It becomes `unknown` when the event loop runs again.
+   */
   #pause: 'unknown' | 'asked' | 'paused' | 'none' = 'unknown';
 
   constructor(options: BlockedProcessEndOptions) {
     this.#options = options;
   }
 
-  /** `note()` stores the state of a shutdown in progress. The state was correct `ageMs` milliseconds ago. */
+  /** `note()` stores the state of a shutdown in progress, as it was `ageMs` milliseconds ago. */
   note(soFar: ShutdownSoFar, ageMs: number): void {
     const at = this.#options.clock.now() - ageMs;
     this.#last = { soFar, at, endBy: at + soFar.remainingMs };
   }
 
   /**
-   * dueIn is the time in milliseconds after which to call `tick` if the event loop stays blocked. It is Infinity if
-   * that time has passed, or if no shutdown has begun.
+   * dueIn is the number of milliseconds after which to call `tick` if the event loop stays blocked. It is Infinity if
+   * this time has passed, or if no shutdown has begun.
    */
   get dueIn(): number {
     const rest = this.#rest;
@@ -129,14 +131,15 @@ export class BlockedProcessEnd {
     const now = clock.now();
     const durationMs = soFar.record.durationMs + Math.round(now - at);
     const final: ShutdownRecord = { ...soFar.record, exitCode: killed, durationMs, heldBy: ['event loop'] };
-    // Write the termination message before the final line. The thread may have to retry the final line, but the
-    // termination message is written only once.
+    // Write the termination message before the final line. The probe thread may have to retry the final line, but it
+    // writes the termination message only once.
     this.#writeMessage(terminationText(final, soFar.uncaughtError));
     if (state.get('isReported') === 0) this.#isLineWritten = write(finalLine(final, logFormat));
   }
 
-  // Writes the termination message. This function sets `isWritingMessage` first and reads `isReported` after that. So
-  // `noteMainThreadReport` either prevents the message or waits until it is written, and then removes it.
+  // Writes the termination message. The main thread may write its own final line at the same time. So this function
+  // sets `isWritingMessage` first and reads `isReported` after that. `noteMainThreadReport` then either prevents this
+  // message, or waits until it is written and removes it.
   #writeMessage(message: string): void {
     const { state, terminationMessagePath } = this.#options;
     if (this.#isMessageWritten) return;
@@ -149,9 +152,9 @@ export class BlockedProcessEnd {
 }
 
 /**
- * noteMainThreadReport is called when the main thread has written the final line. It prevents the probe thread from
- * writing a final line, and removes the probe thread's termination message. If the probe thread has already written a
- * final line, the log contains both lines, and the main thread's line is the last.
+ * The main thread calls noteMainThreadReport after it has written the final line. The probe thread then writes no final
+ * line, and its termination message is removed. If the probe thread has already written a final line, the log contains
+ * both lines, and the main thread's line is the last.
  */
 export function noteMainThreadReport(state: SharedState, terminationMessagePath: string): void {
   state.set('isReported', 1);

@@ -3,7 +3,8 @@ import { timedOut, withTimeout, type Clock } from '../clock.ts';
 import type { Action, Inspection, MainThreadFacts } from '../inspection.ts';
 import type { Answer } from '../message.ts';
 
-// The main thread counts as blocked if it does not answer within this many milliseconds.
+// If the main thread does not answer a request on the debug socket within this many milliseconds, the event loop counts
+// as blocked.
 const patience = 60;
 
 export interface DebugSocketOptions {
@@ -14,7 +15,7 @@ export interface DebugSocketOptions {
    */
   readonly ask: (id: number, action: Action | undefined) => void;
   readonly stalledMs: () => number;
-  /** stack returns the call stack of the main thread, or rejects with the reason why there is none. */
+  /** stack resolves with the call stack of the main thread, or rejects with the reason why the stack cannot be read. */
   readonly stack: () => Promise<readonly string[]>;
 }
 
@@ -23,7 +24,7 @@ interface Known {
   readonly at: number;
 }
 
-/** DebugSocket answers requests with the latest state that the main thread has sent. */
+/** DebugSocket answers requests on the debug socket with the latest state that the main thread has sent. */
 export class DebugSocket {
   readonly #options: DebugSocketOptions;
   readonly #asked = new Map<number, () => void>();
@@ -35,8 +36,8 @@ export class DebugSocket {
   }
 
   /**
-   * note stores the state that the main thread has sent. This state was correct `ageMs` milliseconds ago. `id` is the
-   * id of the request for the state, or 0 if there was no request.
+   * note stores the state of the main thread, as it was `ageMs` milliseconds ago. `id` is the id of the request for
+   * this state. It is 0 if the main thread has sent its state without a request.
    */
   note(id: number, facts: MainThreadFacts, ageMs: number): void {
     this.#known = { facts, at: this.#options.clock.now() - ageMs };
@@ -79,7 +80,7 @@ export class DebugSocket {
     }
   }
 
-  /** Sends the main thread a request for its state. Resolves with true if the state arrives in time. */
+  /** Requests the state of the main thread. Resolves with true if the state arrives in time. */
   async #ask(action: Action | undefined): Promise<boolean> {
     const { clock, ask, stalledMs } = this.#options;
     const id = this.#nextId++;
@@ -87,7 +88,7 @@ export class DebugSocket {
       this.#asked.set(id, resolve);
     });
     ask(id, action);
-    // A main thread that is already blocked does not answer in time, so do not wait for it.
+    // If the main thread is already blocked, it will not answer in time, so do not wait for its answer.
     const answer = await withTimeout(clock, answered, stalledMs() < patience ? patience : 0);
     this.#asked.delete(id);
     return answer !== timedOut;

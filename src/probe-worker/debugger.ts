@@ -1,5 +1,5 @@
-// Determines whether a debugger is attached to the inspector, and whether it has paused the main thread. The functions
-// of this file run in the probe thread.
+// Determines whether a debugger is attached to the inspector, and whether a debugger has paused the main thread. The
+// functions of this file run in the probe thread.
 import { readFileSync } from 'node:fs';
 import { systemClock } from '../clock.ts';
 

@@ -7,22 +7,29 @@ export const beatInterval = 100;
 
 /**
  * idleBeatInterval is the time between two heartbeats of an idle process, in milliseconds. Each heartbeat wakes the
- * main thread, so an idle process has fewer of them.
+ * main thread, so heartbeats are less frequent in an idle process.
  */
 export const idleBeatInterval = 500;
 
-// A process is idle after this number of heartbeats without an event of a server, which takes five seconds.
+// A process counts as idle after this number of heartbeats without an event of a server. With 100 ms between two
+// heartbeats, this takes five seconds.
 const beatsUntilIdle = 50;
 
-/** Heartbeat increments the shared count of heartbeats from the main thread, as long as its event loop runs. */
+/**
+ * Heartbeat increments a counter of the main thread in shared memory at regular intervals, as long as the event loop
+ * runs.
+ */
 export class Heartbeat {
-  /** lateMs is the sum of the delays of all heartbeats, in milliseconds. */
+  /** lateMs is the sum of the times by which all heartbeats were late, in milliseconds. */
   lateMs = 0;
   readonly #state: SharedState;
   readonly #clock: Clock;
   readonly #onBeat: () => void;
   #inspectorPort: (() => number) | undefined;
-  /** #own is the number of heartbeats that this object has sent. The others are events of a server. */
+  /**
+   * #own is the number of heartbeats that this object has counted. All other increments of the shared counter come from
+   * events of a server.
+   */
   #own = 0;
   #others = 0;
   #quietBeats = 0;
@@ -48,7 +55,7 @@ export class Heartbeat {
     });
   }
 
-  /** beat increments the shared number of heartbeats, which shows that the event loop runs. */
+  /** beat increments the shared counter of heartbeats, which shows that the event loop runs. */
   beat(): void {
     this.#inspectorPort ??= inspectorProbe();
     this.#state.set('inspectorPort', this.#inspectorPort());
@@ -61,15 +68,15 @@ export class Heartbeat {
   }
 
   #countQuietBeats(): void {
-    // The shared number overflows after 32 bits.
+    // Compute with 32 bits, because the shared counter of heartbeats overflows after 32 bits.
     const others = (this.#state.get('beats') - this.#own) | 0;
     this.#quietBeats = others === this.#others ? this.#quietBeats + 1 : 0;
     this.#others = others;
   }
 }
 
-// Returns a function that reads the port of the inspector, or 0. Only the main thread can read the port. If Node was
-// built without the inspector, the port is 0.
+// Returns a function that returns the port of the inspector, or 0 if no inspector listens. Only the main thread can
+// read the port. If Node was built without the inspector, the port is 0.
 function inspectorProbe(): () => number {
   try {
     const { url } = process.getBuiltinModule('node:inspector');

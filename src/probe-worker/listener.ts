@@ -3,23 +3,26 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { Answer } from '../message.ts';
 
-// The maximum number of connections to the probe port. To accept one more, the server destroys the oldest connection
-// without a request. If all connections have requests, it destroys the oldest.
+// The maximum number of connections to the probe port. If one more client connects, the server destroys the oldest
+// connection without a request. If all connections have requests, it destroys the oldest connection.
 const mostConnections = 256;
 
-// Times in milliseconds: the longest wait for a complete request, the longest silence of a connection, and the pause
-// between Node's checks for both. Each check wakes the thread, even if there is no connection.
+// Three times in milliseconds: the longest wait for a complete request, the longest silence of a connection, and the
+// period of Node's checks for both. Each check wakes the probe thread, even if there is no connection.
 const requestLimit = 5_000;
 const silenceLimit = 10_000;
 const lookingInterval = 2_500;
 
 const longestHead = 8_192;
 
-// The maximum number of pipelined requests on one connection. A connection with more requests is destroyed, because
-// they would delay other probes.
+// The maximum number of pipelined requests on one connection to the probe port. If a connection has more requests, it
+// is destroyed, because they would delay other probes.
 const mostPipelined = 100;
 
-/** createListener creates the server. It calls `respond` for the first request of each connection. */
+/**
+ * createListener creates the HTTP server of the probe port. For the first request of each connection, the server calls
+ * `respond`.
+ */
 export function createListener(respond: (url: string, method: string) => Promise<Answer>): Server {
   const options = {
     maxHeaderSize: longestHead,
@@ -29,16 +32,18 @@ export function createListener(respond: (url: string, method: string) => Promise
   };
   const sockets = new Set<Socket>();
   const asked = new WeakMap<Socket, number>();
-  // Handles a request without reading its body. Node buffers the beginning of the body, and the kernel the rest.
+  // Handles a request to the probe port without reading its body. Node buffers the beginning of the body, and the
+  // kernel buffers the rest.
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     const { socket } = request;
     const before = asked.get(socket) ?? 0;
     asked.set(socket, before + 1);
     if (before > mostPipelined) socket.destroy();
-    // Do not answer the second and later pipelined requests, because the first answer says `Connection: close`.
+    // Do not answer the second and later pipelined requests of a connection. The first response says `Connection:
+    // close`.
     if (before > 0) return;
-    // Each health check has a time limit, so there is always an answer in time. Until then, the socket needs no
-    // timeout.
+    // Remove the timeout of the socket until there is a response. Each health check has a time limit, so there is
+    // always a response in time.
     socket.setTimeout(0);
     void respond(request.url ?? '', request.method ?? '').then((answer) => {
       send(request, response, answer);
@@ -49,8 +54,8 @@ export function createListener(respond: (url: string, method: string) => Promise
   server.on('checkExpectation', onRequest);
   server.timeout = silenceLimit;
   server.on('connection', (socket) => {
-    // Choose the connection to destroy before the new connection is added. Otherwise the new connection could be
-    // chosen, because it has no request yet.
+    // Choose the connection to destroy before the new connection is in the set. The new connection has no request yet,
+    // so it could be chosen itself.
     if (sockets.size >= mostConnections) oldestOf(sockets, asked)?.destroy();
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));

@@ -2,14 +2,14 @@
 import type { Debugger, InspectorNotification } from 'node:inspector';
 import { systemClock } from '../clock.ts';
 
-// How long to wait for the stack, in milliseconds. While the main thread runs native code, such as `execSync`, it never
-// pauses.
+// How long to wait for the call stack of the main thread, in milliseconds. While the main thread runs native code, such
+// as `execSync`, a debugger cannot pause it.
 const longestWait = 2_000;
 
-// The maximum number of calls in a stack. Outer calls beyond it are omitted.
+// The maximum number of calls in the stack that is returned. If there are more calls, the outermost calls are omitted.
 const mostCalls = 50;
 
-// The promise of the stack that is currently being read. It is shared by all callers, because only one debugger session
+// The promise of the call stack that is being read. All callers share this promise, because only one debugger session
 // at a time may pause the main thread.
 let taking: Promise<readonly string[]> | undefined;
 
@@ -48,7 +48,7 @@ async function take(): Promise<readonly string[]> {
     return await promise;
   } finally {
     cancel();
-    // Disconnecting also resumes the main thread.
+    // Disconnecting the debugger session also resumes the main thread.
     session.disconnect();
   }
 }

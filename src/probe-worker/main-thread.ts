@@ -1,5 +1,5 @@
-// Serves the probe port on the main thread, if there is no probe thread. The port then cannot answer while the event
-// loop is blocked.
+// If there is no probe thread, this code serves the probe port on the main thread. The probe port then cannot answer
+// while the event loop is blocked.
 import type { Server } from 'node:http';
 import { addressText } from '../address.ts';
 import { notFound } from '../health/endpoint.ts';
@@ -19,16 +19,17 @@ export interface MainThreadOptions {
 /** serveOnMainThread returns a server that has begun to listen. The server does not keep the process alive. */
 export function serveOnMainThread({ port, host, answer, onListening, onFailure }: MainThreadOptions): Server {
   const server = createListener(async (url, method) => (await answer(url, method)) ?? notFound);
-  // Mark the server, so that `lameduck/register` does not give it a lifecycle.
+  // Mark the server as taken, so that `lameduck/register` does not give it a lifecycle.
   take(server);
   server.on('connection', (socket) => {
     socket.unref();
   });
   server.on('error', (error) => {
-    // If accepting a connection fails, the server also emits an error, but still listens.
+    // The server also emits an error if it cannot accept a connection. It still listens then, so only an error of a
+    // server that does not listen is a failure.
     if (!server.listening) onFailure(error);
   });
-  // In a worker of node:cluster, `exclusive` prevents the primary from listening in its place.
+  // In a worker of node:cluster, the primary would listen instead of the worker. The option `exclusive` prevents this.
   const options = { port, exclusive: true, ...(host === undefined ? {} : { host }) };
   server.listen(options, () => {
     onListening(addressText(server.address()));

@@ -5,8 +5,8 @@ import type { ShutdownRecord } from '../observer.ts';
 import type { LogFormat, LogLevel } from '../settings/log-level.ts';
 
 /**
- * ThreadData is the `workerData` of the probe thread. ResponderOptions are the options of Responder. Durations are in
- * milliseconds. A limit of 0 means no limit.
+ * ThreadData is the `workerData` with which the probe thread is started. Durations are in milliseconds. A limit of 0
+ * means no limit.
  */
 export interface ThreadData {
   readonly memory: SharedArrayBuffer;
@@ -26,8 +26,8 @@ export interface ThreadData {
 }
 
 /**
- * ShutdownSoFar is the state of a shutdown in progress. If the main thread is blocked at the end, the probe thread
- * writes this state to the log.
+ * ShutdownSoFar is the state of a shutdown in progress. If the main thread is blocked at the end of the shutdown
+ * budget, the probe thread writes this state to the log.
  */
 export interface ShutdownSoFar {
   readonly record: ShutdownRecord;
@@ -43,14 +43,15 @@ export type FromThread =
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'question'; readonly id: number; readonly url: string; readonly method: string }
   /**
-   * `ping` requests a heartbeat. A busy event loop may run its timers late, but still reads the ping and answers. A
-   * blocked event loop does not answer.
+   * `ping` requests a heartbeat of the main thread. A busy event loop may run its timers late, but still reads the ping
+   * and sends a heartbeat. A blocked event loop does not.
    */
   | { readonly kind: 'ping' }
   | { readonly kind: 'socket listening' }
   | { readonly kind: 'socket failed'; readonly message: string }
   /**
-   * `inspect` requests the state of the main thread. If `action` is given, the main thread performs the action first.
+   * `inspect` requests the state of the main thread for the debug socket. If `action` is given, the main thread
+   * performs the action first.
    */
   | { readonly kind: 'inspect'; readonly id: number; readonly action: Action | undefined }
   | { readonly kind: 'stall ended'; readonly stalledMs: number };
@@ -62,22 +63,25 @@ export type ToThread =
       readonly id: number;
       readonly answer: Answer | undefined;
       /**
-       * tookMs is the duration of the health checks, in milliseconds. It excludes the time for which the request waited
-       * for the main thread.
+       * tookMs is the duration of the health checks of this answer, in milliseconds. The time for which the request
+       * waited for the main thread does not count.
        */
       readonly tookMs: number;
     }
   | (ShutdownSoFar & {
       readonly kind: 'shutdown';
       /**
-       * saidAt is when the message was sent, in the time of `threadTime`. The receiving thread may read the message
-       * later, because it is starting or busy.
+       * saidAt is when the message was sent, in the time of `threadTime`. The receiving thread may be starting or busy,
+       * and thus read the message later.
        */
       readonly saidAt: number;
     })
   | {
       readonly kind: 'facts';
-      /** `id` is the id of the request. It is 0 if the main thread sends its state without a request. */
+      /**
+       * `id` is the id of the request for the state of the main thread. It is 0 if the main thread sends its state
+       * without a request.
+       */
       readonly id: number;
       readonly saidAt: number;
       readonly facts: MainThreadFacts;

@@ -1,14 +1,15 @@
-// Writes to standard output from the probe thread without waiting, even if standard output is a full pipe. A full pipe
-// may be the reason why the main thread is blocked.
+// Writes from the probe thread to standard output without waiting, even if standard output is a pipe without room. Such
+// a pipe may be the reason why the main thread is blocked.
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { standardOutput } from '../standard-output.ts';
 
-// The maximum number of attempts to write the rest of a line, and the pause between two attempts in milliseconds.
+// The maximum number of attempts to write the rest of a line to standard output, and the pause between two attempts in
+// milliseconds.
 const mostTries = 100;
 const pauseBetween = 10;
 
-// wasFull is true if standard output was a full pipe at the last attempt to write. The main thread may then have
-// written only a part of a line, so the probe thread's next line begins with a line feed.
+// wasFull is true if standard output was a pipe without room when the probe thread last wrote to it. The main thread
+// may have written only a part of a line. The probe thread's next line therefore begins with a line feed.
 let wasFull = false;
 
 /**
@@ -42,9 +43,9 @@ function writeSome(descriptor: number, bytes: Buffer): number {
   }
 }
 
-// Opens the pipe of standard output again through /proc in non-blocking mode. O_NONBLOCK is a property of the open
-// pipe, and the main thread's own writes must still block. Returns undefined if standard output is a socket or there is
-// no /proc. The caller then writes to standard output itself.
+// Opens the pipe of standard output again through /proc in non-blocking mode. O_NONBLOCK is a property of each open of
+// the pipe, and the main thread's own writes must still block. Returns undefined if standard output is a socket or if
+// there is no /proc. The caller then writes to standard output itself.
 function withoutWaiting(): number | undefined {
   try {
     if (!fstatSync(standardOutput).isFIFO()) return undefined;

@@ -1,6 +1,6 @@
-// The part of the main thread in the probe port. The main thread starts the probe thread, answers the probes that this
-// thread forwards, and sends it heartbeats and its state. If there is no probe thread, the main thread itself serves
-// the probe port.
+// The main thread's part of the probe port. The main thread starts the probe thread, answers the probes that the probe
+// thread forwards, and sends it heartbeats and its own state. If there is no probe thread, the main thread itself
+// serves the probe port.
 import type { Server } from 'node:http';
 import { Worker } from 'node:worker_threads';
 import { type Clock, startImmediate, threadTime } from '../clock.ts';
@@ -18,8 +18,8 @@ import type { FromThread, ShutdownSoFar, ThreadData, ToThread } from './messages
 import { SharedState } from './shared-state.ts';
 import { threadCode } from './thread-code.ts';
 
-// The main thread sends its state to the probe thread with the first heartbeat after this time, in milliseconds. While
-// the main thread is blocked, the debug socket answers with the last state.
+// If this many milliseconds have passed, the main thread sends its state to the probe thread with its next heartbeat.
+// While the main thread is blocked, the debug socket answers with the last state.
 const factsInterval = 1_000;
 
 export interface ProbePortOptions {
@@ -44,15 +44,15 @@ export interface ProbePortOptions {
    * progress.
    */
   readonly shutdown: () => ShutdownSoFar | undefined;
-  /** debugSocket contains the functions for the debug socket. It is undefined if there is none. */
+  /** debugSocket contains the functions that the debug socket calls. It is undefined if there is no debug socket. */
   readonly debugSocket?: DebugSocketFunctions | undefined;
   readonly onListening: (address: string) => void;
   /**
-   * onThreadFailure is called if the thread cannot start or has ended. The main thread then serves the probe port, if
-   * one is configured.
+   * onThreadFailure is called if the probe thread cannot start or has ended. The main thread then serves the probe
+   * port, if a probe port is configured.
    */
   readonly onThreadFailure: (error: unknown) => void;
-  /** onFailure is called once if the port cannot be opened or fails later. */
+  /** onFailure is called once, when the probe port cannot be opened or fails later. */
   readonly onFailure: (error: LameduckError) => void;
   readonly onStallEnd: (stalledMs: number) => void;
 }
@@ -65,21 +65,24 @@ export interface DebugSocketFunctions {
   readonly act: (action: Action) => void;
   readonly onSignal: (event: SignalEvent) => void;
   readonly onListening: () => void;
-  /** onFailure is called once if the debug socket cannot be opened. The process continues without a debug socket. */
+  /** onFailure is called once, when the debug socket cannot be opened. The process continues without a debug socket. */
   readonly onFailure: (error: Error) => void;
 }
 
 /**
- * ProbePort starts and ends the probe thread, with or without a probe port. Its cost for each request of the program is
+ * ProbePort starts and ends the probe thread, with or without a probe port. For each request of the program, it costs
  * one addition.
  */
 export class ProbePort {
   /**
-   * signOfLife counts a heartbeat. It is called for each event of a server. An event loop that serves thousands of
-   * requests may run no timer for seconds, although the event loop is busy and not blocked.
+   * signOfLife counts one heartbeat. It is called for each event of a server. While an event loop serves thousands of
+   * requests, it may run no timer for seconds, although it is not blocked.
    */
   readonly signOfLife: () => void;
-  /** observer makes /readyz fail at once when ShutdownInitiated is reported, even before the reporting call returns. */
+  /**
+   * observer makes /readyz on the probe port fail as soon as ShutdownInitiated is reported, even before the reporting
+   * call returns.
+   */
   readonly observer: Observer;
   readonly #options: ProbePortOptions;
   readonly #state = new SharedState();
@@ -88,7 +91,10 @@ export class ProbePort {
   #server: Server | undefined;
   #isOpen = false;
   #isStarting = false;
-  /** #socketPath is the path of the debug socket. It stays empty in a worker whose primary has the debug socket. */
+  /**
+   * #socketPath is the path of the debug socket. It stays empty in a worker of node:cluster, whose primary has the
+   * debug socket.
+   */
   #socketPath = '';
   #factsAt = -Infinity;
 
@@ -105,8 +111,8 @@ export class ProbePort {
       ...silent,
       onSignal: (event) => {
         options.debugSocket?.onSignal(event);
-        // Send the state in a microtask, because this observer is called just before the lifecycle signal counts as
-        // fired.
+        // This observer is called just before the lifecycle signal counts as fired. Send the state in a microtask, so
+        // that the state contains the signal.
         queueMicrotask(() => {
           this.#sendFacts();
         });
@@ -122,7 +128,9 @@ export class ProbePort {
     return { lateMs: this.#heartbeat.lateMs, stalls: state.get('stalls'), stalledMs: state.get('stalledMs') };
   }
 
-  /** open starts the thread in a later turn of the event loop. The thread does not keep the process alive. */
+  /**
+   * open starts the probe thread in a later turn of the event loop. The probe thread does not keep the process alive.
+   */
   open(): void {
     this.#isOpen = true;
     this.#isStarting = true;
@@ -134,16 +142,16 @@ export class ProbePort {
   }
 
   /**
-   * watch starts the thread without a port and without a debug socket, unless the thread is already running. If the
-   * event loop is blocked at the end of the shutdown budget, only the probe thread can end the process.
+   * watch starts the probe thread without a port and without a debug socket, unless it is already running. If the event
+   * loop is blocked at the end of the shutdown budget, only the probe thread can end the process.
    */
   watch(): void {
     if (this.#worker === undefined && !this.#isStarting) this.#open(0);
   }
 
   /**
-   * sendShutdown sends the state of the shutdown to the probe thread. The thread needs this state if the event loop is
-   * blocked later.
+   * sendShutdown sends the state of the shutdown to the probe thread. The probe thread writes this state to the log if
+   * the event loop is blocked at the end of the shutdown budget.
    */
   sendShutdown(): void {
     const shutdown = this.#options.shutdown();
@@ -159,20 +167,20 @@ export class ProbePort {
     this.#worker.postMessage({ kind: 'facts', id, saidAt: threadTime(), facts } satisfies ToThread);
   }
 
-  /** noteReport tells the thread that the main thread has written the final line. */
+  /** noteReport tells the probe thread that the main thread has written the final line. */
   noteReport(): void {
     this.#state.add('beats', 1);
     noteMainThreadReport(this.#state, this.#options.settings.terminationMessagePath);
   }
 
-  /** close ends the thread after the thread has sent its last answers. */
+  /** close ends the probe thread after it has sent its last answers. */
   close(): void {
     this.#end();
     this.#worker?.postMessage({ kind: 'close' } satisfies ToThread);
     this.#server?.close();
   }
 
-  /** release ends the thread at once. It resolves when another process can open the port. */
+  /** release ends the probe thread at once. It resolves when another process can listen on the probe port. */
   async release(): Promise<void> {
     this.#end();
     await this.#worker?.terminate();
@@ -188,7 +196,7 @@ export class ProbePort {
     this.#isOpen = true;
     try {
       this.#worker = this.#start(port);
-      // A shutdown may have begun while there was no thread, so send its state.
+      // A shutdown may have begun before the probe thread was started, so send the state of the shutdown.
       this.sendShutdown();
       this.#sendFacts();
     } catch (error) {
@@ -202,7 +210,7 @@ export class ProbePort {
       memory: this.#state.memory,
       port,
       host: settings.probeHost,
-      // Without a port, a stall makes no probe fail, so it is not logged.
+      // Without a probe port, a blocked event loop makes no probe fail. A limit of 0 prevents a log line about it.
       readyzStallLimit: port === 0 ? 0 : settings.readyzEventLoopStallLimit,
       livezStallLimit: port === 0 ? 0 : settings.livezEventLoopStallLimit,
       checkTimeout: settings.healthCheckTimeout,
@@ -212,8 +220,8 @@ export class ProbePort {
       debugSocketPath: this.#socketPath,
       debugSocketStack: settings.debugSocketStack,
     };
-    // Start the thread without the command-line options of the program: `--import` would load the program's preloads
-    // into the thread (P-117).
+    // Start the probe thread without the command-line options of the program. The option `--import` would load the
+    // program's preloads into the thread (P-117).
     const worker = new Worker(threadCode, {
       eval: typeof threadCode === 'string',
       workerData,
@@ -228,7 +236,8 @@ export class ProbePort {
     worker.on('error', (error) => {
       failure = error;
     });
-    // The port of the thread is free only when the thread has exited.
+    // Serve the probe port on the main thread only when the probe thread has exited. Before that, the port is still in
+    // use.
     worker.on('exit', () => {
       this.#worker = undefined;
       this.#lose(failure, port);

@@ -1,5 +1,5 @@
-// Answers requests to the probe port with an answer of the main thread. If no answer arrives in time, it repeats the
-// main thread's last answer to the same request.
+// Answers requests to the probe port. The main thread provides the answer. If it does not do so in time, the probe
+// thread repeats the main thread's last answer to the same request.
 import { timedOut, withTimeout, type Clock } from '../clock.ts';
 import { failing, isRoot, notFound, passed } from '../health/endpoint.ts';
 import { Exclusions } from '../health/exclusions.ts';
@@ -9,41 +9,41 @@ import type { Answer } from '../message.ts';
 import { probePortMetricsPath } from '../settings/probe-port.ts';
 import type { LastAnswer, Question, Questions } from './questions.ts';
 
-// How long to wait for the main thread before reusing the last answer, in milliseconds.
+// How long to wait for the main thread's answer to a probe before reusing its last answer, in milliseconds.
 const patience = 200;
 
-// If the last answer is younger than `youngAge` milliseconds and the main thread is busy, reuse the last answer. The
-// main thread is busy if it has not begun to answer within `turnLimit` milliseconds. It is also busy if the last
-// question waited longer than `busyWait` milliseconds.
+// If the last answer to a probe is younger than `youngAge` milliseconds and the main thread is busy, reuse the last
+// answer. The main thread is busy if it has not begun to answer within `turnLimit` milliseconds. It is also busy if the
+// last request waited longer than `busyWait` milliseconds for the main thread.
 const youngAge = 1_000;
 const turnLimit = 2;
 const busyWait = 10;
 
-// The probe thread waits for an answer this many milliseconds longer than the limit of a check. So the answer still
-// arrives if a check times out.
+// The probe thread waits for an answer this many milliseconds longer than the limit of a health check. If a check
+// reaches its limit, the answer that reports this still arrives.
 const checkMargin = 50;
 
-// How long a scrape waits for the main thread, in milliseconds. Prometheus gives up on a scrape after ten seconds by
-// default.
+// How long a scrape of the metrics waits for the main thread, in milliseconds. By default, Prometheus gives up on a
+// scrape after ten seconds.
 const scrapePatience = 5_500;
 
-/** Durations are in milliseconds. */
+/** ResponderOptions are the options of Responder. Durations are in milliseconds. */
 export interface ResponderOptions {
   readonly clock: Clock;
   readonly questions: Questions;
   readonly stalledMs: () => number;
   readonly isShuttingDown: () => boolean;
   /**
-   * readyzStallLimit and livezStallLimit say how long the event loop must be blocked before the endpoint fails. 0 means
-   * that it never fails.
+   * readyzStallLimit and livezStallLimit say how long the event loop must be blocked before /readyz, or /livez and
+   * /healthz, fail. With 0, a blocked event loop never makes them fail.
    */
   readonly readyzStallLimit: number;
   readonly livezStallLimit: number;
-  /** checkTimeout is the limit of each health check. */
+  /** checkTimeout is the time limit of each health check. */
   readonly checkTimeout: number;
 }
 
-/** Responder answers the requests to the probe port. */
+/** Responder creates the answers to requests to the probe port. */
 export class Responder {
   readonly #options: ResponderOptions;
 
@@ -51,7 +51,7 @@ export class Responder {
     this.#options = options;
   }
 
-  /** respond answers any URL in a bounded time, even if the main thread is blocked. It never rejects. */
+  /** respond answers a request for any URL in a bounded time, even if the main thread is blocked. It never rejects. */
   async respond(url: string, method: string): Promise<Answer> {
     const probe = parseProbeUrl(url);
     if (probe !== undefined) return this.#probe(probe, url);
@@ -86,13 +86,13 @@ export class Responder {
     if (clock.now() - last.at >= youngAge) return this.#within(patience, question);
     const isBusy = questions.waitedMs > busyWait;
     const soon = await this.#within(isBusy ? 0 : turnLimit, question);
-    // If the main thread has begun to answer, wait for its health checks. Otherwise the main thread is busy, so do not
-    // wait.
+    // If the main thread has begun to answer, wait until its health checks have ended. Otherwise, the main thread is
+    // busy, so do not wait.
     return soon !== undefined || isBusy || questions.isInLine(question) ? soon : this.#within(patience, question);
   }
 
-  // Waits for the first answer for as long as the health checks may take. If the event loop is blocked, it does not
-  // wait, because no check can run.
+  // Waits for the main thread's first answer to a probe, as long as the health checks may take. If the event loop is
+  // blocked, it does not wait, because no health check can run.
   async #first(question: Question, limit: number): Promise<Answer | undefined> {
     for (let rest = limit; rest > 0; rest -= patience) {
       const answer = await this.#within(Math.min(patience, rest), question);
@@ -101,8 +101,8 @@ export class Responder {
     return undefined;
   }
 
-  // Returns the answer of the main thread if it arrives in time. The time begins when the question was sent to the main
-  // thread, which an earlier request may have done.
+  // Returns the answer of the main thread if it arrives in time. The time counts from the moment at which the question
+  // was sent to the main thread. An earlier request may have sent the same question.
   async #within(milliseconds: number, question: Question): Promise<Answer | undefined> {
     const { clock, questions } = this.#options;
     const asked = questions.ask(question);
@@ -114,8 +114,8 @@ export class Responder {
   }
 
   /**
-   * Returns the last answer of the main thread. If there has never been one, /readyz fails and every other endpoint
-   * passes.
+   * Returns the last answer of the main thread to a probe. If the main thread has never answered this probe, /readyz
+   * fails and every other endpoint passes.
    */
   #lastOrDefault(probe: ProbeUrl, question: Question): Answer {
     const byDefault = probe.endpoint === 'readyz' ? failing('readyz', probe.path, stallName) : passed;
@@ -129,8 +129,8 @@ export class Responder {
     return { ...last.answer, headers: { ...last.answer.headers, Age: String(age) } };
   }
 
-  // Returns a failure if the event loop has been blocked for at least the limit. Otherwise, it returns undefined. It
-  // also returns undefined if the probe excludes the check `event-loop`.
+  // Returns the answer of a failing endpoint if the event loop has been blocked for at least the endpoint's limit.
+  // Otherwise, it returns undefined. It also returns undefined if the probe excludes the check `event-loop`.
   #blocked({ endpoint, path }: ProbeUrl, query: URLSearchParams): Answer | undefined {
     const { readyzStallLimit, livezStallLimit, stalledMs } = this.#options;
     const limit = endpoint === 'readyz' ? readyzStallLimit : livezStallLimit;
@@ -138,7 +138,7 @@ export class Responder {
     return failing(endpoint, path, stallName);
   }
 
-  // Tells whether a 200 of /readyz is outdated, because ShutdownInitiated has fired after the main thread had answered
+  // Tells whether the main thread's 200 for /readyz is outdated, because ShutdownInitiated has fired after that answer
   // (P-077).
   #isOutdated({ endpoint, path }: ProbeUrl, query: URLSearchParams, answer: Answer): boolean {
     if (endpoint !== 'readyz' || answer.status !== 200 || !this.#options.isShuttingDown()) return false;
@@ -156,8 +156,8 @@ function isExcluded(query: URLSearchParams, check: string): boolean {
   return new Exclusions(query).of({ name: check }) !== undefined;
 }
 
-// Creates the question of a probe. Only the parameters `exclude` and `verbose` change the answer to a probe, so the key
-// of the question contains no other parameters.
+// Creates the question of a probe, which the probe thread sends to the main thread. Only the parameters `exclude` and
+// `verbose` change the answer to a probe. The key of the question therefore contains no other parameters.
 function questionOf({ endpoint, path }: ProbeUrl, query: URLSearchParams, url: string): Question {
   const excluded = [...new Set(query.getAll('exclude'))].sort();
   const isVerbose = query.has('verbose');

@@ -1,5 +1,5 @@
-// The memory that the main thread and the probe thread share. Each thread can read it without waiting for a message of
-// the other thread.
+// The memory that the main thread and the probe thread share. Each thread can read it without waiting for a message
+// from the other thread.
 import { longestMessage } from '../process/termination-message.ts';
 
 const slots = {
@@ -19,8 +19,9 @@ const numbersLength = Object.keys(slots).length * Int32Array.BYTES_PER_ELEMENT;
 type Slot = keyof typeof slots;
 
 /**
- * SharedState is a list of numbers and one text in shared memory. The probe thread writes the text, and the number
- * `stalls` and all numbers listed after it. The main thread writes the numbers before it.
+ * SharedState is a list of numbers and one text in shared memory. The probe thread writes the text, the number
+ * `stalls`, and all numbers that are listed after `stalls`. The main thread writes all numbers that are listed before
+ * `stalls`.
  */
 export class SharedState {
   readonly memory: SharedArrayBuffer;
@@ -35,7 +36,7 @@ export class SharedState {
 
   /**
    * message is the termination message that the probe thread has written to the file, truncated to its maximum length.
-   * It is empty if the thread has written none.
+   * It is empty if the probe thread has written none.
    */
   get message(): string {
     return Buffer.from(this.#message.subarray(0, this.get('messageLength'))).toString();
@@ -60,7 +61,7 @@ export class SharedState {
     Atomics.add(this.#numbers, slots[slot], value);
   }
 
-  /** waitWhile blocks the thread while the number is `value`, for at most `milliseconds`. */
+  /** waitWhile blocks the calling thread as long as the number is `value`, for at most `milliseconds`. */
   waitWhile(slot: Slot, value: number, milliseconds: number): void {
     Atomics.wait(this.#numbers, slots[slot], value, milliseconds);
   }

@@ -1,5 +1,5 @@
-// The log line about a stall, that is, a blocked event loop. The probe thread writes it, because the main thread is
-// blocked (P-118).
+// The log line about a stall, that is, a blocked event loop. The main thread cannot write the line while it is blocked,
+// so the probe thread writes it (P-118).
 import { lineText } from '../observers/line-writer.ts';
 import type { ThreadData } from './messages.ts';
 
@@ -7,7 +7,7 @@ type StallLineData = Pick<ThreadData, 'readyzStallLimit' | 'livezStallLimit' | '
 
 /**
  * stallLine returns the log line about a stall. The line says how long the event loop has been blocked so far, and
- * after how long the endpoints fail.
+ * after how long `/readyz` and `/livez` fail.
  */
 export function stallLine(
   stalledMs: number,

@@ -1,25 +1,28 @@
-// Measures in the probe thread how long the event loop of the main thread has been blocked (P-090).
+// Measures how long the event loop of the main thread has been blocked. This code runs in the probe thread (P-090).
 import type { Clock } from '../clock.ts';
 import type { SharedState } from './shared-state.ts';
 
-// If more than this many milliseconds have passed since the last tick, the whole machine was suspended. That is not a
-// stall of the event loop, so only this maximum is added.
+// The longest time in milliseconds that one tick adds to a stall of the event loop. If more time has passed since the
+// last tick, the whole machine was suspended, which is not a stall.
 const longestTick = 1_000;
 
 export interface StallWatchOptions {
   readonly clock: Pick<Clock, 'now'>;
   readonly state: SharedState;
-  /** isAttached tells whether a debugger is attached: an event loop that is paused at a breakpoint is not stalled. */
+  /**
+   * isAttached tells whether a debugger is attached. An event loop that is paused at a breakpoint does not count as
+   * blocked.
+   */
   readonly isAttached: () => boolean;
   /** threshold is how long the event loop must be blocked before a stall is reported, in milliseconds. */
   readonly threshold: number;
-  /** onStall is called once for each stall, when the event loop has been blocked for `threshold`. */
+  /** onStall is called once for each stall, when the event loop has been blocked for `threshold` milliseconds. */
   readonly onStall: (stalledMs: number) => void;
-  /** onStallEnd is called when the event loop runs again after a reported stall. */
+  /** onStallEnd is called after a reported stall, when the event loop runs again. */
   readonly onStallEnd: (stalledMs: number) => void;
 }
 
-/** StallWatch measures the time without a heartbeat, by adding up the time between its ticks. */
+/** StallWatch measures how long the main thread has sent no heartbeat. It adds up the times between its own ticks. */
 export class StallWatch {
   /** stalledMs is how long the event loop has been blocked, in milliseconds. */
   stalledMs = 0;
@@ -35,8 +38,8 @@ export class StallWatch {
   }
 
   /**
-   * tick checks whether there was a heartbeat since the previous tick. If there was none, at most `most` milliseconds
-   * are added to the stall.
+   * tick checks whether the main thread has sent a heartbeat since the previous tick. If not, tick adds the time since
+   * then to the stall, but at most `most` milliseconds.
    */
   tick(most = longestTick): void {
     const { clock, state, isAttached, threshold, onStall, onStallEnd } = this.#options;
@@ -54,7 +57,7 @@ export class StallWatch {
     }
     if (isAttached()) return;
     this.#sum += Math.min(passed, most);
-    // After a suspension of the machine, the main thread resumes no earlier than this thread. Give the main thread
+    // After a suspension of the machine, the main thread may resume later than the probe thread. Give the main thread
     // until the next tick to send a heartbeat.
     if (passed > longestTick) return;
     this.stalledMs = this.#sum;
@@ -63,8 +66,8 @@ export class StallWatch {
       state.add('stalls', 1);
       onStall(Math.round(this.stalledMs));
     }
-    // Do not count a stall that is shorter than the threshold. When a stall reaches the threshold, add its whole
-    // duration.
+    // A stall that is shorter than the threshold does not count. When a stall reaches the threshold, add its whole
+    // duration so far.
     state.add('stalledMs', Math.round(before < threshold ? this.stalledMs : this.stalledMs - before));
   }
 }

@@ -23,7 +23,7 @@ import { stallLine } from './stall-report.ts';
 import { StallWatch } from './stall-watch.ts';
 import { listenOn } from './unix-listener.ts';
 
-// How long the thread may take to send its last answers after the message `close`, in milliseconds.
+// How long the probe thread may take to send its last answers after the message `close`, in milliseconds.
 const longestClose = 1_000;
 
 const main = parentPort as MessagePort;
@@ -92,11 +92,12 @@ const blockedEnd = new BlockedProcessEnd({
 });
 
 let isClosing = false;
-// The time until the next check is longer while the process is idle, so that the thread is rarely woken.
+// isResting is true while the process is idle. The time until the next check is longer then, so that the probe thread
+// is rarely woken.
 let isResting = false;
 let cancelLook = (): void => undefined;
-// The log line about a stall, until it has been written. Standard output may be a full pipe, which may also be the
-// reason why the event loop is blocked (P-060).
+// The log line about a stall, until it has been written. Standard output may be a pipe without room, which may also be
+// the reason why the event loop is blocked (P-060).
 let unwrittenLine = '';
 
 function hasDebugger(): boolean {
@@ -110,7 +111,7 @@ function writeStallLine(): void {
 function look(): void {
   if (isClosing) return;
   const before = watch.stalledMs;
-  // In an idle process, only the last part of the time without a heartbeat is certainly a stall.
+  // In an idle process, heartbeats are rare. Only the last part of the time without a heartbeat is certainly a stall.
   watch.tick(isResting ? beatInterval : undefined);
   writeStallLine();
   blockedEnd.tick();
@@ -121,7 +122,8 @@ function look(): void {
 function lookLater(): void {
   const isIdle = state.get('beatInterval') === idleBeatInterval && state.get('isShuttingDown') === 0;
   isResting = isIdle && watch.stalledMs === 0;
-  // The time exceeds the time between two heartbeats, so that each check finds a heartbeat unless one is late.
+  // In an idle process, the time between two checks is longer than the time between two heartbeats. Each check then
+  // finds a new heartbeat, unless a heartbeat is late.
   const interval = isResting ? idleBeatInterval + beatInterval : beatInterval;
   cancelLook = systemClock.afterUnref(Math.min(interval, blockedEnd.dueIn), look);
 }
@@ -137,7 +139,7 @@ function say(message: FromThread): void {
   main.postMessage(message);
 }
 
-// Ends the thread when it has sent its last answers. Until then, the message port to the main thread stays open.
+// Ends the probe thread when it has sent its last answers. Until then, the message port to the main thread stays open.
 function close(): void {
   isClosing = true;
   removeSocket();
@@ -157,8 +159,8 @@ function close(): void {
 
 function listen(listener: Server): void {
   listener.on('error', ({ message }) => {
-    // If accepting a connection fails, for example because of too many open files, the server also emits an error. It
-    // still listens then.
+    // The server also emits an error if it cannot accept a connection, for example because of too many open files. It
+    // still listens then, so ignore this error.
     if (listener.listening) return;
     say({ kind: 'failed', message });
     close();

@@ -1,5 +1,5 @@
-// Binds a server to a Unix socket to which only the user of the process can connect. It never replaces the socket of
-// another process.
+// Makes a server listen on a Unix socket to which only the user of the process can connect. It never replaces the
+// socket of another process.
 import { chmodSync, lstatSync, mkdtempSync, renameSync, rmSync, rmdirSync, type Stats } from 'node:fs';
 import type { Server } from 'node:http';
 import { connect } from 'node:net';
@@ -9,10 +9,10 @@ import { dirname, join } from 'node:path';
 const longestPath = 103;
 
 /**
- * listenOn binds the server at the path. A thread cannot set the umask, so listenOn binds the socket in a private
- * folder next to the path. It then changes the mode to 0600 and renames the socket to the path.
- * An existing path must be a socket of the same user on which no process listens. Otherwise listenOn rejects and does
- * not change the path. The returned function removes the socket, unless another file has replaced it.
+ * listenOn makes the server listen on a Unix socket at the path. A thread cannot set the umask, so listenOn binds the
+ * socket in a private folder next to the path. It then changes the mode of the socket to 0600 and renames the socket to
+ * the path. If the path exists, it must be a socket of the same user on which no process listens. Otherwise, listenOn
+ * rejects and does not change the path. The returned function removes the socket, unless another file has replaced it.
  */
 export async function listenOn(server: Server, path: string): Promise<() => void> {
   await checkPath(path);
@@ -24,7 +24,7 @@ export async function listenOn(server: Server, path: string): Promise<() => void
     }
     await listening(server, bound);
     chmodSync(bound, 0o600);
-    // Check the path again, because another process may have bound it since the first check.
+    // Check the path again. Another process may have bound a socket at this path since the first check.
     await checkPath(path);
     renameSync(bound, path);
   } catch (error) {
@@ -62,8 +62,8 @@ function isHeard(path: string): Promise<boolean> {
     client.destroy();
     resolve(true);
   });
-  // Only ECONNREFUSED and ENOENT prove that no process listens. Other errors, such as EAGAIN for a full backlog, prove
-  // nothing.
+  // Only ECONNREFUSED and ENOENT prove that no process listens on the socket. Other errors, such as EAGAIN for a full
+  // backlog, prove nothing.
   client.on('error', ({ code }: NodeJS.ErrnoException) => {
     resolve(code !== 'ECONNREFUSED' && code !== 'ENOENT');
   });
