@@ -1,4 +1,5 @@
-// One health check. Each run has a limit, and probes that arrive during a run share its result.
+// One health check. Each run of the check has a time limit. Probes that arrive during a run share the result of that
+// run.
 import { timedOut, withTimeout, type Clock } from '../clock.ts';
 import { LameduckError, messageOf } from '../errors.ts';
 import { formatDuration } from '../settings/duration.ts';
@@ -28,7 +29,7 @@ export interface CheckOptions {
   readonly group?: string;
 }
 
-/** CheckResult is the result of one run: undefined if the check passed, otherwise the error. */
+/** CheckResult is the result of one run of a health check: undefined if the check passed, otherwise the error. */
 export type CheckResult = Error | undefined;
 
 /**
@@ -56,15 +57,15 @@ export class Check {
   }
 
   /**
-   * `run()` runs the check. It returns the result of a synchronous check. For an asynchronous check, it returns a
-   * promise that resolves within `checkTimeout` (P-081) and never rejects. Calls during a run get the result of that
+   * `run()` runs the check. For a synchronous check, it returns the result. For an asynchronous check, it returns a
+   * promise that resolves within `checkTimeout` (P-081) and never rejects. A call during a run gets the result of that
    * run (P-082).
    */
   run(): CheckResult | Promise<CheckResult> {
     if (this.#running !== undefined) return this.#running;
     const result = this.#begin();
     if (!(result instanceof Promise)) return result;
-    // Mark the run as ended before its result is used, so that a probe that arrives later starts a new run.
+    // Mark the run as ended before its result is used. If a probe arrives later, it then starts a new run.
     this.#running = result.then((settled) => {
       this.#running = undefined;
       return settled;
@@ -106,7 +107,8 @@ export class Check {
   }
 }
 
-// The maximum number of characters of a failure's reason in a log line. An error message can be a whole page of HTML.
+// The maximum number of characters in a log line for the reason why a check failed. An error message can be a whole
+// page of HTML.
 const longestReason = 1_000;
 
 function bounded(reason: string): string {

@@ -1,8 +1,9 @@
-// Warns about a livez check whose name looks like a dependency, such as a database. If it fails, the kubelet restarts
-// the container, which does not repair the dependency (P-089).
+// Warns about a livez check whose name looks like a dependency, such as a database. If such a check fails, the kubelet
+// restarts the container, which does not repair the dependency (P-089).
 import type { CheckFunction } from './check.ts';
 
-// Words that name dependencies. Each word in the name of a check is compared with them, without digits at its end.
+// Words that name dependencies of a program. They are compared with each word in the name of a livez check, after
+// digits at its end are removed.
 const dependencies: ReadonlySet<string> = new Set([
   'db',
   'database',

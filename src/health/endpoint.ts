@@ -1,4 +1,4 @@
-// One health endpoint: it runs its checks and returns the answer to a probe, in the format of the apiserver.
+// One health endpoint: it runs its checks and returns the response to a probe, in the format of the apiserver.
 import type { Clock } from '../clock.ts';
 import { LameduckError } from '../errors.ts';
 import type { Answer } from '../message.ts';
@@ -13,13 +13,13 @@ export type EndpointName = 'readyz' | 'livez' | 'healthz';
 export interface EndpointParts {
   readonly clock: Pick<Clock, 'now'>;
   readonly observer: Pick<Observer, 'onCheckChange' | 'onCheckResult'>;
-  /** onPass is called when a probe without exclusions passes. */
+  /** onPass is called when a probe that excludes no check passes. */
   readonly onPass?: (() => void) | undefined;
 }
 
 /**
- * LastCheck is lameduck's own check `shutdown`, which runs after all other checks have ended. Changes of its result are
- * not logged.
+ * LastCheck is the type of lameduck's own check `shutdown`, which runs after all other checks have ended. A change of
+ * its result is not logged.
  */
 export interface LastCheck {
   readonly name: string;
@@ -30,7 +30,7 @@ interface Entry {
   readonly check: Check;
   /** graceUntil is the time, in milliseconds of the clock, until which the check passes without being run. */
   readonly graceUntil: number;
-  /** isPresent returns false while the endpoint must behave as if the check did not exist. */
+  /** isPresent returns false while the endpoint must behave as if it did not have this check. */
   readonly isPresent: () => boolean;
 }
 
@@ -40,8 +40,8 @@ const always = (): boolean => true;
 interface Part<Result> {
   readonly name: string;
   /**
-   * `exclusion` is the text that says how the probe excluded the check, for the report. It is undefined if the check
-   * was not excluded.
+   * `exclusion` is the text in the response that says how the probe excluded the check. It is undefined if the probe
+   * did not exclude the check.
    */
   readonly exclusion: string | undefined;
   readonly isRun: boolean;
@@ -55,7 +55,8 @@ export class Endpoint {
   readonly #entries = new Map<string, Entry>();
   readonly #last: LastCheck | undefined;
   readonly #failing = new Set<string>();
-  // The endpoint closes before the start line is written, and MuxAndDiscoveryComplete fires after that.
+  // #isClosed is true when the endpoint accepts no more checks. It becomes true before the log line `lifecycle started`
+  // is written, and MuxAndDiscoveryComplete fires after that.
   #isClosed = false;
 
   constructor(name: EndpointName, parts: EndpointParts, last?: LastCheck) {
@@ -64,7 +65,7 @@ export class Endpoint {
     this.#last = last;
   }
 
-  /** checkFree throws if the endpoint has a check with this name, or if the endpoint is closed. */
+  /** checkFree throws if the endpoint already has a check with this name, or if the endpoint accepts no more checks. */
   checkFree(name: string): void {
     if (this.#isClosed) {
       throw new LameduckError(
@@ -81,8 +82,9 @@ export class Endpoint {
   }
 
   /**
-   * `add()` registers a check, which passes without being run until `graceUntil`. While `isPresent` returns false, the
-   * endpoint behaves as if the check did not exist. It throws if the name is in use or the endpoint is closed.
+   * `add()` registers a check. Until `graceUntil`, the check passes without being run. While `isPresent` returns false,
+   * the endpoint behaves as if it did not have the check. `add()` throws if the name is in use or the endpoint is
+   * closed.
    */
   add(check: Check, graceUntil = -Infinity, isPresent = always): void {
     this.checkFree(check.name);
@@ -104,8 +106,8 @@ export class Endpoint {
   }
 
   /**
-   * `answer()` runs checks and returns the response to a probe. The path of the endpoint runs all checks, and a path
-   * below it runs one check. The result is a promise only if a check is asynchronous.
+   * `answer()` runs checks and returns the response to a probe. A probe of the endpoint's path runs all checks, and a
+   * probe of a path below it runs one check. The result is a promise only if a check is asynchronous.
    */
   answer(path: string, query: URLSearchParams): Answer | Promise<Answer> {
     if (isRoot(path)) return this.#answerAll(query);
@@ -139,8 +141,8 @@ export class Endpoint {
     return { name: entry.check.name, exclusion, isRun, result: isRun ? this.#run(entry) : undefined };
   }
 
-  // Runs the check `shutdown` after all others, so that the probe also fails if the shutdown has begun while the other
-  // checks were running.
+  // Runs the check `shutdown` after all other checks. If the shutdown begins while the other checks are running, the
+  // probe then fails too.
   #conclude(last: LastCheck, exclusions: Exclusions): Part<CheckResult> {
     const exclusion = exclusions.of(last);
     const isRun = exclusion === undefined;
@@ -174,9 +176,10 @@ export class Endpoint {
       : this.#noted(check.name, result);
   }
 
-  // Reports each change of a check's result with its reason (A-104). A response never contains the reason.
+  // Reports a change of a check's result to the log, with the reason of a failure (A-104). A response to a probe never
+  // contains the reason.
   #noted(name: string, result: CheckResult): CheckResult {
-    // Do not report a post-start hook that is still running. If a hook fails or takes long, another log line says so.
+    // Do not report that a post-start hook is still running. If a hook fails or takes long, another log line says so.
     if (name.startsWith('poststarthook/')) return result;
     if (this.#failing.has(name) === (result !== undefined)) return result;
     if (result === undefined) this.#failing.delete(name);
@@ -194,10 +197,11 @@ async function settle(part: Part<CheckResult | Promise<CheckResult>>): Promise<P
   return { ...part, result: await part.result };
 }
 
-/** `plain` contains the headers of each response to a probe. */
+/** `plain` contains the headers of every response to a probe. */
 export const plain = {
   'Content-Type': 'text/plain; charset=utf-8',
-  // The apiserver's value of `Cache-Control`, with `no-store` added, so that no cache answers a probe (P-086).
+  // The value of `Cache-Control` that the apiserver sends, with `no-store` added, so that no cache answers a probe
+  // (P-086).
   'Cache-Control': 'no-cache, private, no-store',
 };
 

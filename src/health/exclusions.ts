@@ -1,5 +1,5 @@
-// The checks that one probe excludes with `?exclude=`. The response lists unknown names. Because the client may send
-// any names, it lists at most 20, with at most 100 characters each.
+// The checks that one probe excludes with the parameter `exclude`. The response lists unknown names. The client may
+// send any names, so the response lists at most 20, with at most 100 characters each.
 const mostNames = 20;
 const longestName = 100;
 
@@ -10,7 +10,8 @@ export interface Excludable {
 }
 
 /**
- * Exclusions are the values of `exclude` in one probe. Each value is the exact name of a check or of a group (A-089).
+ * Exclusions are the values of the parameter `exclude` in one probe. Each value is the exact name of a check or of a
+ * group (A-089).
  */
 export class Exclusions {
   readonly #asked: ReadonlySet<string>;
@@ -27,8 +28,8 @@ export class Exclusions {
   }
 
   /**
-   * `of()` returns the text that says how a check is excluded, by its name or by its group, for the report. It returns
-   * undefined if the check is not excluded.
+   * `of()` returns the text in the response that says whether a check was excluded by its name or by its group. It
+   * returns undefined if the probe does not exclude the check.
    */
   of({ name, group }: Excludable): string | undefined {
     if (this.#asked.has(name)) {
@@ -41,8 +42,8 @@ export class Exclusions {
   }
 
   /**
-   * `warning` is a line that lists the unknown names, or the empty string if there are none. Call `of()` for every
-   * check first, because `of()` records which names are known.
+   * `warning` is a line of the response that lists the unknown names in `exclude`. It is empty if there are none. Call
+   * `of()` for every check first, because `of()` records which names are known.
    */
   get warning(): string {
     if (this.#unmatched.size === 0) return '';
@@ -53,8 +54,8 @@ export class Exclusions {
   }
 }
 
-// Quotes a name as Go does. Control characters are escaped: in a terminal, the name can then neither start a new line
-// nor move the cursor.
+// Quotes a name as Go does. Control characters are escaped, so that the name can neither start a new line nor move the
+// cursor of a terminal.
 function quoted(name: string): string {
   // Cut the text before splitting it into characters. A character has at most two UTF-16 code units.
   const characters = Array.from(name.slice(0, 2 * longestName));

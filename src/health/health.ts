@@ -1,4 +1,4 @@
-// The three health endpoints of a lifecycle, and the checks that they always have.
+// The three health endpoints of a lifecycle (/readyz, /livez, /healthz), and the checks that they always have.
 import type { Clock } from '../clock.ts';
 import type { LifecycleSignals } from '../lifecycle/signals.ts';
 import type { Answer } from '../message.ts';
@@ -33,13 +33,13 @@ export interface HealthOptions {
   readonly isLoopWatched?: boolean;
 }
 
-/** Health answers probes. It does not depend on HTTP servers or ports. */
+/** Health answers the probes of /readyz, /livez and /healthz. It does not depend on HTTP servers or ports. */
 export class Health {
   /** `readyz` is the endpoint /readyz. The check `shutdown` runs last (A-072). */
   readonly readyz: Endpoint;
   readonly livez: Endpoint;
   readonly healthz: Endpoint;
-  /** isHeldUnready is true after a request on the debug socket has made /readyz fail. */
+  /** isHeldUnready is true after `POST /ready?state=unready` on the debug socket has made /readyz fail. */
   isHeldUnready = false;
   readonly #options: HealthOptions;
   readonly #logCheck: LogCheck;
@@ -95,12 +95,12 @@ export class Health {
   addPostStartHook(name: string, isFinished: () => boolean): void {
     const { clock, livezGracePeriod } = this.#options;
     const check = this.#createOwn(reasons.postStartHook(name, isFinished));
-    // Every check of /livez is also on /healthz. So a name that is free on /healthz is free on /livez too.
+    // Every check of /livez is also a check of /healthz. If a name is free on /healthz, it is free on /livez too.
     this.#addTo([this.readyz, this.healthz], check);
     if (livezGracePeriod > 0) this.livez.add(check, clock.now() + livezGracePeriod);
   }
 
-  /** `close()` makes all endpoints reject further checks. */
+  /** `close()` makes all three endpoints reject further checks. */
   close(): void {
     for (const endpoint of this.#all) endpoint.close();
   }
@@ -112,7 +112,7 @@ export class Health {
 
   /** `answer()` returns the response to a probe. It returns undefined if the URL is not a probe URL (P-080). */
   answer(url: string): Answer | Promise<Answer> | undefined {
-    // Most requests are not probes. So compare the first letter of the path before parsing the URL.
+    // Most requests are not probes, so compare the first letter of the path before parsing the URL.
     const letter = url.charCodeAt(1) | 0x20;
     if (letter !== r && letter !== l && letter !== h) return undefined;
     const asked = parseProbeUrl(url);

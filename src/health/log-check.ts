@@ -1,5 +1,5 @@
-// The health check `log`, which fails if log lines can no longer be written. It needs only a function that flushes the
-// log.
+// The health check `log`, which fails if log lines can no longer be written. All that it needs is a function that
+// flushes the log.
 import type { Clock } from '../clock.ts';
 import { isThenable } from '../thenable.ts';
 
@@ -13,8 +13,8 @@ const blockedAfter = 120_000;
 export type FlushFunction = () => unknown;
 
 /**
- * LogCheck flushes the log every minute after its first run. It fails if no flush has been completed for two minutes
- * (A-077). If there is no flush function, it always passes.
+ * LogCheck flushes the log every minute, beginning with the first run of the check. The check fails if no flush has
+ * been completed for two minutes (A-077). If there is no flush function, the check always passes.
  */
 export class LogCheck {
   readonly #clock: Clock;
@@ -34,13 +34,13 @@ export class LogCheck {
     if (this.#flush === undefined || this.#isStopped) return;
     const isFirstUse = this.#completedAt === undefined;
     const completedAt = (this.#completedAt ??= this.#clock.now());
-    // After a suspension of the machine, a probe may arrive before the timer has flushed the log. Flush now, so that
-    // the next probe passes if the log can be written.
+    // If the machine was suspended, a probe may arrive before the timer has flushed the log. Begin a flush now. If the
+    // log can be written, the next probe then passes.
     if (isFirstUse || this.#isOverdue(completedAt)) this.#begin(this.#flush);
     if (this.#isOverdue(this.#completedAt)) throw new Error('logging blocked');
   }
 
-  /** `stop()` ends the flushes. After that, the check always passes. */
+  /** `stop()` stops the regular flushes of the log. After that, the check always passes. */
   stop(): void {
     this.#isStopped = true;
     this.#cancel();

@@ -9,8 +9,8 @@ export interface ProbeUrl {
 }
 
 /**
- * parseProbeUrl parses the URL of a probe. It returns undefined for any other URL (P-080), such as an absolute URL,
- * which is a request to a forward proxy.
+ * parseProbeUrl parses the URL of a probe. For any other URL, it returns undefined (P-080). An absolute URL is not a
+ * probe, because it is a request to a forward proxy.
  */
 export function parseProbeUrl(url: string): ProbeUrl | undefined {
   const match = probeUrl.exec(url);
@@ -22,8 +22,8 @@ export function parseProbeUrl(url: string): ProbeUrl | undefined {
   };
 }
 
-// Decodes a path, because the apiserver compares decoded paths. If a path cannot be decoded, it stays encoded and
-// matches no check.
+// Decodes the path of a probe, because the apiserver compares decoded paths. If a path cannot be decoded, it stays
+// encoded and matches no check.
 function decoded(path: string): string {
   if (!path.includes('%')) return path;
   try {

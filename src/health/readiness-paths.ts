@@ -1,5 +1,5 @@
-// The program's own health paths, which probes or load balancers may use. After ShutdownInitiated, lameduck answers
-// these paths with 503.
+// The program's own health paths, which probes or load balancers may use. From ShutdownInitiated on, lameduck answers
+// requests for these paths with 503.
 import type { LifecycleSignal } from '../lifecycle/signal.ts';
 import type { Answer } from '../message.ts';
 import { plain } from './endpoint.ts';
@@ -7,8 +7,8 @@ import { plain } from './endpoint.ts';
 const shuttingDown: Answer = { status: 503, headers: plain, body: 'The server is shutting down.\n' };
 
 /**
- * readinessPaths returns a function that answers requests to the program's health paths. Once the signal has fired, it
- * returns a 503 for GET and HEAD. Otherwise it returns undefined.
+ * readinessPaths returns a function that answers requests to the program's health paths. After ShutdownInitiated, the
+ * function returns a 503 for GET and HEAD. Before that, and for other methods, it returns undefined.
  */
 export function readinessPaths(
   paths: readonly string[],

@@ -4,8 +4,8 @@ import type { CheckResult } from './check.ts';
 export interface ReportedCheck {
   readonly name: string;
   /**
-   * `exclusion` is the text of the report that says how the check was excluded. It is undefined if the check was not
-   * excluded.
+   * `exclusion` is the text of the report that says how the probe excluded the check. It is undefined if the probe did
+   * not exclude the check.
    */
   readonly exclusion: string | undefined;
   readonly result: CheckResult;

@@ -1,4 +1,4 @@
-// Runs one hook, and limits its time.
+// Runs one hook of the lifecycle, and limits its time.
 import { wait, type Clock } from '../clock.ts';
 import { LameduckError, messageOf } from '../errors.ts';
 import type { HookFailure, HookKind } from '../observer.ts';
@@ -42,21 +42,27 @@ export interface Hook {
   readonly timeout: number;
 }
 
-/** HookLimits says how long a hook may take. Its signals can end this time early. */
+/** HookLimits says how long a hook may take. Its signals `stop` and `cut` can end this time early. */
 export interface HookLimits {
   readonly clock: Clock;
   /** `limit` is how long the hook may take, in milliseconds. Infinity means no limit. */
   readonly limit: number;
-  /** The signal `stop` aborts the hook. A hook that throws or rejects after the abort has not failed. */
+  /**
+   * `stop` is a signal whose abort requests the hook to stop. If the hook throws or rejects after the abort, it has not
+   * failed.
+   */
   readonly stop?: AbortSignal;
-  /** The signal `cut` ends the hook's time before its limit. A hook that is still running then counts as timed out. */
+  /**
+   * `cut` is a signal whose abort ends the hook's time before its limit. If the hook is still running then, it counts
+   * as timed out.
+   */
   readonly cut?: AbortSignal;
 }
 
 /**
- * runHook calls a hook and waits until it ends, fails or reaches its limit, whichever is first (P-095, P-098). A hook
- * that ends after its limit has timed out, even if it blocked the event loop until then. The promise never rejects: it
- * resolves with the failure.
+ * runHook calls a hook and waits until the hook ends, fails or reaches its limit, whichever is first (P-095, P-098). If
+ * a hook ends after its limit, it has timed out, even if it blocked the event loop until then. The promise never
+ * rejects: it resolves with the failure.
  */
 export async function runHook(hook: Hook, limits: HookLimits, reason?: string): Promise<HookFailure | undefined> {
   const { clock, limit, stop = never, cut = never } = limits;
@@ -70,9 +76,8 @@ export async function runHook(hook: Hook, limits: HookLimits, reason?: string): 
     timesUp.abort(timedOut.error);
     return timedOut;
   };
-  // A blocked event loop delays the timer, so the clock decides whether the hook exceeded its limit. If no time is left
-  // (`limit` is 0), the hook is called nevertheless. Such a hook counts as timed out only if it exceeds its own
-  // timeout.
+  // A blocked event loop delays timers, so the clock decides whether the hook exceeded its limit. If no time is left
+  // (`limit` is 0), the hook is called nevertheless. It then counts as timed out only if it exceeds its own timeout.
   const longest = limit === 0 ? hook.timeout : limit;
   const work = durationOf(clock, () => run({ reason, limit, signal })).then(
     (took) => (took < longest || stop.aborted ? undefined : timeOut(longest)),
@@ -80,7 +85,8 @@ export async function runHook(hook: Hook, limits: HookLimits, reason?: string): 
   );
   if (limit === Infinity) return work;
   const since = clock.now();
-  // If a hook's time is over before the hook starts, it is still called, so that its synchronous part runs.
+  // If a hook's time is over before the hook starts, the hook is called nevertheless, so that its synchronous part
+  // runs.
   const ends = cut.aborted ? [isOver.signal, stop] : [isOver.signal, stop, cut];
   const timeout = wait(clock, cut.aborted ? 0 : limit, AbortSignal.any(ends)).then(() => {
     if (isOver.signal.aborted || stop.aborted) return undefined;
@@ -93,8 +99,8 @@ export async function runHook(hook: Hook, limits: HookLimits, reason?: string): 
 
 const never: AbortSignal = new AbortController().signal;
 
-// Measures the duration of one hook. A synchronous hook has ended when it returns. So its duration does not include
-// hooks that are called after it in the same turn.
+// Measures the duration of one hook. A synchronous hook ends when it returns. Its duration therefore excludes hooks
+// that are called after it in the same turn of the event loop.
 async function durationOf(clock: Clock, run: () => unknown): Promise<number> {
   await Promise.resolve();
   const since = clock.now();

@@ -1,4 +1,5 @@
-// The three kinds of hook: how each kind is registered, and in which order its hooks run.
+// The three kinds of hook (post-start, pre-shutdown, destroy): how each kind is registered, and in which order its
+// hooks run.
 import type { Clock } from '../clock.ts';
 import { LameduckError } from '../errors.ts';
 import { checkFunction, checkName } from '../arguments.ts';
@@ -6,7 +7,7 @@ import type { HookFailure, HookKind, Observer } from '../observer.ts';
 import { formatDuration } from '../settings/duration.ts';
 import { runHook, type Hook, type HookFunction, type HookLimits } from './hook.ts';
 
-// After this many milliseconds, a warning names the post-start hooks that have not ended.
+// Milliseconds after which a warning names the post-start hooks that have not ended yet.
 const longestQuietStart = 30_000;
 
 /** Hooks contains the hooks of one lifecycle, and their failures. */
@@ -65,16 +66,16 @@ export class Hooks {
   }
 
   /**
-   * `remove()` removes a hook that `add()` has registered. It is called if the limit of the hook exceeds the shutdown
-   * budget.
+   * `remove()` removes a hook that `add()` has registered. It is called if the hook's limit does not fit into the
+   * shutdown budget.
    */
   remove(hook: Hook): void {
     this.#hooks[hook.kind].splice(this.#hooks[hook.kind].indexOf(hook), 1);
   }
 
   /**
-   * `close()` makes later calls of `add()` for this kind of hook throw. It is called when the hooks of this kind are
-   * called.
+   * `close()` makes later calls of `add()` for this kind of hook throw. It is called when lameduck begins to call the
+   * hooks of this kind.
    */
   close(kind: HookKind): void {
     this.#closed.add(kind);
@@ -82,7 +83,7 @@ export class Hooks {
 
   /**
    * runPostStart starts all post-start hooks in parallel (A-043). It resolves when each hook has ended or failed.
-   * `stop` aborts the signals of the hooks during a shutdown (A-045). A hook that throws after that abort has not
+   * During a shutdown, `stop` aborts the signals of the hooks (A-045). If a hook throws after that abort, it has not
    * failed (unlike A-046).
    */
   async runPostStart(
@@ -103,8 +104,8 @@ export class Hooks {
     );
   }
 
-  // Warns about post-start hooks that take long. /readyz fails until they return. Without the warning, the log would
-  // not say why (A-248).
+  // Logs a warning about post-start hooks that have not ended after 30 seconds. /readyz fails until they end, and
+  // without the warning, the log would not say why (A-248).
   #warnLater(unfinished: ReadonlySet<string>): () => void {
     if (unfinished.size === 0) return () => undefined;
     const warn = (): void => {
@@ -131,9 +132,9 @@ export class Hooks {
   }
 
   /**
-   * runDestroy calls the destroy hooks one after another, the last registered first (P-097). All hooks together may
-   * take `limit` milliseconds, or until `cut` is aborted. After that time, each remaining hook is still called, so that
-   * its synchronous part runs.
+   * runDestroy calls the destroy hooks one after another, the last registered first (P-097). Their common time ends
+   * after `limit` milliseconds, or when `cut` is aborted. After that, each remaining hook is still called, so that its
+   * synchronous part runs.
    */
   async runDestroy(reason: string, limit: number, cut: AbortSignal): Promise<void> {
     this.close('destroy');
