@@ -3,7 +3,7 @@ import { LameduckError, quoted } from './errors.ts';
 import type { Duration } from './settings/duration.ts';
 import { limit } from './settings/kinds.ts';
 
-// The valid names of hooks, checks and groups. A name is part of a probe path and of log lines.
+// The valid names of hooks, checks and groups. A name occurs in the path of a probe and in log lines.
 const namePattern = /^[A-Za-z0-9]([A-Za-z0-9._/-]*[A-Za-z0-9])?$/;
 
 /** checkName throws LAMEDUCK_ERR_NAME_INVALID unless `name` is valid in a probe path. */
@@ -22,13 +22,13 @@ export function checkFunction(what: string, given: unknown): void {
 }
 
 /**
- * checkOptions throws LAMEDUCK_ERR_OPTIONS_INVALID unless `given` is undefined or an object. If `known` is passed, any
- * other option is invalid too.
+ * checkOptions throws LAMEDUCK_ERR_OPTIONS_INVALID unless `given` is undefined or an object. If `known` is passed, an
+ * option that it does not list is invalid too.
  */
 export function checkOptions(what: string, given: unknown, known?: readonly string[]): void {
   if (given === undefined) return;
-  // A promise and a Map are objects, but have no options as properties. A program passes a promise if it has forgotten
-  // `await`.
+  // A promise and a Map are objects, but their properties are not options. A program that has forgotten `await` passes
+  // a promise.
   const isContainer = Array.isArray(given) || given instanceof Promise || given instanceof Map;
   const isObject = typeof given === 'object' && given !== null && !isContainer;
   if (isObject && (known === undefined || Object.keys(given).every((name) => known.includes(name)))) return;

@@ -1,6 +1,6 @@
 // Loads a CommonJS package, even if lameduck itself is bundled into an ECMAScript module.
 
-// The number of calls of fromBundle in progress. All these calls share one global `require`.
+// The number of running calls of fromBundle. All these calls share one global `require`.
 let loading = 0;
 
 /**

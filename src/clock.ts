@@ -5,7 +5,7 @@ import { hrtime, startTimer, stopTimer } from './node-timers.ts';
 
 export { startImmediate, stopTimer } from './node-timers.ts';
 
-// A saved function is faster than the global `performance`, which is a getter.
+// Save the bound function, because a call of it is faster than a read of the global `performance`, which is a getter.
 const now = performance.now.bind(performance);
 
 /**
@@ -21,18 +21,19 @@ export function threadTime(): number {
 export interface Clock {
   now(): number;
   /**
-   * `after()` calls `callback` once after `milliseconds`, which is at most 24.8 days. The returned function cancels it.
+   * `after()` calls `callback` once after `milliseconds`, which is at most 24.8 days. The returned function cancels the
+   * timer.
    */
   after(milliseconds: number, callback: () => void): () => void;
   /** afterUnref does what `after` does, but its timer does not keep the event loop alive. */
   afterUnref(milliseconds: number, callback: () => void): () => void;
 }
 
-// Node's longest timer, in milliseconds. A longer timer would fire at once.
+// The longest delay of a Node timer, in milliseconds. A timer with a longer delay would fire at once.
 const longestTimer = 2 ** 31 - 1;
 
-// Node truncates both the duration and the current time to whole milliseconds. Without the added millisecond, a timer
-// could fire before its duration has passed.
+// Add one millisecond to the duration. Node truncates both the duration and the current time to whole milliseconds, so
+// a timer could otherwise fire before its duration has passed.
 function startLater(callback: () => void, milliseconds: number): NodeJS.Timeout {
   return startTimer(callback, Math.min(Math.ceil(milliseconds) + 1, longestTimer));
 }

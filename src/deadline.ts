@@ -1,7 +1,7 @@
-// The latest time at which something must end. It can become earlier, but never later (K-166).
+// A deadline: the latest time at which something must end. It can become earlier, but never later (K-166).
 import type { Clock } from './clock.ts';
 
-/** Deadline is one point in time. When it is reached, a promise resolves and an AbortSignal aborts. */
+/** Deadline is one point in time. When this time is reached, a promise resolves and an AbortSignal aborts. */
 export class Deadline {
   readonly reached: Promise<void>;
   readonly #clock: Clock;

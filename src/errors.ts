@@ -166,8 +166,8 @@ export class LameduckError extends Error {
 /** messageOf returns the message of a thrown value, which may be an error or anything else. It never throws. */
 export function messageOf(thrown: unknown): string {
   try {
-    // A test runner may run the program in another realm (node:vm). An error of that realm is not an instance of this
-    // realm's Error.
+    // A test runner may run the program in another realm (node:vm). An error from another realm is not an instance of
+    // this realm's Error.
     const isError = thrown instanceof Error || Object.prototype.toString.call(thrown) === '[object Error]';
     const message: unknown = isError ? (thrown as Error).message : thrown;
     return typeof message === 'string' ? message : inspect(thrown);

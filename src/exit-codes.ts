@@ -7,7 +7,7 @@ export const exitCodes = {
   /** secondProcessSignal: a second process signal ended the process at once (A-031). */
   secondProcessSignal: 1,
   /**
-   * budgetRanOut: some requests had no response when the shutdown budget ran out, or when the program called
+   * budgetRanOut: some requests had no complete response when the shutdown budget ran out, or when the program called
    * `process.exit(0)`.
    */
   budgetRanOut: 80,

@@ -43,8 +43,8 @@ const plugin: FastifyPluginCallback<LameduckOptions> = (app, options, done) => {
  * LAMEDUCK_ERR_PACKAGE_OUTDATED or an error of `lameduck()`.
  */
 export const fastifyLameduck: FastifyPluginCallback<LameduckOptions> = Object.assign(plugin, {
-  // Set the properties that the package fastify-plugin would set. That package cannot be bundled into ECMAScript
-  // modules.
+  // Set the properties that the package fastify-plugin would set. The package itself cannot be bundled into ECMAScript
+  // modules, so it is not used.
   [Symbol.for('skip-override')]: true,
   [Symbol.for('fastify.display-name')]: 'lameduck',
   [Symbol.for('plugin-meta')]: { name: 'lameduck' },
@@ -57,7 +57,7 @@ function install(app: FastifyInstance, options: LameduckOptions): void {
   checkInstance(app);
   checkOptions('fastifyLameduck', options);
   const given = { ...options, logger: options.logger ?? loggerOf(app), route: options.route ?? routeOf };
-  // Remove the options that Fastify itself reads from the options of every plugin.
+  // Remove the options that Fastify itself reads. Fastify reads them from the options of every plugin.
   for (const name of ['prefix', 'logSerializers']) Reflect.deleteProperty(given, name);
   const { parts } = manage([app.server], given, process.env);
   app.decorate('lameduck', parts.handle);

@@ -1,5 +1,6 @@
 // Connects a lifecycle with its group. A group is a primary of node:cluster with its workers, or a main thread with its
-// worker threads. The primary or the main thread owns the group, and the workers report to the owner.
+// worker threads. The primary or the main thread is the owner of the group. The workers or worker threads report to the
+// owner.
 import type { Cluster } from 'node:cluster';
 import type { Server as NetServer } from 'node:net';
 import type { EventEmitter } from 'node:events';
@@ -23,7 +24,10 @@ import type { Environment } from './settings/environment.ts';
 import type { Parts } from './parts.ts';
 import type { Settings } from './settings/table.ts';
 
-/** InGroup contains the functions and lists of a group that a lifecycle uses. */
+/**
+ * InGroup contains the functions and lists with which a lifecycle uses its group: the workers of node:cluster, or the
+ * worker threads.
+ */
 export interface InGroup {
   /** `ends` lists the workers that have exited. It is undefined unless this process is the primary. */
   readonly ends: readonly WorkerEnd[] | undefined;
@@ -31,8 +35,8 @@ export interface InGroup {
   readonly threads: readonly ThreadEnd[];
   readonly observer: Observer | undefined;
   /**
-   * listenerClosed resolves when the primary has closed the shared listener. Until then, this worker delays its
-   * requests.
+   * listenerClosed resolves when the primary has closed the listener that its workers share. Until then, this worker
+   * delays its requests.
    */
   readonly listenerClosed: (() => Promise<void>) | undefined;
   /** readiness is the readiness of the worker threads. It is undefined in a worker thread. */
@@ -54,7 +58,7 @@ export interface GroupOptions {
   readonly listener: NetServer | undefined;
 }
 
-// These texts are the field `hint` of warnings about a cluster of node:cluster.
+// The following texts are the field `hint` of log lines that warn about a program with node:cluster.
 const lonelyHint =
   'call lameduck([]) in the primary, or with lameduck/register set cluster.schedulingPolicy to SCHED_RR: SIGTERM reaches only ' +
   'the primary, and requests are lost even if the primary forwards it';
@@ -78,8 +82,8 @@ const alone: InGroup = {
 };
 
 /**
- * joinGroup connects a lifecycle with its group. The lifecycle of a primary or a main thread covers its workers. The
- * lifecycle of a worker reports to the owner of the group.
+ * joinGroup connects a lifecycle with its group. The lifecycle of a primary or a main thread covers its workers or
+ * worker threads. The lifecycle of a worker or worker thread reports to the primary or main thread.
  */
 export function joinGroup(options: GroupOptions): InGroup {
   return isMainThread ? withThreads(inCluster(options), options) : workerThread(options);
@@ -88,12 +92,13 @@ export function joinGroup(options: GroupOptions): InGroup {
 function inCluster(options: GroupOptions): InGroup {
   const { settings, servers, parts, listener } = options;
   const hasServer = servers.length > 0;
-  // Load node:cluster only if needed: most processes have a server and no IPC channel.
+  // Load node:cluster only if it is needed. Most processes have a server and no IPC channel, and do not need it.
   if (hasServer && process.channel === undefined) return alone;
   const cluster = process.getBuiltinModule('node:cluster') as unknown as Cluster;
   if (cluster.isWorker) return worker(options);
   if (hasServer) return alone;
-  // Under `lameduck/register`, each worker inherits the option that loads it.
+  // Under `lameduck/register`, each worker inherits the command-line option that loads `lameduck/register`. Otherwise,
+  // add such an option for the workers.
   if (listener === undefined) preloadInWorkers(cluster);
   return primary(cluster, settings, parts, new SharedListeners(systemClock, listener));
 }
@@ -140,8 +145,8 @@ function shutDown(workers: Workers | Threads, settings: Settings, { shutdown, re
   workers.shutDown(signal, shutdown.deadlines?.drainBy ?? systemClock.now());
 }
 
-// Returns a function that records the exit code of a worker, if the code is one of `exitCodes`. lameduck does not know
-// what any other exit code means.
+// Returns a function that records the exit code of a worker, if lameduck has defined this code in `exitCodes`. lameduck
+// does not know what another exit code means.
 function noteExitCode(parts: () => Parts): (exitCode: number) => void {
   return (exitCode) => {
     if (Object.values<number>(exitCodes).includes(exitCode)) parts().recorder.noteCause(exitCode);
@@ -159,7 +164,7 @@ function worker(options: GroupOptions): InGroup {
     });
   };
   const onNoOwner = (): void => {
-    // PM2 is a primary without a lifecycle, and stops each worker itself. So a worker under PM2 needs no warning.
+    // PM2 is a primary without a lifecycle. But PM2 stops each worker itself, so a worker under PM2 needs no warning.
     if (!isUnderPm2(environment)) parts().warn('primary has no lifecycle', { hint: lonelyHint });
   };
   return {
@@ -168,7 +173,7 @@ function worker(options: GroupOptions): InGroup {
   };
 }
 
-// Returns the probe port of a worker, or undefined if its program has not set one.
+// Returns the probe port of a worker. Returns undefined if the worker's program has not set a probe port.
 function ownProbePort({ settings, sources }: GroupOptions): number | undefined {
   return sources.probePort === 'default' ? undefined : settings.probePort;
 }
@@ -177,7 +182,7 @@ interface WorkerActions {
   readonly probePort: number | undefined;
   /** onEnded is called when the lifecycle has ended but the process continues. */
   readonly onEnded: (exitCode: number) => void;
-  /** onNoOwner is called if the primary or main thread has no lifecycle. */
+  /** onNoOwner is called if the primary or main thread to which this process or thread belongs has no lifecycle. */
   readonly onNoOwner: () => void;
 }
 
@@ -207,14 +212,15 @@ function membershipOptions(parts: () => Parts): Omit<GroupMembershipOptions, 'ch
     isReady: () => parts().health.readyz.passes(),
     async shutDown(signal, number, budgetMs) {
       const { shutdown } = parts();
-      // Emit the signal on `process`, as Node does. The program's own listeners then receive the signal too.
+      // Emit the process signal on `process`, as Node does, so that the program's own listeners receive it too.
       if (shutdown.endsAt === undefined) (process as EventEmitter).emit(signal, signal, number);
       await shutdown.begin(signal, { budget: budgetMs, isOfWorker: true });
     },
   };
 }
 
-// Adds the worker threads to the group of the main thread. A worker thread may have its own lifecycle (P-072).
+// Adds the worker threads to the group of the main thread, because a worker thread may have a lifecycle of its own
+// (P-072).
 function withThreads(group: InGroup, { settings, parts }: GroupOptions): InGroup {
   const channel = new ThreadChannel();
   const { probePort } = settings;
@@ -248,7 +254,7 @@ function workerThread(options: GroupOptions): InGroup {
     ...rest,
     async shutDown(...args) {
       await begin(...args);
-      // Stop listening for messages of the main thread, so that this thread can end.
+      // Stop listening for messages of the main thread. Otherwise this worker thread could not end.
       parentPort?.unref();
     },
   });

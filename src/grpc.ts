@@ -56,8 +56,8 @@ export function grpcHealth(duck: Lameduck, options: GrpcHealthOptions = {}): Grp
   const { health, handle } = parts;
   const statuses = new Statuses({ health, signals: handle.signals, clock: systemClock, services });
   const service = new HealthService(statuses);
-  // End the watches, because the drain of a gRPC server waits for every open stream. Each watching client has already
-  // received NOT_SERVING.
+  // End all watches when the drain begins, because the drain of a gRPC server waits for every open stream. Each
+  // watching client has received NOT_SERVING before.
   void handle.signals.notAcceptingNewRequest.signaled.then(() => {
     service.endWatches();
   });
@@ -87,7 +87,7 @@ export function grpcHealth(duck: Lameduck, options: GrpcHealthOptions = {}): Grp
   };
 }
 
-// The health service if LAMEDUCK_DISABLED is 1. It opens no port and answers no call.
+// The gRPC health service that is returned if LAMEDUCK_DISABLED is 1. It opens no port and answers no call.
 const switchedOff: GrpcHealth = { addTo: () => undefined, listen: () => Promise.resolve(0) };
 
 function readServices(options: GrpcHealthOptions): ReadonlyMap<string, string> {

@@ -151,7 +151,7 @@ function timeoutOf(kind: HookKind, name: string, options: HookOptions | undefine
 function readRequest(given: unknown): object {
   const request = (given as { raw?: unknown } | null | undefined)?.raw ?? given;
   // Recognize a request by its properties, because a request of `app.inject()` is an instance of no class of Node. The
-  // caller may also pass an HTTP/2 stream in place of a request.
+  // caller may also pass an HTTP/2 stream instead of a request.
   const isRequest = typeof request === 'object' && request !== null && ('url' in request || 'rstCode' in request);
   if (isRequest) return request;
   throw new LameduckError('LAMEDUCK_ERR_REQUEST_INVALID', `abortSignal: ${quoted(given)}: expected a request`);

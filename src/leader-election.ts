@@ -78,8 +78,8 @@ export function createElector(options: ElectorOptions): Elector {
   const open = isAlone ? () => Promise.resolve(aloneApi(wallTime())) : connection(completed, environment);
   const events = new ElectionEvents(election, systemClock, wallTime);
   const release = take(`${election.namespace}/${election.name}`);
-  // The metrics, the hook and the check are named after the Lease. If the lifecycle has another elector whose Lease has
-  // the same name in another namespace, the namespace is added to the name.
+  // The metrics, the hook and the check of an elector are named after its Lease. If the lifecycle has another elector
+  // whose Lease has the same name in another namespace, the namespace is added to the name.
   const isNamed = managed?.parts.electors.some((countsOf) => countsOf().name === election.name) === true;
   const label = isNamed ? `${election.namespace}/${election.name}` : election.name;
   const elector = new LeaseElector({
@@ -90,8 +90,7 @@ export function createElector(options: ElectorOptions): Elector {
     wall: wallTime,
     random: Math.random,
     connect() {
-      // If the elector has a lifecycle, the lifecycle logs the warnings of the settings. Otherwise the elector logs
-      // them.
+      // If the elector has a lifecycle, the lifecycle logs the warnings about settings. Otherwise the elector logs them.
       if (managed === undefined) for (const warning of warnings) logging.onWarning(warning);
       log.started(settingTexts(electionTable, { ...settings }, sources));
       return open();
@@ -170,7 +169,7 @@ function take(lease: string): () => void {
   taken.add(lease);
   let isTaken = true;
   return () => {
-    // A second call of `stop()` must not delete the entry of a newer elector for the same Lease.
+    // A second call of this function must not delete the entry of a newer elector for the same Lease.
     if (isTaken) taken.delete(lease);
     isTaken = false;
   };

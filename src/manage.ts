@@ -54,8 +54,8 @@ const functionOptions = {
 };
 
 /**
- * `manage()` implements `lameduck()`. It returns the handle together with the parts of the lifecycle. If it throws an
- * error of `lameduck()`, it has not changed a server.
+ * `manage()` implements `lameduck()`. It returns the handle together with the parts of the lifecycle. If it throws, it
+ * has not changed any server.
  */
 export function manage(
   servers: readonly Server[],
@@ -85,8 +85,8 @@ export interface RegisterOptions {
 }
 
 /**
- * `install()` gives servers a lifecycle with validated settings. With the argument of `lameduck/register`, the servers
- * do not answer probes.
+ * `install()` gives servers a lifecycle with validated settings. If `lameduck/register` calls it with
+ * `registerOptions`, the servers do not answer probes.
  */
 export function install(
   servers: readonly Server[],
@@ -125,7 +125,7 @@ export function install(
     clock: systemClock,
     random: Math.random,
     signOfLife: probePort?.signOfLife,
-    // The log is the last observer, so that a blocked write of a log line does not delay the others.
+    // The log is the last observer. If writing a log line blocks, the other observers have already received the event.
     observer: combineObservers([group.observer, probePort?.observer, observerOf(checkpoint), audit?.observer, logging]),
     audit,
     group,
@@ -142,12 +142,13 @@ export function install(
     logging.onWarning('a server gets requests but does not listen: its lifecycle starts when it listens');
   });
   for (const one of servers) putUnder(parts, one);
-  // When the shutdown begins, stop watching for servers that get requests without listening, because all servers then
-  // stop listening.
+  // A server may get requests without listening, which causes a warning. Stop watching for such servers when the
+  // shutdown begins, because all servers then stop listening.
   void parts.handle.signals.shutdownInitiated.signaled.then(stopWatching);
   const detach = joinProcess(parts, logging, thread, environment, isUnderRegister);
   void parts.handle.ended.then(({ exitCode }) => {
-    // If the process is about to exit, the probe port answers until the exit. Otherwise close the port now.
+    // If the process is about to exit, the probe port answers until the exit. If the process continues, close the probe
+    // port now.
     if (!thisProcess().isEnding) {
       parts.recorder.report();
       thread.noteReport();
@@ -204,7 +205,7 @@ function joinProcess(
 ): () => void {
   const { settings, recorder, shutdown, closes } = parts;
   const refuseSelfRequests = acceptSelfRequests(parts);
-  // Watch the main thread before the program's own listeners and hooks run, because they may block the event loop.
+  // Start the probe thread before the program's own listeners and hooks run, because they may block the event loop.
   const watched = <T>(ended: T): T => {
     thread.watch();
     return ended;
@@ -217,7 +218,8 @@ function joinProcess(
       recorder.noteUncaughtError(errorText(cause.error));
       logging.onUncaughtError(cause.error);
       const ended = watched(shutdown.begin('uncaught error', { isUncaughtError: true }));
-      // If a shutdown was already in progress, the probe thread has not received the error yet.
+      // If the shutdown was already in progress, the probe thread does not know the error yet, so send the state of the
+      // shutdown again.
       thread.sendShutdown();
       return ended;
     },
@@ -239,7 +241,8 @@ function joinProcess(
     },
     beforeListeners: closes.reopen.bind(closes),
     afterListeners: () => {
-      // Under `lameduck/register`, a server emits `close` only when the program itself closes it.
+      // A server whose `close` event was delayed emits it now. Under `lameduck/register`, the server must emit `close`
+      // only when the program itself closes it.
       if (!isUnderRegister || settings.ownSignalListeners === 'run') closes.settle();
     },
     takesShutdownMessage: isUnderPm2(environment),
@@ -253,8 +256,8 @@ function joinProcess(
   };
 }
 
-// Lets the process connect to its own servers during the drain. `runShutdown` of `lameduck/testing` calls `detach`
-// before the drain, because the requests of a test are not requests of the program to itself.
+// Keeps serving requests that the process sends to its own servers during the drain. The requests of a test are not
+// requests of the program to itself, so `runShutdown` of `lameduck/testing` calls `detach` before the drain.
 function acceptSelfRequests({ servers, traffic, warn, recorder, handle: { signals } }: Parts): () => void {
   let requests: SelfRequests | undefined;
   let hasEnded = false;
@@ -274,7 +277,7 @@ function acceptSelfRequests({ servers, traffic, warn, recorder, handle: { signal
   return end;
 }
 
-/** addServer adds a server to an existing lifecycle. */
+/** addServer adds a server to the servers of an existing lifecycle. */
 export function addServer(parts: Parts, server: Server): void {
   putUnder(parts, server);
   parts.addServer(server);
@@ -301,8 +304,8 @@ export interface ManagedLifecycle {
   readonly releaseProbePort: () => Promise<void>;
 }
 
-// Each copy of this package has its own map, because the objects in `parts` are instances of the classes of one copy.
-// http/server.ts recognizes servers that have a lifecycle of another copy.
+// Each copy of the package lameduck has its own map. The objects in `parts` are instances of the classes of one copy,
+// so another copy cannot use them. http/server.ts recognizes servers that have a lifecycle of another copy.
 const lifecycles = new WeakMap<object, ManagedLifecycle>();
 
 /** lifecycleOf returns the lifecycle of a server or of a handle, or undefined if there is none. */
@@ -310,9 +313,9 @@ export function lifecycleOf(it: object): ManagedLifecycle | undefined {
   return lifecycles.get(it);
 }
 
-// Returns the lifecycle if LAMEDUCK_DISABLED is 1. This lifecycle starts nothing, listens for no process signal and
-// answers no probe. It does not call post-start hooks. `shutdown()` still calls the other hooks. Its grace period is so
-// long that no hook exceeds the budget.
+// Returns the lifecycle that is used if LAMEDUCK_DISABLED is 1. This lifecycle starts nothing, listens for no process
+// signal and answers no probe. It does not call post-start hooks. `shutdown()` still calls the other hooks. The grace
+// period is so long that no hook exceeds the budget.
 function disabled(): ManagedLifecycle {
   const { settings, sources } = completeSettings({ terminationGracePeriodSeconds: 2_000_000 }, {});
   const parts = createParts({

@@ -3,7 +3,7 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** `given` is the key under which an HTTP/2 stream stores the request object of node:http2's compatibility API. */
+/** `given` is the key under which an HTTP/2 stream stores its request object of node:http2's compatibility API. */
 export const given = Symbol('lameduck.given');
 
 /** HttpRequest is the common part of node:http's IncomingMessage and a stream of node:http2. */
@@ -86,7 +86,8 @@ export interface HttpResponse {
  */
 export function sentStatus(response: HttpResponse): number | undefined {
   const { statusCode } = response as { statusCode: unknown };
-  // A pipelined response that waits for an earlier response has sent nothing, even if its handler has already ended it.
+  // A pipelined response that waits for an earlier response on its connection has sent nothing, even if its handler has
+  // already ended it.
   const isSent =
     response.headersSent && (response.writableFinished || (response as { socket?: unknown }).socket !== null);
   const isStatus = isSent && typeof statusCode === 'number' && statusCode >= 100 && statusCode <= 999;

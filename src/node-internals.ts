@@ -63,16 +63,16 @@ export function compatibleOf(stream: ServerHttp2Stream): Compatible {
 }
 
 /**
- * serverOf returns the server that accepted a connection. If Node's sockets had no property `server`, lameduck would
- * treat an accepted connection as an outgoing connection.
+ * serverOf returns the server that accepted a connection. If Node removed the property `server` of sockets, lameduck
+ * would treat an accepted connection as an outgoing connection.
  */
 export function serverOf(socket: Socket): Server | undefined {
   return (socket as { server?: Server }).server;
 }
 
 /**
- * responseOn returns the response to which a socket currently belongs. Without the property `_httpMessage`, lameduck
- * counts each request at its arrival, which costs time. Every version of node:http has this property.
+ * responseOn returns the response to which a socket currently belongs. If Node had no property `_httpMessage`, lameduck
+ * would count each request at its arrival, which costs time. Every version of node:http has this property.
  */
 export function responseOn(socket: Socket): ServerResponse | undefined {
   return (socket as { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
@@ -80,8 +80,8 @@ export function responseOn(socket: Socket): ServerResponse | undefined {
 
 /**
  * sentHead returns the headers of a response as they were sent, or undefined if they have not been sent. No public
- * property shows them in every case. Without the property `_header`, lameduck recognizes no response as an event
- * stream.
+ * property shows the sent headers in every case. Without the property `_header`, lameduck recognizes no response as an
+ * event stream.
  */
 export function sentHead(response: ServerResponse): string | undefined {
   const { _header: head } = response as unknown as { _header?: unknown };
@@ -89,8 +89,8 @@ export function sentHead(response: ServerResponse): string | undefined {
 }
 
 /**
- * isInBody tells whether the body of a request is still arriving, whether or not the request has been answered. Without
- * the property `parser`, lameduck sees no body, and may close the connection while the client sends.
+ * isInBody tells whether the body of a request is still arriving, even if the request has already been answered.
+ * Without the property `parser`, lameduck sees no body, and may close the connection while the client sends.
  */
 export function isInBody(socket: Socket): boolean {
   return parserOf(socket)?.incoming?.complete === false;
@@ -105,7 +105,7 @@ export function isInBody(socket: Socket): boolean {
 export function isInMessage(socket: Socket): boolean | undefined {
   const parser = parserOf(socket);
   if (typeof parser?.finish !== 'function') return undefined;
-  // `finish` tells the parser that the socket has ended, as Node does. It returns an error if only a part of a request
+  // `finish` reports the end of the socket to the parser, as Node does. It returns an error if only a part of a request
   // has arrived. It changes the parser's state only if the end of the socket completes a body.
   return isInBody(socket) || parser.finish() instanceof Error;
 }
@@ -124,17 +124,17 @@ function parserOf(socket: Socket): Parser | null | undefined {
 }
 
 /**
- * hasBeenClosed distinguishes a closed server from a server that has never listened. No public property shows the
- * difference. Without the property that contains Node's interval, the lifecycle of a closed server waits for
- * `listening` forever.
+ * hasBeenClosed tells whether a server has been closed. A server that has never listened has not been closed, but no
+ * public property shows the difference. Without the property that contains Node's interval, the lifecycle of a closed
+ * server waits for `listening` forever.
  */
 export function hasBeenClosed(server: Server): boolean {
   return !server.listening && checkingInterval(server)?._destroyed === true;
 }
 
 /**
- * checkingInterval returns Node's timer that checks for requests that take too long. A server has this timer once it
- * has listened. Without the property, lameduck cannot clear the timer.
+ * checkingInterval returns the timer with which Node checks a server for requests that take too long. A server has this
+ * timer once it has listened. Without the property, lameduck cannot clear the timer.
  */
 export function checkingInterval(server: Server): Interval | undefined {
   return hidden(server, 'http.server.connectionsCheckingInterval') as Interval | undefined;
@@ -146,7 +146,7 @@ export function checkingInterval(server: Server): Interval | undefined {
  * drain could not destroy the connection of a session.
  */
 export function socketUnder({ socket }: Http2Session): Socket {
-  // `off` returns the emitter on which it was called, which is the real socket and not the proxy.
+  // `off` returns the emitter on which it runs, which is the real socket and not the proxy.
   return socket.off('close', socketUnder);
 }
 
@@ -159,17 +159,17 @@ export function isHandedOver(socket: Socket): boolean {
 }
 
 /**
- * tcpSocketOf returns the socket of the TCP connection. For a TLS socket, this is the underlying socket. Without the
- * property `_parent`, it returns the TLS socket, and the record of the TLS handshake stays until the connection has
- * ended.
+ * tcpSocketOf returns the socket of a TCP connection. For a TLS socket, this is the underlying socket. Without the
+ * property `_parent`, it returns the TLS socket. lameduck's record of the TLS handshake then stays until the connection
+ * has ended.
  */
 export function tcpSocketOf(socket: Socket): Socket {
   return (socket as { _parent?: Socket | null })._parent ?? socket;
 }
 
 /**
- * queuedBytes returns the number of written bytes that the kernel has not accepted yet. Without the property
- * `writeQueueSize`, it returns undefined, and an HTTP/2 session gets a single GOAWAY.
+ * queuedBytes returns the number of bytes that were written to a socket but not yet accepted by the kernel. Without the
+ * property `writeQueueSize`, it returns undefined, and an HTTP/2 session gets a single GOAWAY.
  */
 export function queuedBytes(socket: Socket): number | undefined {
   const { _handle: handle } = socket as { _handle?: { writeQueueSize?: number } | null };
@@ -196,7 +196,7 @@ export function tcpHandleOf(owner: Server | Socket): TcpHandle | undefined {
 }
 
 /**
- * socketsMade lists the outgoing sockets of this thread. Sockets that a server accepted are excluded. Without
+ * socketsMade lists the outgoing sockets of this thread. It excludes sockets that a server has accepted. Without
  * `_getActiveHandles`, lameduck treats connections of the process to itself as connections of clients.
  */
 export function socketsMade(): Socket[] {
@@ -213,29 +213,29 @@ export function sendsFile(stream: ServerHttp2Stream): boolean {
   return Object.hasOwn(stream, '_final');
 }
 
-// The states of an ended HTTP/2 stream in nghttp2: 7 is closed. 1 is idle, which nghttp2 also returns for a stream that
-// it has deleted.
+// nghttp2's states of an HTTP/2 stream that has ended. 7 is closed. 1 is idle, which nghttp2 also returns for a stream
+// that it has deleted.
 const statesOfEnded: readonly unknown[] = [1, 7];
 
 /**
- * hasEnded tells whether a stream has ended in nghttp2. If nghttp2's states are missing, the drain waits until its
- * deadline for a stream that the client has cancelled.
+ * hasEnded tells whether an HTTP/2 stream has ended in nghttp2. If Node does not provide nghttp2's states, the drain
+ * waits until its deadline for a stream that the client has cancelled.
  */
 export function hasEnded(stream: ServerHttp2Stream): boolean {
   return statesOfEnded.includes(stream.state.state);
 }
 
 /**
- * isClosedHere tells whether this side has sent the end of a stream. Without the property `localClose`, lameduck
- * detects this only when the stream is closed.
+ * isClosedHere tells whether the server has sent the end of an HTTP/2 stream. Without the property `localClose`,
+ * lameduck detects this only when the stream is closed.
  */
 export function isClosedHere(stream: ServerHttp2Stream): boolean {
   return stream.state.localClose === 1;
 }
 
 /**
- * allowHalfOpen lets a server of HTTP/1.1 answer a peer that has sent its FIN (P-014). By default, Node aborts the
- * request of such a peer, and during a drain the client could not repeat the request. Without the property
+ * allowHalfOpen lets a server of HTTP/1.1 answer a peer that has already sent its FIN (P-014). By default, Node aborts
+ * the request of such a peer. During a drain, the client could not repeat this request. Without the property
  * `httpAllowHalfOpen`, Node aborts the request.
  */
 export function allowHalfOpen(server: Server): void {
@@ -249,8 +249,8 @@ export interface AcceptingHandle {
 }
 
 /**
- * acceptingHandle returns the handle with which a server accepts connections. It returns null if the server has none,
- * because node:cluster removes the handle of a server whose connections it passes to workers. Without the property
+ * acceptingHandle returns the handle with which a server accepts connections. It returns null if the server has no
+ * handle. node:cluster removes the handle of a server whose connections it passes to workers. Without the property
  * `_handle`, a primary does not know the shared listeners of its workers, and each worker closes its own listener.
  */
 export function acceptingHandle(server: Server): AcceptingHandle | null {
@@ -283,7 +283,7 @@ const command = 'NODE_LAMEDUCK';
 
 /** sendInternal sends a message that `onInternal` receives. If the channel is closed, it does nothing. */
 export function sendInternal(channel: InternalChannel, message: object): void {
-  // Pass a callback. Without a callback, an error of the channel would be an uncaught error in the program.
+  // Pass a callback to `send`. Without a callback, an error of the channel would be an uncaught error in the program.
   if (channel.connected === true) channel.send?.({ cmd: command, ...message }, () => undefined);
 }
 
@@ -307,14 +307,14 @@ export interface ListenerHandle {
 }
 
 /**
- * standIn sets a substitute handle on a server without a handle, so that the server seems to listen. Without the
- * property `_handle`, the program's `close()` throws ERR_SERVER_NOT_RUNNING.
+ * standIn sets a substitute handle on a server that has lost its handle, so that the server seems to listen. Without
+ * the property `_handle`, the program's `close()` throws ERR_SERVER_NOT_RUNNING.
  */
 export function standIn(server: Server, handle: ListenerHandle): void {
   (server as unknown as Handled)._handle ??= handle;
 }
 
-/** removeStandIn removes the substitute handle for which `isStandIn` returns true. */
+/** removeStandIn removes the substitute handle of a server. `isStandIn` recognizes the substitute handle. */
 export function removeStandIn(server: Server, isStandIn: (handle: object | null) => boolean): void {
   const handled = server as unknown as Handled;
   if (isStandIn(handled._handle)) handled._handle = null;

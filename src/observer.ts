@@ -24,8 +24,8 @@ export interface UnfinishedRequest extends RequestIdentifiers {
   /** unacknowledgedBytes is set if the whole response was written, but the peer has not acknowledged all of it. */
   readonly unacknowledgedBytes?: number;
   /**
-   * isEventStream is set if the response is an event stream that the drain does not end. The drain waits for it as for
-   * any other response.
+   * isEventStream is set if the response is an event stream that the drain does not end. The drain waits until the
+   * handler or the client ends it.
    */
   readonly isEventStream?: true;
 }
@@ -56,7 +56,7 @@ export interface HookEnd {
   readonly durationMs: number;
 }
 
-/** SignalEvent is a lifecycle signal that has fired, with the connections and requests at that moment. */
+/** SignalEvent is a lifecycle signal that has fired, with the numbers of connections and requests at that moment. */
 export interface SignalEvent extends TrafficCounts {
   readonly name: SignalName;
   /**
@@ -102,8 +102,8 @@ export interface ShutdownRecord {
     readonly cut: number;
   };
   /**
-   * longRunningEnded is the number of long-running requests that have ended since ShutdownInitiated. The drain, the
-   * handler or the client may have ended them.
+   * longRunningEnded is the number of long-running requests that have ended since ShutdownInitiated, because of the
+   * drain, the handler or the client.
    */
   readonly longRunningEnded: number;
   readonly unfinished: readonly UnfinishedRequest[];
@@ -200,8 +200,8 @@ export interface ElectorCounts {
    */
   readonly attemptMs: number | undefined;
   /**
-   * renewalAgeMs is how long ago the elector sent the last renewal that was acknowledged, in milliseconds. It is
-   * undefined if no term is running.
+   * renewalAgeMs is the time since the elector sent the last renewal that the API server has acknowledged, in
+   * milliseconds. It is undefined while this process does not lead.
    */
   readonly renewalAgeMs: number | undefined;
 }
@@ -226,12 +226,12 @@ export interface Observer {
    */
   onCheckResult(endpoint: string, check: string, passed: boolean): void;
   /**
-   * onUnfinished is called when the budget has run out. The requests in `requests` have no complete response, and are
-   * destroyed after this call.
+   * onUnfinished is called when the shutdown budget has run out. The requests in `requests` have no complete response,
+   * and lameduck destroys them after this call.
    */
   onUnfinished(requests: readonly UnfinishedRequest[]): void;
   /**
-   * onEnd is called once, after all other methods, even if the process is forced to exit. It must write everything
+   * onEnd is called once, after all other methods, even if the process is forced to exit. It must write the record
    * synchronously.
    */
   onEnd(record: ShutdownRecord): void;

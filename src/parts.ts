@@ -54,15 +54,15 @@ export interface PartsOptions extends DrainOptions {
     readonly readiness: ThreadReadiness | undefined;
   };
   /**
-   * answersOnOwnServers is false if the program's servers must not answer lameduck's endpoints. Otherwise the settings
-   * decide which endpoints the servers answer.
+   * answersOnOwnServers is false if the program's servers must answer neither probes nor scrapes. Otherwise the
+   * settings decide which endpoints the servers answer.
    */
   readonly answersOnOwnServers?: boolean | undefined;
   /** flushLog flushes the log. The health check `log` uses it (A-077). */
   readonly flushLog?: FlushFunction | undefined;
   /**
-   * onStart is called once, when all servers listen, with the addresses of the servers. It is called before anything
-   * else at the start.
+   * onStart is called once, when all servers listen, with the addresses of the servers. It is the first step of the
+   * start.
    */
   readonly onStart: (addresses: readonly string[]) => void;
 }
@@ -97,8 +97,8 @@ export interface Parts {
   /** hasMetrics is true if metrics are served or registered. */
   readonly hasMetrics: boolean;
   /**
-   * addServer adds a server to the servers that drain and stop together. lameduck has already replaced the `emit` of
-   * this server.
+   * addServer adds a server to the servers that drain together. Before that, lameduck has replaced the `emit` of the
+   * server.
    */
   addServer(server: Server): void;
   /**
@@ -110,7 +110,7 @@ export interface Parts {
   readonly warn: (message: string, details?: object) => void;
 }
 
-/** createParts builds one lifecycle. Nothing happens until the startup begins or a server listens. */
+/** createParts builds one lifecycle. The lifecycle does nothing until its startup begins or a server listens. */
 export function createParts(options: PartsOptions): Parts {
   const { settings, sources, clock, random, signOfLife, metrics, audit, group, onStart } = options;
   const observer = metrics === undefined ? options.observer : combineObservers([options.observer, metrics.observer]);
@@ -140,8 +140,8 @@ export function createParts(options: PartsOptions): Parts {
     answer: answersOf(options, health, lifecycle),
     ...refusalsOf(settings, lifecycle.signals),
     onListening: (server) => {
-      // `keepAliveTimeout` was already set when the server was registered. Set it again, because the program may have
-      // changed it before `listen()`, and because a server may have been added later.
+      // Set `keepAliveTimeout` again when the server listens. The program may have changed the value since lameduck set
+      // it, and the server may have been added later.
       applyKeepAliveTimeout(server, settings.keepAliveTimeout);
       startup.onListening(server);
     },
@@ -209,13 +209,14 @@ function createHealth(
   return health;
 }
 
-// Tells whether the servers have drained and stopped listening. The setting `shutdownSendRetryAfter` decides which is
-// first.
+// Tells whether the servers have drained and stopped listening. The setting `shutdownSendRetryAfter` decides which of
+// the two happens first.
 function hasDrained({ httpServerStoppedListening, inFlightRequestsDrained }: LifecycleSignals): boolean {
   return httpServerStoppedListening.hasSignaled && inFlightRequestsDrained.hasSignaled;
 }
 
-// The returned function is called for each request. So it only checks for the endpoints that the settings enable.
+// Returns a function that answers requests to lameduck's endpoints. It runs for each request, so it only compares the
+// URL with endpoints that the settings enable.
 function answersOf(options: PartsOptions, health: Health, lifecycle: Lifecycle): TrafficOptions['answer'] {
   const { settings, metrics, answersOnOwnServers = true } = options;
   const answers: TrafficOptions['answer'][] = [];

@@ -1,5 +1,5 @@
-// Connects the probe thread with a lifecycle: the lifecycle answers the thread's requests, and the log receives the
-// thread's events.
+// Connects the probe thread with a lifecycle. The lifecycle answers the requests of the probe thread, and the log
+// receives the events of the probe thread.
 import { systemClock } from './clock.ts';
 import { messageOf } from './errors.ts';
 import type { PreviousRun } from './observer.ts';
@@ -56,8 +56,8 @@ export function createProbePort(options: ProbeThreadOptions): ProbePort {
     },
     onFailure(error) {
       const isShuttingDown = parts().handle.signals.shutdownInitiated.hasSignaled;
-      // Under `lameduck/register`, the process continues without the probe port if the port fails, even if the port was
-      // configured.
+      // Under `lameduck/register`, the process continues without a probe port if it cannot listen on the port, even if
+      // the program has configured the port.
       if (isShuttingDown || isUnderRegister) logging.onProbePortFailure(error);
       // Cause an uncaught error, as Node does if a server cannot listen and its event `error` has no listener.
       else
@@ -91,8 +91,8 @@ function debugSocketFunctions(options: ProbeThreadOptions): DebugSocketFunctions
   };
 }
 
-// Sends this process its own shutdown signal, unless the shutdown has begun: a second signal would end the process at
-// once.
+// Sends this process its own shutdown signal. If the shutdown has already begun, sends nothing, because a second signal
+// would end the process at once.
 function beginShutdown({ handle, settings }: Parts): void {
   const [signal] = settings.shutdownSignals;
   if (signal !== undefined && !handle.signals.shutdownInitiated.hasSignaled) sendSignal(process.pid, signal);

@@ -67,8 +67,8 @@ export class Recorder {
   }
 
   /**
-   * noteStepFailure records and reports a failed step of the shutdown. It ignores all but the first failure of each
-   * step.
+   * noteStepFailure records and reports that a step of the shutdown has failed. It ignores all but the first failure of
+   * each step.
    */
   noteStepFailure(step: string, cause: unknown): void {
     if (this.stepFailures.some((failure) => failure.step === step)) return;
@@ -121,7 +121,7 @@ export class Recorder {
     this.unfinished.push(...unfinished);
   }
 
-  // The age that is recorded for requests whose start is unknown: the time since the shutdown began.
+  // The age that the record contains for requests whose start is unknown: the time since the shutdown began.
   get #ageMs(): number {
     return Math.round(this.#parts.clock.now() - (this.#startedAt ?? 0));
   }
@@ -139,7 +139,7 @@ export class Recorder {
   }
 
   /**
-   * noteCause records the exit code for an event that began the shutdown or happened during it, such as an uncaught
+   * noteCause records an exit code for an event that began the shutdown or happened during it, such as an uncaught
    * error. The process exits with the highest recorded code.
    */
   noteCause(exitCode: number): void {
@@ -148,7 +148,7 @@ export class Recorder {
 
   /**
    * `end()` returns the complete record. If the record is not complete yet, `end()` first adds the exit code: the
-   * argument, or else the code that follows from the shutdown.
+   * argument, or the code that follows from the recorded facts.
    */
   end(exitCode = this.#exitCode()): ShutdownRecord {
     this.#record ??= this.#recordNow(exitCode);
@@ -156,7 +156,7 @@ export class Recorder {
   }
 
   /**
-   * cutShort completes the record when the process exits before the shutdown has ended. It returns the exit code of the
+   * cutShort completes the record if the process exits before the shutdown has ended. It returns the exit code of the
    * shutdown.
    */
   cutShort(): number {

@@ -14,8 +14,8 @@ import type * as ProgramLifecycles from './register/program-lifecycle.ts';
 // The diagnostics channel on which Node publishes each server that has just begun to listen (P-112).
 const listenings = 'tracing:net.server.listen:asyncEnd';
 
-// The diagnostics channel on which Node publishes each HTTP request. This file reads only the first request, and only
-// if no server listens.
+// The diagnostics channel on which Node publishes each HTTP request. This file reads only the first request, to warn
+// about a server that gets requests without listening.
 const requests = 'http.server.request.start';
 
 const oldest = [22, 19] as const;
@@ -41,8 +41,8 @@ interface Message {
   readonly server: Net.Server;
 }
 
-// The objects that this file has created so far. Node evaluates this file once in each thread, so each thread has its
-// own objects.
+// The objects that this file has created so far. Node evaluates this file once in each thread, so each thread has
+// objects of its own.
 const created: { deferral?: Deferrals.Deferral; lifecycle?: ProgramLifecycles.ProgramLifecycle } = {};
 
 function onListening(message: unknown): void {
@@ -57,8 +57,8 @@ function onListening(message: unknown): void {
   });
 }
 
-// Returns the Deferral of the main thread, or undefined in a worker thread. The order of the files to load is the order
-// of `pieces` in scripts/build/entries.ts.
+// Returns the Deferral of the main thread, or undefined in a worker thread. The files are loaded in the order of
+// `pieces` in scripts/build/entries.ts.
 function defer(): Deferrals.Deferral | undefined {
   if (!isMainThread() || created.deferral !== undefined) return created.deferral;
   const { Deferral } = require('./register/deferral.ts') as typeof Deferrals;
@@ -87,7 +87,8 @@ function hasWorkers(): boolean {
   return Object.keys(workers ?? {}).length > 0;
 }
 
-// Load the lifecycle at once. A primary answers no requests itself, so loading cannot delay a response.
+// Load the lifecycle at once. A primary of node:cluster answers no requests itself, so the loading cannot delay a
+// response.
 function addPrimary(listener: Net.Server): void {
   if (isMainThread()) lifecycle().addPrimary(listener);
 }
@@ -111,7 +112,8 @@ function onRequest(message: unknown): void {
     );
 }
 
-// Tells whether a server is an HTTP server. A server of node:net has no `setTimeout`, so no module has to be loaded.
+// Tells whether a server is an HTTP server. An HTTP server has the method `setTimeout`, and a server of node:net has
+// not. This test needs no module.
 function isHttp({ server }: Message): boolean {
   return 'setTimeout' in server;
 }
@@ -120,8 +122,8 @@ function diagnostics(): typeof DiagnosticsChannel {
   return require('node:diagnostics_channel') as typeof DiagnosticsChannel;
 }
 
-// Returns the name of a runtime other than Node. The function `otherRuntime` of process/runtime.ts does the same, but
-// is not loaded yet. Both Bun and Deno also report a version of Node.
+// Returns the name of the runtime if it is not Node. Both Bun and Deno also report a version of Node. The function
+// `otherRuntime` of process/runtime.ts does the same, but is not loaded yet.
 function otherRuntime(): string | undefined {
   const { bun, deno } = process.versions;
   if (bun !== undefined) return 'Bun';

@@ -22,8 +22,8 @@ import { runStep } from './step.ts';
 // longer reliable (K-211).
 const drainAfterUncaughtError = 2_000;
 
-// The random close time of each connection is in the first part of the shutdown delay. This share of the delay is that
-// part. The rest is for clients that rarely send a request.
+// Connections are closed one by one, at random times in the first part of the shutdown delay. This number is the share
+// of that part. In the rest of the delay, clients that rarely send a request can disconnect.
 const closeWindowShare = 0.75;
 
 /** ShutdownParts are the parts that the shutdown starts and waits for. */
@@ -35,19 +35,25 @@ export interface ShutdownParts {
   readonly lifecycle: Lifecycle;
   readonly traffic: Traffic;
   readonly drain: Drain;
-  /** takeCloses makes the program's own `close()` of a server wait for the drain. */
+  /** takeCloses makes a `close()` of a server that the program itself calls wait for the drain. */
   readonly takeCloses: (server: Server) => void;
   readonly hooks: Hooks;
   readonly recorder: Recorder;
   readonly audit: Pick<AuditLog, 'flush'> | undefined;
-  /** listenerClosed resolves, in a worker of node:cluster, when the primary has closed the shared listener. */
+  /**
+   * listenerClosed is set in a worker of node:cluster. It resolves when the primary has closed the listener that the
+   * workers share.
+   */
   readonly group: { readonly listenerClosed: (() => Promise<void>) | undefined } | undefined;
 }
 
 export interface BeginOptions {
   /** `budget` is the maximum duration of the shutdown from now on, in milliseconds. */
   readonly budget?: number | undefined;
-  /** isOfWorker says that `budget` is the time that the owner of a group leaves to its worker. */
+  /**
+   * isOfWorker is true in a worker of a group. `budget` is then the time that the owner of the group, a primary or main
+   * thread, leaves to the worker.
+   */
   readonly isOfWorker?: boolean;
   readonly isUncaughtError?: boolean;
   readonly isLeadershipLost?: boolean;
@@ -56,9 +62,9 @@ export interface BeginOptions {
 }
 
 interface Deadlines {
-  /** drainBy is the time at which the destroy hooks begin, even if requests are still unanswered. */
+  /** drainBy is the time at which the destroy hooks begin, even if some requests have not been answered. */
   readonly drainBy: Deadline;
-  /** endBy is the time at which the shutdown ends, even if hooks still run. */
+  /** endBy is the time at which the shutdown ends, even if a hook is still running. */
   readonly endBy: Deadline;
 }
 
@@ -69,7 +75,7 @@ interface Beginning {
   readonly deadlines: Deadlines;
 }
 
-/** Shutdown runs one shutdown, even if several callers begin it. */
+/** Shutdown runs the shutdown once, even if several callers begin it. */
 export class Shutdown {
   /** `ended` resolves with the record of the shutdown when the shutdown has ended. */
   readonly ended: Promise<ShutdownRecord>;
@@ -107,14 +113,17 @@ export class Shutdown {
     return this.#endsAt ?? this.#deadlines?.endBy.at;
   }
 
-  /** drainWith adds a transport that drains with the HTTP servers, within the same time. */
+  /**
+   * drainWith adds a transport, such as a gRPC server, that drains at the same time as the HTTP servers and within the
+   * same limit.
+   */
   drainWith(other: DrainedTransport): void {
     this.#others.push(other);
   }
 
   /**
-   * reserveTimeForListeners makes the shutdown end earlier, by `destroyHookTimeout`. The program's own signal listeners
-   * get that time.
+   * reserveTimeForListeners reserves the last part of the shutdown budget, as long as `destroyHookTimeout`, for the
+   * program's own signal listeners. The wait for open connections then ends earlier.
    */
   reserveTimeForListeners(): void {
     this.#reservesTime = true;
@@ -122,7 +131,7 @@ export class Shutdown {
 
   /**
    * `begin()` starts the shutdown, or joins a shutdown in progress. A later call can only shorten the budget (K-166,
-   * P-056). It never rejects. The record has the reason of the first call.
+   * P-056). The promise never rejects. The record contains the reason of the first call.
    */
   begin(reason: string, options: BeginOptions = {}): Promise<ShutdownRecord> {
     const {
@@ -143,8 +152,8 @@ export class Shutdown {
     const { clock, settings, budget, recorder, servers, hooks } = this.#parts;
     const startedAt = clock.now();
     const endAt = startedAt + budget().total;
-    // A lifecycle without servers and destroy hooks has nothing to do after the drain. Its workers then get the time
-    // that is otherwise reserved for destroy hooks.
+    // After the drain, a lifecycle without servers and destroy hooks has nothing to do. Its workers or worker threads
+    // then get the time that is otherwise reserved for destroy hooks.
     const needsTime = servers.length > 0 || hooks.hasDestroy;
     const deadlines = {
       drainBy: new Deadline(clock, endAt - (needsTime ? settings.destroyHookTimeout : 0)),
@@ -166,7 +175,8 @@ export class Shutdown {
   async #sequence({ reason, startedAt, delay, deadlines }: Beginning): Promise<ShutdownRecord> {
     const { lifecycle, servers, traffic, drain, takeCloses, hooks, settings, recorder, audit } = this.#parts;
     const { drainBy, endBy } = deadlines;
-    // Recognize long-running requests before ShutdownInitiated fires, because its log line has their number.
+    // Recognize long-running requests before ShutdownInitiated fires, because the log line of this signal contains
+    // their number.
     const recognized = this.#step('announce the close to clients', drainBy, () =>
       traffic.beginShutdown({ since: startedAt, window: delay * closeWindowShare }),
     );
@@ -197,8 +207,8 @@ export class Shutdown {
     }
     await this.#step('destroy hooks', endBy, () => hooks.runDestroy(reason, settings.destroyHookTimeout, endBy.signal));
     await this.#closeConnections(endBy);
-    // If some audit events are not written at the end of the budget, the record has their number. This does not count
-    // as a failed shutdown.
+    // If some audit events are not written at the end of the shutdown budget, the record contains their number. The
+    // shutdown does not count as failed.
     await Promise.race([audit?.flush(), endBy.reached]);
     const record = recorder.end();
     this.#endsAt = endBy.at;
@@ -215,8 +225,8 @@ export class Shutdown {
     await runStep({ clock, by, onFailure }, run);
   }
 
-  // Returns the length of the shutdown delay. A process that has never been ready needs no delay: no Service has sent
-  // it a connection.
+  // Returns the length of the shutdown delay. If the process has never been ready, it needs no delay, because no
+  // Service has sent it a connection.
   #delayOf(isSkipped: boolean): number {
     const { lifecycle, settings } = this.#parts;
     return isSkipped || !lifecycle.signals.hasBeenReady.hasSignaled ? 0 : settings.shutdownDelayDuration;
@@ -267,8 +277,8 @@ export class Shutdown {
     lifecycle.report('InFlightRequestsDrained');
   }
 
-  // Waits until each peer has acknowledged its response, because in a pod unacknowledged bytes are lost when the
-  // process ends. Requests on connections that were accepted after NotAcceptingNewRequest still get a 429.
+  // Waits until each peer has acknowledged its response. In a pod, unacknowledged bytes are lost when the process ends.
+  // Requests on connections that were accepted after NotAcceptingNewRequest still get a 429.
   async #closeConnections(endBy: Deadline): Promise<void> {
     const { drain, servers, recorder, clock, settings } = this.#parts;
     const closeBy = this.#reservesTime ? new Deadline(clock, endBy.at - settings.destroyHookTimeout) : endBy;
@@ -294,8 +304,8 @@ export class Shutdown {
     const { clock, settings, hooks } = this.#parts;
     const now = clock.now();
     endBy.shorten(now + budget);
-    // A worker gets less time than its own settings allow, because the owner of the group must end after it. The worker
-    // first gets the shortest valid drain. Its destroy hooks get the rest.
+    // A worker of a group gets less time than its own settings allow, because the primary or main thread must end after
+    // it. The drain of the worker first gets its shortest valid time. The destroy hooks get the rest.
     const shortest = Math.max(settings.shutdownDelayDuration, hooks.longestPreShutdown) + shortestDrain;
     const atLeast = isOfWorker ? Math.min(budget, shortest) : 0;
     drainBy.shorten(now + Math.max(atLeast, budget - settings.destroyHookTimeout));
@@ -307,8 +317,8 @@ export class Shutdown {
     void lifecycle.signals.notAcceptingNewRequest.signaled.then(() => {
       const at = clock.now() + drainAfterUncaughtError;
       drainBy.shorten(at);
-      // After an uncaught error, the shutdown ends `destroyHookTimeout` after the drain at the latest, even if a client
-      // is slow.
+      // After an uncaught error, the shutdown ends at most `destroyHookTimeout` after the drain, even if a client is
+      // slow.
       endBy.shorten(at + settings.destroyHookTimeout);
     });
   }

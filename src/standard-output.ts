@@ -20,16 +20,16 @@ export function writeOut(descriptor: number, text: string): void {
 }
 
 /**
- * isUnread tells whether standard output has been a full pipe for five seconds, because its reader does not read. Lines
- * are dropped until the reader reads again.
+ * isUnread tells whether standard output has been a pipe without room for five seconds, because its reader does not
+ * read. Log lines are then dropped until the reader reads again.
  */
 export function isUnread(): boolean {
   return waitsLeft === 0;
 }
 
-// Writes some bytes and returns their number. If a non-blocking pipe is full, writeSync fails with EAGAIN, and
-// writeSome waits 10 ms. If the pipe has been full for five seconds, writeSome drops the bytes. It also drops the bytes
-// after any other error, because the stream is then closed.
+// Writes some bytes and returns their number. If the stream is a non-blocking pipe without room, writeSync fails with
+// EAGAIN, and writeSome waits 10 ms. If the pipe has had no room for five seconds, writeSome drops the bytes. After any
+// other error, the stream is closed, so writeSome drops the bytes too.
 function writeSome(descriptor: number, bytes: Buffer): number {
   try {
     const written = writeSync(descriptor, bytes);
@@ -43,8 +43,8 @@ function writeSome(descriptor: number, bytes: Buffer): number {
   }
 }
 
-// Milliseconds between two attempts to write into a full pipe, and the maximum number of attempts: five seconds in
-// total. `waitsLeft` is shared by all calls, because the process has one standard output.
+// Milliseconds between two attempts to write into a pipe without room, and the maximum number of attempts: five seconds
+// in total. All calls share `waitsLeft`, because the process has only one standard output.
 const wait = 10;
 const mostWaits = 500;
 let waitsLeft = mostWaits;

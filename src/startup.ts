@@ -7,8 +7,8 @@ import { retire } from './http/drain/listener.ts';
 import type { Server } from './http/server.ts';
 import type { Lifecycle } from './lifecycle/signals.ts';
 
-// Milliseconds between two runs of the readyz checks until the process has been ready for the first time. The checks
-// run even if no probe arrives (P-088).
+// Milliseconds between two runs of the readyz checks until the process has been ready for the first time. lameduck runs
+// the checks itself, even if no probe arrives (P-088).
 const readinessInterval = 250;
 
 export interface StartupParts {
@@ -18,8 +18,8 @@ export interface StartupParts {
   readonly health: Health;
   readonly hooks: Hooks;
   /**
-   * onStart is called once, when all servers listen, with the addresses of the servers. It is called before the other
-   * steps of the start.
+   * onStart is called once, when all servers listen, with the addresses of the servers. It is the first step of the
+   * start.
    */
   readonly onStart: (addresses: readonly string[]) => void;
 }
@@ -41,8 +41,8 @@ export class Startup {
   }
 
   /**
-   * onListening is called for each server that listens. If the shutdown has begun, onListening closes the server
-   * (P-054). The program's own listeners run first, because they may read the address of the server.
+   * onListening is called for each server that begins to listen. If the shutdown has already begun, onListening closes
+   * the server (P-054). It does so only after the program's own listeners, which may read the address of the server.
    */
   onListening(server: Server): void {
     if (this.#parts.lifecycle.signals.shutdownInitiated.hasSignaled) startImmediate(retire, server);
@@ -50,12 +50,12 @@ export class Startup {
   }
 
   /**
-   * `begin()` starts a lifecycle for which no server emits `listening`: a lifecycle without a server, or with servers
-   * that already listen. The start is in the next turn of the event loop, so that no turn is long.
+   * `begin()` starts a lifecycle for which no server will emit `listening`: a lifecycle without a server, or with
+   * servers that already listen. It does so in the next turn of the event loop, so that no turn takes long.
    */
   begin(): void {
     startImmediate(() => {
-      // If the shutdown has begun, the drain closes the servers.
+      // If the shutdown has already begun, do not start. The drain closes the servers.
       if (this.#parts.lifecycle.signals.shutdownInitiated.hasSignaled) return;
       if (this.#parts.servers.length === 0) this.#start();
       for (const server of this.#waitingFor) if (server.listening) this.onListening(server);
@@ -102,7 +102,7 @@ export class Startup {
   }
 
   // Aborts the signals of the post-start hooks when the listener closes. Until then, background work of the hooks
-  // continues, even during the delay (A-045).
+  // continues, even during the shutdown delay (A-045).
   async #stopHooks(): Promise<void> {
     await this.#parts.lifecycle.signals.notAcceptingNewRequest.signaled;
     this.#stopped.abort();

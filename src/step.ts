@@ -2,8 +2,8 @@
 import { wait, type Clock } from './clock.ts';
 import type { Deadline } from './deadline.ts';
 
-// A step fails if it still runs this many milliseconds after its deadline. A step that is aborted at its deadline needs
-// this time to stop.
+// The number of milliseconds by which a step may end after its deadline without a failure. A step that is aborted at
+// its deadline needs this time to stop.
 const leniency = 50;
 
 export interface StepOptions {

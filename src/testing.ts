@@ -75,7 +75,8 @@ export async function runShutdown<Result>(
   await app?.ready();
   const own = app === undefined ? (server as Server) : app.server;
   const { parts, servers, detach } = lifecycleFor(own, app);
-  // After this call, a process signal does not begin this shutdown, and lameduck does not end this process.
+  // Disconnect the lifecycle from the process: a process signal then does not begin this shutdown, and lameduck does
+  // not end the test process.
   detach();
   const begin = (): Promise<ShutdownRecord> => parts.shutdown.begin('runShutdown()', { skipsDelay: true });
   const request = new AwaitedRequest(servers, { traffic: parts.traffic, path: during, callback: () => void begin() });

@@ -8,9 +8,9 @@ import { LameduckError, quoted } from '../errors.ts';
  * already has a `lameduck`.
  */
 export function checkInstance(app: FastifyInstance): void {
-  // Only the root instance has `server` as its own property. An encapsulated instance inherits it.
+  // Only the root instance of Fastify has `server` as its own property. An encapsulated instance inherits the property.
   if (!Object.hasOwn(app, 'server')) {
-    // `pluginName` lists the plugins of the scope, including this plugin. The plugin that created the scope comes
+    // `pluginName` lists the plugins of this scope, including fastifyLameduck. The plugin that created the scope comes
     // first.
     const [outer] = app.pluginName.split(' -> ', 1);
     throw new LameduckError(

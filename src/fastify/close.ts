@@ -13,7 +13,7 @@ type Callback = (...args: unknown[]) => unknown;
  * registered first (P-102).
  */
 export function replaceClose(app: FastifyInstance, handle: Lameduck): void {
-  // The function is called with `app` as its `this`.
+  // `close` is called with `app` as its `this`.
   // eslint-disable-next-line @typescript-eslint/unbound-method
   const close = app.close as Close;
   let closed: Promise<unknown> | undefined;
@@ -25,7 +25,7 @@ export function replaceClose(app: FastifyInstance, handle: Lameduck): void {
 
   const replacement: Close = function (callback) {
     const isCallback = typeof callback === 'function';
-    // If the callback is not a function, let Fastify report the mistake.
+    // If the caller passed something else than a function as the callback, let Fastify report the mistake.
     if (Boolean(callback) && !isCallback) return close.call(this, callback);
     // The destroy hook may have timed out while Fastify's own close is still running. So wait for Fastify's own close
     // here too.
@@ -42,5 +42,6 @@ export function replaceClose(app: FastifyInstance, handle: Lameduck): void {
   app.close = replacement as FastifyInstance['close'];
 }
 
-// The argument `done` for the caller's callback. It does nothing, because the shutdown does not wait for `done`.
+// done is an argument of the callback that the caller of `app.close()` passes. It does nothing, because the shutdown
+// does not wait for that callback.
 function done(): void {}

@@ -7,15 +7,15 @@ type Inject = (this: FastifyInstance, options?: unknown, callback?: unknown) => 
 type Dispatch = (this: unknown, request: IncomingMessage, response: ServerResponse) => void;
 type Callback = (error: unknown, response?: unknown) => void;
 
-// Injection is the object that `inject` returns. The request is sent later, by a call of `dispatch`.
+// Injection is the object that `app.inject()` returns. A later call of `dispatch` sends the request.
 interface Injection {
   dispatch: Dispatch;
   end(callback: Callback): void;
 }
 
 /**
- * answerInjectedProbes makes `app.inject('/readyz')` return the same answer as a probe over a socket, without calling
- * hooks or routes. A Fastify hook could do this too, but would cost time in every request.
+ * answerInjectedProbes makes `app.inject('/readyz')` return the same response as a probe over a socket. Neither hooks
+ * nor routes are called. A Fastify hook could also answer probes, but would cost time in every request.
  */
 export function answerInjectedProbes(app: FastifyInstance, traffic: Pick<Traffic, 'onRequest'>): void {
   // The function is called below with its `this`, so the method can be stored in a variable.
@@ -32,7 +32,7 @@ export function answerInjectedProbes(app: FastifyInstance, traffic: Pick<Traffic
           const isOurs = !(error instanceof Error) && traffic.onRequest(request, response, 'request', () => false);
           if (!isOurs) dispatch.call(this, request, response);
         };
-        // Like Fastify, answer an injected request only after the application is ready.
+        // As Fastify does, answer an injected request only after the application is ready.
         if (isLoaded) goOn();
         else app.ready(goOn);
       };
@@ -54,7 +54,7 @@ function callBack(injection: unknown, callback: Callback): void {
     injection.end(callback);
     return;
   }
-  // Fastify rejects an injected request while the application is closing.
+  // While the application is closing, Fastify rejects an injected request.
   (injection as Promise<unknown>).then(
     (response) => process.nextTick(callback, undefined, response),
     (error: unknown) => process.nextTick(callback, error),

@@ -1,4 +1,4 @@
-// Reads what only Fastify's router knows: which routes are long-running, and the route of each request.
+// Reads what only Fastify's router knows: which routes are long-running, and to which route each request belongs.
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import { LameduckError, quoted } from '../errors.ts';
@@ -44,8 +44,8 @@ export function readRoutes(app: FastifyInstance, traffic: Traffic, isNoted: bool
     }
     done();
   };
-  // The hook `onRoute` is not called for routes that were added before the hook. If there are such routes, a hook for
-  // every request handles them too.
+  // Fastify does not call the hook `onRoute` for routes that were added before the hook. If there are such routes, a
+  // hook that runs for every request handles their requests.
   const isForAll = isNoted || hasRoutes(app);
   if (isForAll) app.addHook('onRequest', note);
   app.addHook('onRoute', (route) => {

@@ -29,14 +29,14 @@ export function joinServers(app: FastifyInstance, parts: Parts): void {
 }
 
 /**
- * listenNoMore ends an `app.listen()` that is in progress when a shutdown begins, or that is called later. Otherwise
- * Fastify would wait forever, because it starts no server while the application closes.
+ * listenNoMore makes an `app.listen()` end that is in progress when a shutdown begins, or that is called later.
+ * Otherwise it would wait forever, because Fastify starts no server while the application is closing.
  */
 export function listenNoMore(app: FastifyInstance, { signals }: Lameduck): void {
   const stop = async (): Promise<void> => {
     await signals.shutdownInitiated.signaled;
-    // Only an aborted signal makes Fastify end its `listen`. The signal also makes Fastify call `app.close()`, and
-    // every other caller of `listen` gets the error.
+    // Fastify ends `app.listen()` only after an aborted signal. The signal also makes Fastify call `app.close()`, and
+    // all other callers of `app.listen()` get the error.
     await app.listen({ signal: AbortSignal.abort() });
   };
   stop().catch(() => undefined);

@@ -16,12 +16,13 @@ interface Reply {
   readonly status: ServingStatus;
 }
 
-// The maximum number of open watches. It bounds the memory if a client opens watches and never reads them.
+// The maximum number of open watches of the gRPC health service. It bounds the memory if a client opens watches and
+// never reads them.
 const mostWatchers = 1_000;
 
 /**
- * HealthService handles the methods Check, List and Watch. It sends a stream to each Watch until `endWatches` is
- * called.
+ * HealthService implements the methods Check, List and Watch of the gRPC health service. A Watch gets a stream of
+ * statuses until `endWatches` is called.
  */
 export class HealthService {
   readonly #statuses: Statuses;
@@ -48,8 +49,8 @@ export class HealthService {
   }
 
   /**
-   * endWatches ends every watch and rejects new watches. Otherwise the shutdown of the gRPC server would wait for these
-   * streams.
+   * endWatches ends every watch and rejects new watches. Otherwise the shutdown of the gRPC server would wait for the
+   * streams of the watches.
    */
   endWatches(): void {
     this.#takesWatches = false;

@@ -18,7 +18,7 @@ export interface StatusesParts {
   readonly services: ReadonlyMap<string, string>;
 }
 
-// Milliseconds between two runs of the checks while a client watches.
+// Milliseconds between two runs of the health checks while a gRPC client watches a service.
 const interval = 1_000;
 
 type Tell = (status: ServingStatus) => void;
@@ -41,7 +41,8 @@ export class Statuses {
   constructor(parts: StatusesParts) {
     this.#parts = parts;
     this.names = ['', 'readyz', 'livez', 'healthz', ...parts.services.keys()];
-    // Send NOT_SERVING as soon as the shutdown begins, because the watches end later in the drain (P-046).
+    // Send NOT_SERVING to watching clients as soon as the shutdown begins, because their watches end later, in the
+    // drain (P-046).
     void parts.signals.shutdownInitiated.signaled.then(() => {
       for (const watcher of this.#watchers) {
         if (!this.#isLive(watcher.service) && watcher.last !== 'SERVICE_UNKNOWN') this.#say(watcher, 'NOT_SERVING');
@@ -50,8 +51,8 @@ export class Statuses {
   }
 
   /**
-   * `of()` runs the checks of a service and resolves with the status of the service. It resolves with undefined for an
-   * unknown service.
+   * `of()` runs the health checks that decide the status of a gRPC service, and resolves with this status. It resolves
+   * with undefined for an unknown service.
    */
   async of(service: string): Promise<ServingStatus | undefined> {
     const { health, services, signals } = this.#parts;
@@ -63,7 +64,8 @@ export class Statuses {
   }
 
   /**
-   * `watch()` calls `tell` with the status of a service, now and at each change. The returned function ends the watch.
+   * `watch()` calls `tell` with the status of a gRPC service, at once and at each change. The returned function ends
+   * the watch.
    */
   watch(service: string, tell: Tell): () => void {
     const watcher: Watcher = { service, tell, last: undefined };

@@ -22,7 +22,7 @@ export type SignalName = (typeof signalNames)[number];
 export interface Rule {
   /** `after` lists the signals that must have fired before this signal. */
   readonly after: readonly SignalName[];
-  /** `unless` is a signal after which this signal never fires. */
+  /** `unless` is another signal. After that signal has fired, this signal never fires. */
   readonly unless?: SignalName;
   /**
    * `automatic` is true if the signal fires as soon as all signals in `after` have fired, without a call of `report`.
@@ -43,9 +43,9 @@ const shared = {
 } as const satisfies Partial<Graph>;
 
 /**
- * graphOf returns the rules by which signals fire. By default, the listener closes and then requests drain (A-008,
- * A-010). With `shutdownSendRetryAfter`, requests drain first, while requests on new connections get a 429 (A-009,
- * A-011).
+ * graphOf returns the rules by which the eight lifecycle signals fire. By default, the listener closes and then
+ * requests drain (A-008, A-010). With `shutdownSendRetryAfter`, requests drain first, while requests on new connections
+ * get a 429 (A-009, A-011).
  */
 export function graphOf(shutdownSendRetryAfter: boolean): Graph {
   return shutdownSendRetryAfter

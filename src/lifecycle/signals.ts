@@ -1,5 +1,5 @@
-// The signals of one lifecycle. Other code reports that the event of a signal has happened. The graph decides when that
-// signal fires.
+// The signals of one lifecycle. Other code reports that the event of a signal has happened. The rules of graph.ts
+// decide when that signal fires.
 import { graphOf, signalNames, type Graph, type SignalName } from './graph.ts';
 import { Latch, type LifecycleSignal } from './signal.ts';
 
@@ -17,8 +17,9 @@ type PropertyName<Name extends SignalName> = Name extends `HTTP${infer Rest}` ? 
 export interface Lifecycle {
   readonly signals: LifecycleSignals;
   /**
-   * `report()` says that the event of a signal has happened. The signal fires at once, or as soon as the signals before
-   * it have fired. A report of a signal that can no longer fire is ignored, and so is a repeated report.
+   * `report()` says that the event of a lifecycle signal has happened. The signal fires at once, or as soon as the
+   * signals that must fire before it have fired. A repeated report is ignored, and so is the report of a signal that
+   * can no longer fire.
    */
   report(name: SignalName): void;
 }
@@ -40,8 +41,8 @@ export function createLifecycle(
 
   let isFiring = false;
 
-  // If `onSignal` reports another signal, the loop fires it in the next iteration. So no signal fires while another
-  // signal is firing.
+  // If `onSignal` reports another lifecycle signal, the next iteration of the loop fires it. So no signal fires while
+  // `onSignal` is running for another signal.
   function fireWhatCan(): void {
     if (isFiring) return;
     isFiring = true;

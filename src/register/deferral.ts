@@ -1,5 +1,5 @@
-// Loads the lifecycle a short time after `listen()`, so that the first response does not wait for the loading. A
-// process signal that arrives before the lifecycle is loaded is not lost.
+// Loads the lifecycle a short time after `listen()`, so that the first response does not wait for the loading. If a
+// process signal arrives before the lifecycle is loaded, the signal is not lost.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Server } from 'node:net';
 import { startImmediate, startTimer, stopTimer } from '../node-timers.ts';
@@ -9,8 +9,8 @@ import { emitOverride } from '../process/emit-override.ts';
 // The diagnostics channel on which Node publishes each complete HTTP/1.1 response.
 const responses = 'http.server.response.finish';
 
-// How long to wait for the first response before loading the lifecycle, in milliseconds. The time is short: a pod gets
-// no request until its probe port answers, and the lifecycle opens this port.
+// How long to wait for the first response before loading the lifecycle, in milliseconds. The time is short, because a
+// pod gets no request until its probe port answers. Only a loaded lifecycle opens this port.
 const patience = 50;
 
 /** DeferralSteps are the functions that load the lifecycle and use it. */
@@ -21,7 +21,10 @@ export interface DeferralSteps {
   readonly load: readonly (() => void)[];
   /** addToLifecycle gives a listening server its lifecycle. It is called for each server when everything is loaded. */
   readonly addToLifecycle: (server: Server) => void;
-  /** onFailure is called if a step throws. No further step is called then. */
+  /**
+   * onFailure is called if a function of `load` or the call of `addToLifecycle` throws. No further function is called
+   * after that.
+   */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -50,8 +53,8 @@ export class Deferral {
   }
 
   /**
-   * add gives a server its lifecycle later, when the lifecycle is loaded. It is called during `listen()`. So a process
-   * signal right after `listen()` does not kill the process.
+   * add registers a server that gets its lifecycle when the lifecycle is loaded. It is called during `listen()`, so
+   * that a process signal right after `listen()` does not kill the process.
    */
   add(server: Server): void {
     if (this.#rest.length > 0) this.#await(server);
@@ -104,7 +107,8 @@ export class Deferral {
 
   #runNext(): void {
     const next = this.#rest.shift();
-    // Keep the signal listeners after a failure, because a signal without a listener would kill the process.
+    // Stop intercepting process signals only after success. After a failure, keep the signal listeners, because a
+    // signal without a listener would kill the process.
     if (next !== undefined && this.#try(next) && this.#rest.length === 0) this.#stop();
   }
 
@@ -134,8 +138,9 @@ export class Deferral {
 }
 
 /**
- * beforeUpgrades calls `hurry` before the program sees an upgrade. After an upgrade, Node does not list the socket as a
- * connection, so a lifecycle that is loaded later could not find the socket. The returned function restores the server.
+ * beforeUpgrades calls `hurry`, which loads the lifecycle, before the program sees an upgrade. After an upgrade, Node
+ * does not list the socket as a connection, so a lifecycle that is loaded later could not find the socket. The returned
+ * function restores the server's `emit`.
  */
 function beforeUpgrades(server: Server, hurry: () => void): () => void {
   let isOver = false;

@@ -1,4 +1,4 @@
-// Releases the default probe port if the program itself listens on that port.
+// Releases the default probe port if the program itself wants to listen on that port.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ListenOptions, Server } from 'node:net';
 import { withhold } from './withhold.ts';
@@ -11,9 +11,9 @@ interface ListenError extends Error {
 const channels = { start: 'tracing:net.server.listen:asyncStart', error: 'tracing:net.server.listen:error' };
 
 /**
- * giveWay calls `release` if a server of the program cannot listen on `port` because the probe port uses it. It then
- * makes the server listen again. The program sees no error. giveWay releases the port at most once. The returned
- * function makes giveWay do nothing from then on.
+ * giveWay handles the case that a server of the program cannot listen on `port` because the probe port uses it. giveWay
+ * then calls `release` and makes the server listen again. The program sees no error. giveWay releases the port at most
+ * once. The returned function makes giveWay do nothing from then on.
  */
 export function giveWay(port: number, release: () => Promise<void>): () => void {
   const asked = new WeakMap<Server, ListenOptions>();
@@ -26,7 +26,7 @@ export function giveWay(port: number, release: () => Promise<void>): () => void 
     const options = asked.get(server);
     if (error.code !== 'EADDRINUSE' || error.port !== port || options === undefined) return;
     stop();
-    // Suppress the error that Node emits in the next tick.
+    // Node emits an error of `listen()` in the next tick. Suppress this error.
     const stopWithholding = withhold(server, (event, [thrown]) => event === 'error' && thrown === error);
     void release().then(() => {
       stopWithholding();

@@ -1,4 +1,4 @@
-// Prevents the listeners of a server from receiving some events for a while.
+// Prevents the listeners of a server from receiving some events for a limited time.
 import type { Server } from 'node:net';
 import { patchEmit } from '../patch-emit.ts';
 

@@ -1,4 +1,4 @@
-// Detects that a server has received a request that counts as in flight. It adds no listener to the server, because a
+// Detects when a server receives the request that `runShutdown` waits for. It adds no listener to the server, because a
 // listener would change how Node behaves (P-113).
 import type { Server } from '../http/server.ts';
 import type { Traffic } from '../http/traffic.ts';
@@ -15,7 +15,7 @@ const requestEvents = new Set<string | symbol>(['request', 'checkContinue', 'che
 
 /**
  * AwaitedRequest detects the first request for `path`, or for any path, that arrives after `begin` and is not a probe.
- * It calls `callback` once the handler has been called, while the request is in flight.
+ * It calls `callback` when the handler has been called, while the request is in flight.
  */
 export class AwaitedRequest {
   readonly #traffic: AwaitedRequestOptions['traffic'];
@@ -60,7 +60,7 @@ export class AwaitedRequest {
   #note(target: string | undefined): void {
     const { connections, requests } = this.#traffic;
     requests.enrolNoted(connections);
-    // Call `callback` even if the handler has already responded. On Node 22, the request has then ended.
+    // Call `callback` even if the handler has already responded. On Node 22, such a request has ended by then.
     if (target === undefined || requests.inFlight.isIdle) return;
     if (this.#path !== undefined && this.#path !== target.replace(/\?.*$/s, '')) return;
     this.#isAwaited = false;
