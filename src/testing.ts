@@ -89,7 +89,7 @@ export async function runShutdown<Result>(
     await isDoneWithin(timeout, Promise.race([outcome, parts.handle.signals.shutdownInitiated.signaled]));
     const record = await begin();
     const limit = formatDuration(timeout);
-    if (!(await isDoneWithin(timeout, outcome))) throw workFailed(`it had not ended ${limit} after the shutdown`);
+    if (!(await isDoneWithin(timeout, outcome))) throw workFailed(`the work had not ended ${limit} after the shutdown`);
     const result = resultOf(await outcome, record);
     if (!request.hasCome) throw sentNothing(during);
     return { record, result };
@@ -100,8 +100,8 @@ export async function runShutdown<Result>(
 }
 
 function sentNothing(during: string | undefined): LameduckError {
-  if (during !== undefined) return workFailed(`it sent no request for ${quoted(during)}`);
-  return workFailed('it sent no request other than probes, so the shutdown had nothing to wait for');
+  if (during !== undefined) return workFailed(`the work sent no request for ${quoted(during)}`);
+  return workFailed('the work sent no request other than probes, so the shutdown had nothing to wait for');
 }
 
 const defaultTimeout = 3_000;

@@ -53,13 +53,13 @@ export class DependencyWarnings {
   noteLivez(check: Named): void {
     this.#livez.push(check);
     const word = wordsOf(check.name).find((found) => dependencies.has(found));
-    if (word !== undefined) this.#warnOf(check, `its name says "${word}"`);
+    if (word !== undefined) this.#warnOf(check, `the name contains "${word}"`);
     for (const readyz of this.#readyz) this.#compare(check, readyz);
   }
 
   #compare(livez: Named, readyz: Named): void {
     if (livez.name === readyz.name || livez.run === readyz.run) {
-      this.#warnOf(livez, `it is also the readyz check "${readyz.name}"`);
+      this.#warnOf(livez, `the readyz check "${readyz.name}" has the same name or function`);
     }
   }
 
@@ -67,7 +67,7 @@ export class DependencyWarnings {
     if (this.#warned.has(name)) return;
     this.#warned.add(name);
     this.#warn(
-      `livez check "${name}" looks like a dependency: ${why}. If it fails, the kubelet restarts every replica, which repairs no dependency: add it to /readyz only`,
+      `livez check "${name}" looks like a dependency: ${why}. If a livez check fails, the kubelet restarts every replica, which repairs no dependency: add the check to /readyz only`,
     );
   }
 }

@@ -33,9 +33,9 @@ export function resultOf<Result>(outcome: Outcome<Result>, { unfinished }: Pick<
   const { error } = outcome;
   if (unfinished.length > 0) {
     const why = error instanceof Error ? messageOf(error) : quoted(error);
-    throw workFailed(`it failed (${why}) after the shutdown had cut ${listed(unfinished)}`, error);
+    throw workFailed(`the work failed (${why}) after the shutdown had cut ${listed(unfinished)}`, error);
   }
-  if (!isRefusal(error)) throw error instanceof Error ? error : workFailed(`it threw ${quoted(error)}`, error);
+  if (!isRefusal(error)) throw error instanceof Error ? error : workFailed(`the work threw ${quoted(error)}`, error);
   throw workFailed(
     `a connection was refused, because the listener had closed (${messageOf(error)}): send all requests at once,` +
       ' or set `during` to the path of the last request, so that the shutdown begins with that request',
@@ -56,7 +56,7 @@ function listed(unfinished: ShutdownRecord['unfinished']): string {
 
 /** workFailed creates the error that says why `work` failed. */
 export function workFailed(why: string, cause?: unknown): LameduckError {
-  return new LameduckError('LAMEDUCK_ERR_WORK_FAILED', `the work of runShutdown(): ${why}`, { cause });
+  return new LameduckError('LAMEDUCK_ERR_WORK_FAILED', `runShutdown(): ${why}`, { cause });
 }
 
 // Tells whether an error says that the connection was refused. It also checks nested errors: HTTP clients wrap the

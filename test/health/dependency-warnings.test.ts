@@ -29,7 +29,7 @@ for (const name of suspects) {
     assert.equal(under.warnings.length, 1);
     assert.match(
       under.warnings[0] ?? '',
-      new RegExp(`^livez check "${name}" looks like a dependency: its name says "`),
+      new RegExp(`^livez check "${name}" looks like a dependency: the name contains "`),
     );
   });
 }
@@ -78,10 +78,10 @@ for (const first of ['readyz', 'livez'] as const) {
     assert.equal(under.warnings.length, 0);
     add[first === 'readyz' ? 'livez' : 'readyz']();
     assert.deepEqual(
-      under.warnings.map((warning) => warning.replace(/\. If it fails.*/, '')),
+      under.warnings.map((warning) => warning.replace(/\. If a livez check fails.*/, '')),
       [
-        'livez check "same-name" looks like a dependency: it is also the readyz check "same-name"',
-        'livez check "live" looks like a dependency: it is also the readyz check "ready"',
+        'livez check "same-name" looks like a dependency: the readyz check "same-name" has the same name or function',
+        'livez check "live" looks like a dependency: the readyz check "ready" has the same name or function',
       ],
     );
     assert.equal(under.bodyOf('/livez'), 'ok');

@@ -91,7 +91,7 @@ test('runShutdown rejects with the cut requests if its callback rejects because 
       assert.equal(code, 'LAMEDUCK_ERR_WORK_FAILED');
       assert.match(
         message,
-        /^the work of runShutdown\(\): it failed \(fetch failed\) after the shutdown had cut 12 requests: PUT "\/report" after [\d.]+m?s, (PUT "\/orders\/\d+" after [\d.]+m?s, ){9}and 2 more$/,
+        /^runShutdown\(\): the work failed \(fetch failed\) after the shutdown had cut 12 requests: PUT "\/report" after [\d.]+m?s, (PUT "\/orders\/\d+" after [\d.]+m?s, ){9}and 2 more$/,
       );
       assert.ok(cause instanceof TypeError);
       return true;
@@ -108,8 +108,7 @@ test('runShutdown rejects if its callback sends no request, or only probes, beca
       runShutdown(server, async (origin) => work(origin)),
       {
         code: 'LAMEDUCK_ERR_WORK_FAILED',
-        message:
-          'the work of runShutdown(): it sent no request other than probes, so the shutdown had nothing to wait for',
+        message: 'runShutdown(): the work sent no request other than probes, so the shutdown had nothing to wait for',
       },
     );
     assert.equal(server.listening, false);
@@ -122,7 +121,7 @@ test('runShutdown rejects with an Error if its callback throws synchronously, or
       // eslint-disable-next-line @typescript-eslint/only-throw-error
       throw undefined;
     }),
-    { code: 'LAMEDUCK_ERR_WORK_FAILED', message: 'the work of runShutdown(): it threw undefined' },
+    { code: 'LAMEDUCK_ERR_WORK_FAILED', message: 'runShutdown(): the work threw undefined' },
   );
 });
 
@@ -155,7 +154,7 @@ test('runShutdown rejects if its callback does not end, but only after the serve
   );
   await assert.rejects(hangs, {
     code: 'LAMEDUCK_ERR_WORK_FAILED',
-    message: 'the work of runShutdown(): it had not ended 500ms after the shutdown',
+    message: 'runShutdown(): the work had not ended 500ms after the shutdown',
   });
   assert.equal(server.listening, false);
 });
@@ -168,7 +167,7 @@ test('runShutdown rejects if its callback neither sends a request nor ends', asy
 test('runShutdown rejects if no request had the given path, because a misspelled path would prove nothing', async () => {
   await assert.rejects(
     runShutdown(serving().server, (origin) => text(`${origin}/slow`), { during: '/slwo' }),
-    { code: 'LAMEDUCK_ERR_WORK_FAILED', message: 'the work of runShutdown(): it sent no request for "/slwo"' },
+    { code: 'LAMEDUCK_ERR_WORK_FAILED', message: 'runShutdown(): the work sent no request for "/slwo"' },
   );
 });
 

@@ -117,7 +117,10 @@ function readPart(
       const offset = offsetOf(document, path);
       const { kind, apiVersion, metadata, items } = object(item);
       if (!isObject(item) || typeof kind !== 'string') {
-        report(offset, content.includes('{{') ? isTemplate : 'this is not a Kubernetes object: it has no kind');
+        report(
+          offset,
+          content.includes('{{') ? isTemplate : 'the document is not a Kubernetes object, because it has no kind',
+        );
       } else if (kind.endsWith('List') && Array.isArray(items)) {
         for (const [index, one] of items.entries()) collect(one, [...path, 'items', index]);
       } else {
@@ -136,12 +139,12 @@ function readPart(
   }
 }
 
-const isTemplate = 'this is a template, not YAML: render it first, for example with helm template';
+const isTemplate = 'the document is a template, not YAML: render the template first, for example with helm template';
 
 function reasonOf({ code, message }: YAMLError, content: string): string {
   if (content.includes('{{')) return isTemplate;
   if (code === 'DUPLICATE_KEY') return 'the key is repeated, and the last value takes effect';
-  return `this is not YAML: ${message
+  return `the document is not YAML: ${message
     .replace(/ at line [^]*$/, '')
     .split('\n', 1)
     .join()}`;

@@ -20,7 +20,7 @@ test('an invalid document in a manifest is reported with file and line, and the 
     '',
   ].join('\n');
   assert.deepEqual(names(content), ['first', 'third']);
-  assert.deepEqual(reasons(content), ['all.yaml:5: this is not YAML: Missing closing "quote']);
+  assert.deepEqual(reasons(content), ['all.yaml:5: the document is not YAML: Missing closing "quote']);
 });
 
 test('the items of a List are read as objects, and each of their fields has its line', () => {
@@ -89,11 +89,14 @@ test('a duplicate key in YAML is reported, and the object is read in spite of it
 
 test('a manifest document that is not an object, or is a template, is reported with the remedy', () => {
   assert.deepEqual(reasons('a: 1\n---\n- b\n---\njust words\n---\n# nothing\n'), [
-    'all.yaml:1: this is not a Kubernetes object: it has no kind',
-    'all.yaml:3: this is not a Kubernetes object: it has no kind',
-    'all.yaml:5: this is not a Kubernetes object: it has no kind',
+    'all.yaml:1: the document is not a Kubernetes object, because it has no kind',
+    'all.yaml:3: the document is not a Kubernetes object, because it has no kind',
+    'all.yaml:5: the document is not a Kubernetes object, because it has no kind',
   ]);
-  assert.match(reasons('kind: {{ .Values.kind }}\n').join(), /render it first, for example with helm template/);
+  assert.match(
+    reasons('kind: {{ .Values.kind }}\n').join(),
+    /render the template first, for example with helm template/,
+  );
 });
 
 test('YAML directives, comments, Windows line ends and JSON are read', () => {

@@ -249,7 +249,7 @@ test('`lameduck restarts` names an invalid document, compares the other document
   const [older = '', newer = ''] = files(t, deployment, `a: [\n---\n${deployment}`);
   const { code, output } = await lameduck(t, ['restarts', older, newer]);
   assert.equal(code, 1);
-  assert.match(output, /Deployment shop: nothing[^]*new\.yaml:\d+: this is not YAML/);
+  assert.match(output, /Deployment shop: nothing[^]*new\.yaml:\d+: the document is not YAML/);
 });
 
 test('`lameduck restarts` names each object whose kind it does not know', async (t) => {

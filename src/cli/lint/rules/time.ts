@@ -85,7 +85,7 @@ export const timeRules: readonly Rule[] = [
       return [
         {
           path: sleepPath,
-          message: `The API server of Kubernetes ${version(minor)} rejects the pod: ${minor < sleepIsKnown ? 'it does not know preStop.sleep' : 'a sleep must be longer than 0 s'}.`,
+          message: `The API server of Kubernetes ${version(minor)} rejects the pod: ${minor < sleepIsKnown ? 'this version does not know preStop.sleep' : 'a sleep must be longer than 0 s'}.`,
           remedy: `Upgrade to Kubernetes ${version(needed)}, or ${preStop.seconds === 0 ? 'remove the hook' : 'use preStop.exec'}.`,
         },
       ];
