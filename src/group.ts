@@ -61,7 +61,7 @@ export interface GroupOptions {
 // The following texts are the field `hint` of log lines that warn about a program with node:cluster.
 const lonelyHint =
   'call lameduck([]) in the primary, or with lameduck/register set cluster.schedulingPolicy to SCHED_RR: SIGTERM reaches only ' +
-  'the primary, and requests are lost even if the primary forwards it';
+  'the primary, and requests are lost even if the primary forwards SIGTERM';
 const bareHint =
   'call lameduck(server) in the workers, or start the program with --import lameduck/register: without a lifecycle, a ' +
   'worker loses requests at SIGTERM';

@@ -70,7 +70,7 @@ export class Endpoint {
     if (this.#isClosed) {
       throw new LameduckError(
         'LAMEDUCK_ERR_REGISTERED_TOO_LATE',
-        `unable to add check "${name}": the /${this.name} endpoint accepts no more checks; add it before listen()`,
+        `unable to add check "${name}": the /${this.name} endpoint accepts no more checks; add the check before listen()`,
       );
     }
     if (this.#entries.has(name) || this.#last?.name === name) {

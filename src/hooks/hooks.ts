@@ -112,7 +112,7 @@ export class Hooks {
       const names = [...unfinished].map((name) => `"${name}"`).join(', ');
       this.#observer.onWarning(
         `post-start hooks have not ended after ${formatDuration(longestQuietStart)}: ${names}; /readyz fails until` +
-          ' they end: a hook that starts background work must return',
+          ' these hooks end: a hook that starts background work must return',
       );
     };
     return this.#clock.afterUnref(longestQuietStart, warn);
@@ -159,7 +159,7 @@ export class Hooks {
 }
 
 const whenAllowed: Readonly<Record<HookKind, string>> = {
-  'post-start': 'add it before listen()',
-  'pre-shutdown': 'add it before the shutdown',
-  destroy: 'add it before the last request has been answered',
+  'post-start': 'add the hook before listen()',
+  'pre-shutdown': 'add the hook before the shutdown',
+  destroy: 'add the hook before the last request has been answered',
 };

@@ -61,7 +61,7 @@ test('A-074 no endpoint accepts new checks after the start of the lifecycle', ()
   health.close();
   const late = (endpoint: string, name: string): object => ({
     code: 'LAMEDUCK_ERR_REGISTERED_TOO_LATE',
-    message: `unable to add check "${name}": the /${endpoint} endpoint accepts no more checks; add it before listen()`,
+    message: `unable to add check "${name}": the /${endpoint} endpoint accepts no more checks; add the check before listen()`,
   });
   assert.throws(
     () => {

@@ -15,7 +15,7 @@ const failures = [
     'destroy',
     'registers',
     'destroy hook "registers" failed: unable to add destroy hook "another": the destroy hooks have already been called;' +
-      ' add it before the last request has been answered',
+      ' add the hook before the last request has been answered',
   ],
   ['destroy', 'throws-what-throws', 'destroy hook "throws-what-throws" failed: a value that throws when it is printed'],
   ['destroy', 'throws-undefined', 'destroy hook "throws-undefined" failed: undefined'],

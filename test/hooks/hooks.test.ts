@@ -43,7 +43,7 @@ test('A-248 post-start hooks that take too long cause one warning with their nam
   late.resolve(undefined);
   await clock.advance(3_600_000);
   assert.deepEqual(observer.warnings, [
-    'post-start hooks have not ended after 30s: "poll", "late"; /readyz fails until they end: a hook that starts background' +
+    'post-start hooks have not ended after 30s: "poll", "late"; /readyz fails until these hooks end: a hook that starts background' +
       ' work must return',
   ]);
   assert.equal(clock.pending.all, 0);
