@@ -24,7 +24,7 @@ import { thisProcess } from './this-process.ts';
 
 /** CheckpointRecord is the content of the checkpoint file, as JSON. */
 export interface CheckpointRecord {
-  /** bootId identifies the boot of the machine. It is null if the system does not show it. */
+  /** bootId identifies the boot of the machine. It is null if the operating system does not provide a boot id. */
   readonly bootId: string | null;
   /** startedAt is the time at which the lifecycle was created, in ISO 8601. */
   readonly startedAt: string;
@@ -44,21 +44,24 @@ export interface CheckpointRecord {
 /** CheckpointLines are the log lines about the checkpoint. */
 export interface CheckpointLines {
   onPreviousRun(run: PreviousRun): void;
-  /** onPreviousRunUnknown is called if the file has no valid record of this pod. The file is then replaced. */
+  /**
+   * onPreviousRunUnknown is called if the checkpoint file has no valid record of this pod. lameduck then replaces the
+   * file.
+   */
   onPreviousRunUnknown(path: string, error: Error): void;
-  /** onCheckpointFailure is called once if the file cannot be written. */
+  /** onCheckpointFailure is called once, when the checkpoint file cannot be written. */
   onCheckpointFailure(path: string, error: Error): void;
 }
 
-// The largest number of bytes of a valid record.
+// The largest number of bytes of a valid checkpoint record.
 const longestRecord = 4_096;
 
 const phases: readonly string[] = ['Started', ...signalNames, 'Exited'];
 const phasesBeforeReady: readonly string[] = ['Started', 'MuxAndDiscoveryComplete'];
 
 /**
- * openCheckpoint reads the record of the previous run and writes the first record of this run. It never throws. If the
- * path cannot be used, it logs one line and returns undefined.
+ * openCheckpoint reads the checkpoint record of the previous run and writes the first record of this run. It never
+ * throws. If the path cannot be used, it logs one line and returns undefined.
  */
 export function openCheckpoint(path: string, lines: CheckpointLines): Checkpoint | undefined {
   if (path === '') return undefined;
@@ -72,8 +75,8 @@ export function openCheckpoint(path: string, lines: CheckpointLines): Checkpoint
 }
 
 /**
- * Checkpoint writes the file at each phase. It writes synchronously, so that the file has the phase even if the process
- * is killed right after.
+ * Checkpoint writes the checkpoint file at each phase of the lifecycle. It writes synchronously, so that the file
+ * contains the phase even if the process is killed right after it.
  */
 export class Checkpoint {
   readonly previousRun: PreviousRun;
@@ -129,12 +132,12 @@ export class Checkpoint {
     }
   }
 
-  // Writes without fsync, which may take seconds on a busy disk. Even without fsync, a write survives the kill of the
-  // process.
+  // Writes the checkpoint file without fsync, which may take seconds on a busy disk. The written data survives a kill
+  // of the process even without fsync.
   #write(): void {
     const temporary = `${this.#path}.tmp`;
     try {
-      // Removes the temporary file of an earlier run that was killed while it wrote.
+      // Remove a temporary file of an earlier run, which was killed while it wrote the checkpoint.
       rmSync(temporary, { force: true });
       writeFileSync(temporary, `${JSON.stringify(this.#record)}\n`, { flag: 'wx' });
       renameSync(temporary, this.#path);

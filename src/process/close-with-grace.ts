@@ -5,8 +5,8 @@ import { formatDuration } from '../settings/duration.ts';
 import type { Environment } from '../settings/environment.ts';
 
 /**
- * closeWithGraceWarning returns a warning if close-with-grace listens for a process signal and may end the process
- * before `budget` milliseconds have passed. close-with-grace does not wait for the drain.
+ * closeWithGraceWarning returns a warning if close-with-grace may end the process before `budget` milliseconds have
+ * passed. close-with-grace listens for process signals and does not wait for lameduck's drain.
  */
 export function closeWithGraceWarning(
   signals: readonly NodeJS.Signals[],
@@ -18,8 +18,8 @@ export function closeWithGraceWarning(
 }
 
 /**
- * describeCloseWithGrace returns the warning for a process in which close-with-grace listens. The command line shows
- * whether fastify-cli started it.
+ * describeCloseWithGrace returns the warning for a process in which close-with-grace listens for process signals. The
+ * command line shows whether fastify-cli started the process.
  */
 export function describeCloseWithGrace(
   command: readonly string[],

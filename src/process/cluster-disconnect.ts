@@ -1,11 +1,11 @@
-// Delays the disconnect of a worker of `node:cluster` until the drain has ended. After `worker.disconnect()` in the
-// primary or the worker, Node closes the worker's servers at once. When the primary has exited, Node exits the worker.
+// Delays the disconnect of a worker of `node:cluster` until the drain has ended. If the primary or the worker calls
+// `worker.disconnect()`, Node closes the worker's servers at once. If the primary has exited, Node exits the worker.
 
 import type { Cluster } from 'node:cluster';
 
 /**
- * TakeDisconnect decides whether lameduck or Node disconnects the worker. If the function returns true, lameduck calls
- * `disconnect` later. If it returns false, Node disconnects the worker now.
+ * TakeDisconnect decides whether lameduck or Node disconnects this worker of `node:cluster`. If it returns true,
+ * lameduck calls `disconnect` later. If it returns false, Node disconnects the worker now.
  */
 export type TakeDisconnect = (disconnect: () => void) => boolean;
 
@@ -29,8 +29,8 @@ export function isClusterDisconnect(
 }
 
 /**
- * interceptOwnDisconnect calls `take` when this worker disconnects itself. The returned function restores Node's
- * `disconnect`.
+ * interceptOwnDisconnect calls `take` when this worker of `node:cluster` disconnects itself. The returned function
+ * restores Node's `disconnect`.
  */
 export function interceptOwnDisconnect(target: NodeJS.Process, take: TakeDisconnect): () => void {
   // A process without an IPC channel is not a worker, so do not load `node:cluster`.

@@ -1,8 +1,8 @@
 // Signal handling and exit codes of the command `lameduck`.
 
 /**
- * onInterrupt calls `first` at the first SIGINT, SIGTERM or SIGHUP. A second signal calls `second` and then ends the
- * process. The returned function removes the listeners.
+ * onInterrupt calls `first` at the first SIGINT, SIGTERM or SIGHUP. At a second signal, it calls `second` and ends the
+ * process. The returned function removes the signal listeners.
  */
 export function onInterrupt(first: () => void, second: () => void): () => void {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -24,7 +24,7 @@ export function onInterrupt(first: () => void, second: () => void): () => void {
   return stop;
 }
 
-/** endWith sets the exit code of the process, and does not exit. The process exits when its event loop is empty. */
+/** endWith sets the exit code of the process, but does not exit. The process exits when its event loop is empty. */
 export function endWith(code: number): void {
   process.exitCode = code;
 }

@@ -20,8 +20,8 @@ export interface Launch {
 // Matches `tsx` or `ts-node` as a word of a path or of a package name.
 const loader = /(?:^|[/\\@])(?:tsx|ts-node)(?=$|[/\\@])/;
 
-// Matches the path of a file watcher that opens an IPC channel to the process. An IPC channel alone is no proof of a
-// watcher, because programs in production also start servers with an IPC channel.
+// Matches the path of a file watcher that opens an IPC channel to the process. An IPC channel alone does not prove that
+// a watcher started the process. Programs in production also start servers with an IPC channel.
 const watcher = /(?:^|[/\\])(?:nodemon|node-dev|ts-node-dev|tsnd|tsx)(?=$|[/\\.])/;
 
 /**
@@ -30,13 +30,14 @@ const watcher = /(?:^|[/\\])(?:nodemon|node-dev|ts-node-dev|tsnd|tsx)(?=$|[/\\.]
  */
 export function isDevelopment(environment: Environment, launch: Launch = ownLaunch()): boolean {
   const isSet = (name: string): boolean => (environment[name] ?? '') !== '';
-  // PM2 sets `pm_id` in each process. It starts production processes with an IPC channel and without NODE_ENV.
+  // PM2 sets `pm_id` in each process. PM2 starts production processes with an IPC channel and without NODE_ENV, so
+  // these two facts do not prove development.
   if (isSet('KUBERNETES_SERVICE_HOST') || environment['NODE_ENV'] === 'production' || isSet('pm_id')) return false;
   if (isSet('WATCH_REPORT_DEPENDENCIES') || launch.hasTerminal) return true;
   if (launch.execArgv.some((argument) => loader.test(argument))) return true;
   if (!launch.hasChannel || launch.isClusterWorker) return false;
-  // Outside Linux, the parent is unknown. The process then counts as one on a developer's machine, because nearly every
-  // such process is.
+  // Outside Linux, the parent process is unknown. A process with an IPC channel then counts as a process on a
+  // developer's machine, because nearly every such process is one.
   return environment['NODE_ENV'] === 'development' || (launch.parent?.some((one) => watcher.test(one)) ?? true);
 }
 
@@ -44,10 +45,10 @@ function ownLaunch(): Launch {
   const hasChannel = process.channel !== undefined;
   return {
     execArgv: process.execArgv,
-    // `process.stdin.isTTY` would open the stream and keep the descriptor.
+    // Use `isatty`, because reading `process.stdin.isTTY` would open the stream and keep its descriptor open.
     hasTerminal: isatty(0),
     hasChannel,
-    // A worker has an IPC channel and has already loaded the module.
+    // Load node:cluster only if there is an IPC channel. A worker has such a channel and has already loaded the module.
     isClusterWorker: hasChannel && (process.getBuiltinModule('node:cluster') as unknown as Cluster).isWorker,
     parent: hasChannel ? parentCommand() : [],
   };

@@ -1,6 +1,6 @@
-// The only override of `process.emit`. With it, lameduck decides whether the program's own listeners receive a process
-// signal. Node emits a signal with the `emit` that `process` had when the signal got its first listener (P-111). So
-// `lameduck/register` installs the override before the program adds listeners.
+// The only override of `process.emit`. With this override, lameduck decides whether the program's own listeners receive
+// a process signal. Node emits a signal with the `emit` that `process` had when the signal got its first listener
+// (P-111). So `lameduck/register` installs the override before the program adds listeners.
 
 import { startImmediate } from '../node-timers.ts';
 import { interceptOwnDisconnect, isClusterDisconnect, type TakeDisconnect } from './cluster-disconnect.ts';
@@ -12,7 +12,10 @@ export interface Interceptor {
    * receive now.
    */
   take(event: string, args: readonly unknown[]): boolean;
-  /** takeError is called for an uncaught error without a listener. If it returns false, Node handles the error. */
+  /**
+   * takeError is called for an uncaught error if the program has no listener for uncaught errors. If takeError returns
+   * false, Node handles the error.
+   */
   takeError(error: Error, origin: NodeJS.UncaughtExceptionOrigin): boolean;
   /** takeDisconnect is called before this process disconnects as a worker of `node:cluster`. */
   readonly takeDisconnect: TakeDisconnect;
@@ -20,15 +23,16 @@ export interface Interceptor {
 
 type Emit = (this: unknown, event: string | symbol, ...args: unknown[]) => boolean;
 
-/** A private event. lameduck emits it to test whether the current `process.emit` calls this override. */
+/** reached is a private event. lameduck emits it to test whether the present `process.emit` calls this override. */
 const reached = Symbol('lameduck.reached');
 
-// All copies of this package find the override under this key. Change the key when EmitOverride or Interceptor changes.
+// The key under which all copies of this package find the override. Change the key when EmitOverride or Interceptor
+// changes.
 const key = Symbol.for('lameduck.process-emit/v4');
 
 /**
- * emitOverride installs the override, once for all copies of this package in the process. The override is never
- * removed, because Node would continue to emit signals with it.
+ * emitOverride installs the override of `process.emit`, once for all copies of this package in the process. The
+ * override is never removed, because Node would continue to emit process signals with it.
  */
 export function emitOverride(): EmitOverride {
   const registry = globalThis as unknown as Record<symbol, EmitOverride | undefined>;
@@ -36,26 +40,28 @@ export function emitOverride(): EmitOverride {
 }
 
 /**
- * EmitOverride passes the events of the process to an interceptor first. Without an interceptor, every event reaches
- * the listeners.
+ * EmitOverride passes each event of the process to an interceptor before the listeners get it. Without an interceptor,
+ * every event reaches the listeners.
  */
 export class EmitOverride {
   readonly process: NodeJS.Process;
   /**
    * bypassing contains the process signals that had a listener before the override was installed. Node emits these
-   * signals with the original `emit`.
+   * signals with the original `emit`, past the override.
    */
   readonly bypassing: ReadonlySet<string>;
-  /** emitting is the event that the override is emitting at the moment. */
+  /** emitting is the event that the override is emitting at the moment, or undefined. */
   emitting: string | symbol | undefined;
   readonly #emit: Emit;
-  // #own is the `emit` that the override replaced.
+  // #own is the original `emit` of `process`, which the override has replaced.
   #own: Emit;
-  // #covered is a library's `emit`. A wrapper calls it only for uncaught errors that the interceptor has not taken.
+  // #covered is lameduck's wrapper around the `emit` with which a library has replaced the override. The wrapper calls
+  // the library's `emit` unless the interceptor takes an uncaught error.
   #covered: Emit | undefined;
   #interceptor: Interceptor | undefined;
   #releaseDisconnect: () => void = () => undefined;
-  // #takeEarly removes the listeners of `noteEarlySignals` and returns the signal that they have recorded.
+  // #takeEarly removes the listeners that `noteEarlySignals` has added, and returns the process signal that they have
+  // recorded.
   #takeEarly: () => NodeJS.Signals | undefined = () => undefined;
 
   constructor(target: NodeJS.Process) {
@@ -77,9 +83,9 @@ export class EmitOverride {
   }
 
   /**
-   * noteEarlySignals lets PID 1 record a process signal for which the program has no listener. Otherwise the kernel
-   * would drop the signal, and the kubelet sends SIGTERM only once (K-100). In any other process, the signal keeps its
-   * default action.
+   * noteEarlySignals lets PID 1 record a process signal for which the program has no listener. Without a listener, the
+   * kernel drops a signal to PID 1, and the kubelet sends SIGTERM only once (K-100). In any other process, the signal
+   * keeps its default action.
    */
   noteEarlySignals(signals: readonly NodeJS.Signals[]): void {
     if (this.process.pid !== 1) return;
@@ -97,8 +103,8 @@ export class EmitOverride {
   /**
    * interceptLater installs a temporary interceptor until a lifecycle is loaded. It calls `hurry` before the program
    * receives one of `signals`, or another event that a lifecycle handles. `hurry` must load the lifecycle, which then
-   * calls `intercept`. If the lifecycle cannot be loaded, `hurry` must do nothing. The returned function ends the
-   * watch. Call that function after `intercept`, so that the signals always have a listener.
+   * calls `intercept`. If the lifecycle cannot be loaded, `hurry` must do nothing. The returned function removes the
+   * temporary interceptor. Call that function after `intercept`, so that the signals always have a listener.
    */
   interceptLater(signals: readonly NodeJS.Signals[], hurry: () => void): () => void {
     const listeners = new Map<string, Listener>();
@@ -119,8 +125,8 @@ export class EmitOverride {
         if (own === undefined && event !== 'message' && !event.startsWith('SIG')) return false;
         if (next()?.take(event, args) === true) return true;
         if (own === undefined || this.process.rawListeners(event).some((one) => one !== own)) return false;
-        // No lifecycle has taken the signal, and it has no listener. End the process, as the signal would without
-        // lameduck.
+        // No lifecycle has taken the process signal, and the program has no listener for it. End the process, as the
+        // signal would without lameduck.
         end();
         this.process.kill(this.process.pid, event);
         return true;
@@ -128,7 +134,7 @@ export class EmitOverride {
       takeError: (error, origin) => next()?.takeError(error, origin) === true,
       takeDisconnect: (disconnect) => next()?.takeDisconnect(disconnect) === true,
     };
-    // Emits a signal again with this override, because Node may have emitted it with an older `emit`.
+    // Emits a process signal again with this override, because Node may have emitted it with an older `emit`.
     const emitAgain = (signal: string): Listener => {
       return (...args) => {
         if (this.emitting !== signal) this.emit(signal, args);
@@ -137,8 +143,8 @@ export class EmitOverride {
     const add = (signal: string): void => {
       listeners.set(signal, this.added(signal, emitAgain(signal)));
     };
-    // Adds a listener again that the program has removed. `process.removeAllListeners()` also removes the listener that
-    // `keep` has just added, without an event. So `keep` looks again in the next tick.
+    // If the program has removed a listener of lameduck, adds it again. `process.removeAllListeners()` also removes the
+    // listener that `keep` has just added, without an event. So `keep` checks again in the next tick.
     const keep = ([event, listener]: readonly unknown[]): void => {
       const signal = event as string;
       if (listener !== listeners.get(signal)) return;
@@ -155,8 +161,8 @@ export class EmitOverride {
 
   /**
    * added adds a listener to the process, and returns the function that the process then has as its listener. A library
-   * may replace `process.on()` and wrap each listener: then added returns the wrapper. If the process has no listener
-   * after the call, added returns the given listener.
+   * may replace `process.on()` and wrap each listener. In this case, added returns the wrapper. If the process has no
+   * listener after the call, added returns the given listener.
    */
   added(event: string, listener: Listener): Listener {
     this.process.on(event, listener);
@@ -173,7 +179,7 @@ export class EmitOverride {
     if (early !== undefined) startImmediate(() => this.process.emit(early, early));
   }
 
-  /** stopIntercepting lets every event reach the listeners again. */
+  /** stopIntercepting removes the interceptor, so that every event reaches the listeners again. */
   stopIntercepting(): void {
     this.#interceptor = undefined;
     this.process.off('uncaughtExceptionMonitor', this.#restore);
@@ -194,8 +200,8 @@ export class EmitOverride {
       }
     };
     if (isClusterDisconnect(this.process, event, args) && interceptor?.takeDisconnect(deliver) === true) return true;
-    // Let the interceptor take an error before the original `emit` receives it. The original may belong to a library:
-    // for example, the `emit` of source-map-support exits the process if there is no listener.
+    // Pass an uncaught error to the interceptor before the original `emit` gets it. The original `emit` may belong to a
+    // library. For example, the `emit` of source-map-support exits the process if there is no listener.
     return this.#takesError(event, args) || deliver();
   }
 
@@ -205,8 +211,8 @@ export class EmitOverride {
   }
 
   // Installs the override again if a library has replaced it, as signal-exit does. If the library's `emit` calls the
-  // override, the library's `emit` stays, in a wrapper that takes uncaught errors first. `#restore` is called at an
-  // event that Node emits before `uncaughtException`.
+  // override, lameduck keeps that `emit` and wraps it. The wrapper passes uncaught errors to the interceptor first.
+  // `#restore` is called at an event that Node emits before `uncaughtException`.
   readonly #restore = (): void => {
     // The method is called with the process as its `this`.
     // eslint-disable-next-line @typescript-eslint/unbound-method
@@ -225,7 +231,7 @@ export class EmitOverride {
   };
 
   #put(value: Emit): void {
-    // The property is not enumerable, like the original, so that the properties of `process` look unchanged.
+    // Make the property not enumerable, as the original is, so that the properties of `process` look unchanged.
     Object.defineProperty(this.process, 'emit', { value, writable: true, configurable: true, enumerable: false });
   }
 }

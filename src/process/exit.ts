@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { exitCodes } from '../exit-codes.ts';
 import type { ReallyExit } from '../node-internals.ts';
 
-// Node's exit code if the event loop is empty while a top-level await is pending.
+// The exit code of Node if the event loop is empty while a top-level await is still pending.
 const pendingAwait = 13;
 
 /** Print prints an uncaught error as Node does. */
@@ -15,8 +15,8 @@ export class Exit {
   readonly #print: Print;
 
   /**
-   * `reallyExit` is the function that `process.exit()` calls. It is a parameter, because the program may replace that
-   * function too. `print` prints an uncaught error as Node does.
+   * The constructor gets the function that `process.exit()` calls as `reallyExit`, because the program may replace that
+   * function later. `print` prints an uncaught error as Node does.
    */
   constructor(target: NodeJS.Process, reallyExit: ReallyExit, print: Print) {
     this.#process = target;
@@ -24,14 +24,14 @@ export class Exit {
     this.#print = print;
   }
 
-  /** `code` is the exit code with which the process would now exit. */
+  /** `code` is the exit code that the process would have if it exited now. */
   get code(): number {
     return Number(this.#process.exitCode ?? exitCodes.clean);
   }
 
   /**
-   * `exit()` ends the process like `process.exit()`, even if the program has replaced that function with one that
-   * throws. If an `exit` listener of the program throws, that error is an uncaught error.
+   * `exit()` ends the process as `process.exit()` does, even if the program has replaced `process.exit()` with a
+   * function that throws. If an `exit` listener of the program throws, its error is an uncaught error.
    */
   exit(code: number): void {
     let isExiting = false as boolean;
@@ -48,8 +48,8 @@ export class Exit {
 
   /**
    * `force()` ends the process even if the program has replaced `process.exit()` with a function that does not exit. If
-   * the program had replaced `process.reallyExit()` before lameduck was loaded, the process ends with SIGABRT. That
-   * works for PID 1 too, unlike SIGKILL.
+   * the program had replaced `process.reallyExit()` before lameduck was loaded, the process ends with SIGABRT. Unlike
+   * SIGKILL, SIGABRT also ends a process that is PID 1.
    */
   force(code: number): void {
     this.exit(code);
@@ -58,11 +58,12 @@ export class Exit {
   }
 
   /**
-   * passOverPendingAwait prevents Node from exiting with 13 because of a pending top-level await. The current exit code
-   * stays.
+   * passOverPendingAwait prevents Node from exiting with 13 because of a pending top-level await. The process keeps its
+   * present exit code.
    */
   passOverPendingAwait(): void {
-    // Node 20 replaces an unset exit code with 13. Node 24 replaces 0 between `beforeExit` and `exit`.
+    // If a top-level await is pending, Node changes the exit code to 13. Node 20 does so if the code is unset. Node 24
+    // does so if the code is 0, between `beforeExit` and `exit`.
     this.#process.exitCode ??= exitCodes.clean;
     this.#process.once('beforeExit', (code) => {
       this.#process.prependOnceListener('exit', (later) => {

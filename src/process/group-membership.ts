@@ -6,17 +6,20 @@ import type { InternalChannel } from '../node-internals.ts';
 import type { ShutdownRecord } from '../observer.ts';
 import { receiveFrom, sendOver, type FromWorker } from './group-messages.ts';
 
-// How long a worker waits for its primary's answer before it opens its own probe port, in milliseconds. A primary
-// without a lifecycle never answers.
+// How long a worker of node:cluster waits for an answer of its primary before it opens its own probe port, in
+// milliseconds. A primary without a lifecycle never answers.
 const patience = 500;
 
-// The longest time, in milliseconds, for which a worker holds requests while it waits until the primary has closed the
+// The longest time, in milliseconds, for which a worker delays requests while it waits until the primary has closed the
 // shared listener.
 const longestHold = 2_000;
 
 export interface GroupMembershipOptions {
   readonly clock: Clock;
-  /** channel carries the messages between this worker and its primary. */
+  /**
+   * channel carries the messages between this worker and its primary, or between this worker thread and the main
+   * thread.
+   */
   readonly channel: InternalChannel;
   /** hasServer tells whether this worker thread has a server. It is not needed for a worker of node:cluster. */
   readonly hasServer?: boolean;
@@ -65,9 +68,9 @@ export class GroupMembership {
   }
 
   /**
-   * listenerClosed tells the primary that this worker holds its requests. It resolves when the primary has closed the
-   * shared listener. Only the primary closes the listener: the last worker that did so would reset connections that the
-   * primary has already accepted.
+   * listenerClosed notifies the primary that this worker delays its requests. It resolves when the primary has closed
+   * the shared listener. Only the primary closes this listener. If the last worker closed it, connections that the
+   * primary has already accepted would be reset.
    */
   async listenerClosed(): Promise<void> {
     const closed = new Promise<void>((resolve) => (this.#onListenerClosed = resolve));

@@ -4,9 +4,9 @@ import type { Clock } from '../clock.ts';
 import { onInternal, sendInternal, type InternalChannel } from '../node-internals.ts';
 import type { ShutdownRecord } from '../observer.ts';
 
-// How long a worker may need to exit after its shutdown, in milliseconds. The worker waits up to a second for its
-// event loop to become empty. If little time is left, only a quarter of it is reserved, because most workers exit at
-// once.
+// How long a worker may need to exit after its shutdown, in milliseconds. The worker waits up to a second until its
+// event loop is empty. If little time is left, only a quarter of it is reserved for the exit, because most workers exit
+// at once.
 const exitTime = 1_500;
 const exitShare = 0.25;
 
@@ -16,8 +16,8 @@ export type FromPrimary =
   | { readonly kind: 'group'; readonly probePort: number }
   | { readonly kind: 'question'; readonly id: number }
   /**
-   * `roll call`: every worker thread with a lifecycle must send `hello` again, because the main thread has just begun
-   * to receive messages.
+   * `roll call`: every worker thread with a lifecycle must send `hello` again. The main thread sends this message when
+   * it begins to receive messages.
    */
   | { readonly kind: 'roll call' }
   /**
@@ -31,7 +31,7 @@ export type FromPrimary =
 export type FromWorker =
   | { readonly kind: 'hello'; readonly hasServer?: boolean }
   | { readonly kind: 'answer'; readonly id: number; readonly isReady: boolean }
-  /** `holding`: the worker holds its requests and waits for `listener closed`. */
+  /** `holding`: the worker delays its requests and waits for the message `listener closed`. */
   | { readonly kind: 'holding' }
   | { readonly kind: 'record'; readonly record: ShutdownRecord }
   /** `bye`: the lifecycle of the worker or worker thread has ended. A worker may stay alive after its own shutdown. */
@@ -46,13 +46,16 @@ export interface GroupShutdown {
   readonly endsAt: number;
 }
 
-/** sendShutdown tells the workers on the other end of a channel to shut down and exit in time. */
+/**
+ * sendShutdown sends the message `shutdown` to the workers on the other end of a channel, with the time that they have
+ * until they must exit.
+ */
 export function sendShutdown(channel: InternalChannel, { signal, endsAt }: GroupShutdown, clock: Clock): void {
   const left = Math.max(0, endsAt - clock.now());
   sendOver(channel, { kind: 'shutdown', signal, budgetMs: left - Math.min(exitTime, left * exitShare) });
 }
 
-/** sendOver sends a message. If the channel is closed, it does nothing. */
+/** sendOver sends a message over a channel. If the channel is closed, it does nothing. */
 export function sendOver(channel: InternalChannel, message: FromPrimary | FromWorker): void {
   sendInternal(channel, message);
 }

@@ -1,4 +1,4 @@
-// The lifecycles that are shut down before this process exits, and the methods that are called on them then.
+// The lifecycles that are shut down before this process exits, and the methods that process-end.ts calls on them.
 import type { Clock } from '../clock.ts';
 import type { Cause } from './signals-and-errors.ts';
 
@@ -6,19 +6,19 @@ import type { Cause } from './signals-and-errors.ts';
 export interface JoinedLifecycle {
   readonly shutdownSignals: readonly NodeJS.Signals[];
   /**
-   * `begin()` begins the shutdown, or joins one in progress. It resolves when the shutdown has ended. If the cause is
-   * an uncaught error, the drain takes at most two seconds.
+   * `begin()` begins the shutdown of the lifecycle, or joins a shutdown in progress. It resolves when the shutdown has
+   * ended. If the cause is an uncaught error, the drain takes at most two seconds.
    */
   begin(cause: Cause): Promise<Ended>;
   /**
-   * `report()` writes the final line synchronously, if the shutdown has begun. Only the first call writes it.
-   * `exitCode` is the exit code of the process. If the shutdown is still in progress, the line shows its progress so
-   * far.
+   * `report()` writes the final line of the shutdown synchronously, if the shutdown has begun. Only the first call
+   * writes it. `exitCode` is the exit code of the process. If the shutdown is still in progress, the line shows its
+   * progress so far.
    */
   report(heldBy: readonly string[], exitCode: number): void;
   /**
-   * cutShort completes the record of a shutdown that has begun, because the process exits now. It returns the exit code
-   * of the shutdown.
+   * cutShort completes the record of a shutdown in progress, because the process exits now. It returns the exit code of
+   * the shutdown.
    */
   cutShort(): number;
   warn(message: string): void;
@@ -28,25 +28,22 @@ export interface JoinedLifecycle {
    */
   endsAt(): number | undefined;
   /**
-   * onListenersHeld logs that lameduck delays `count` listeners of the program for `signal` until the shutdown has
-   * ended.
+   * onListenersHeld logs that lameduck will call `count` listeners of the program for `signal` only after the shutdown.
    */
   onListenersHeld(signal: string, count: number): void;
   /**
-   * onHeldOpen is called after the final line if the program's signal listeners have ended but `heldBy` resources keep
-   * the process alive.
+   * onHeldOpen is called after the final line, when the program's signal listeners have ended. `heldBy` lists the
+   * resources that still keep the process alive.
    */
   onHeldOpen(heldBy: readonly string[]): void;
   /**
-   * beforeListeners is called before lameduck calls the delayed listeners. It makes servers that the drain has closed
-   * appear open to these listeners.
+   * beforeListeners is called before lameduck calls the program's signal listeners, which it has delayed. It makes
+   * servers that the drain has closed appear open to these listeners.
    */
   beforeListeners(): void;
-  /** afterListeners is called when the delayed listeners have ended, or at once if there are no delayed listeners. */
+  /** afterListeners is called when the program's delayed signal listeners have ended, or at once if there are none. */
   afterListeners(): void;
-  /**
-   * takesShutdownMessage tells whether the message `shutdown` of the parent process begins the shutdown, as under PM2.
-   */
+  /** takesShutdownMessage is true if the message `shutdown` of the parent process begins the shutdown, as under PM2. */
   readonly takesShutdownMessage: boolean;
   /**
    * isUnderRegister is true if `lameduck/register` created the lifecycle. After the drain, the process then behaves as
@@ -55,7 +52,10 @@ export interface JoinedLifecycle {
   readonly isUnderRegister: boolean;
   /** isDeveloped is true if the process runs on a developer's machine, so that it must exit fast. */
   readonly isDeveloped: boolean;
-  /** runsOwnListeners tells whether the program's listeners for a process signal are called at once. */
+  /**
+   * runsOwnListeners is true if lameduck calls the program's listeners for a shutdown signal at once, instead of after
+   * the drain.
+   */
   readonly runsOwnListeners: boolean;
 }
 
@@ -66,7 +66,9 @@ export interface Ended {
   readonly budgetMs: number;
 }
 
-/** AllEnded is the result of all shutdowns together: the highest exit code, and the earliest end of a budget. */
+/**
+ * AllEnded is the result of the shutdowns of all lifecycles: the highest exit code, and the earliest end of a budget.
+ */
 export interface AllEnded {
   readonly exitCode: number;
   readonly endsAt: number;
@@ -113,7 +115,7 @@ export class JoinedLifecycles extends Set<JoinedLifecycle> {
   async ended(): Promise<AllEnded> {
     let exitCode = 0;
     let endsAt = Infinity;
-    // Another lifecycle may join during the wait, which makes the list longer.
+    // Another lifecycle may join while this loop waits, which makes the list longer.
     for (const shutdown of this.#shutdowns) {
       const ended = await shutdown;
       exitCode = Math.max(exitCode, ended.exitCode);

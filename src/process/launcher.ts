@@ -5,8 +5,8 @@ import type { Environment } from '../settings/environment.ts';
 import { thisProcess } from './this-process.ts';
 
 /**
- * launcherWarning returns a warning if a shell or a package manager started this process, because that program receives
- * the process signals first (P-065). It returns the warning only once in a process.
+ * launcherWarning returns a warning if a shell or a package manager started this process. Such a launcher receives the
+ * process signals first (P-065). The function returns the warning only once in a process.
  */
 export function launcherWarning(environment: Environment): string | undefined {
   const end = thisProcess();
@@ -19,21 +19,23 @@ export function launcherWarning(environment: Environment): string | undefined {
 const advice = 'in a container start node itself';
 
 /**
- * describeLauncher returns the warning for the parent's command line. `parent` is undefined if the command line cannot
- * be read.
+ * describeLauncher returns the warning about the launcher with the command line `parent`. `parent` is undefined if the
+ * command line cannot be read.
  */
 export function describeLauncher(parent: readonly string[] | undefined, environment: Environment): string | undefined {
   const script = environment['npm_lifecycle_event'];
   const manager = (environment['npm_config_user_agent'] ?? 'npm').split('/', 1)[0] as string;
   const command = script === undefined ? undefined : `"${manager} run ${script}"`;
   if (parent !== undefined && isShell(parent)) {
-    // A shell either handles a process signal only after its child process has ended, or is ended by the signal while
-    // the child continues. npm forwards SIGTERM to the shell of its script, but this shell does not forward the signal.
+    // A shell may handle a process signal only after its child process has ended. Or the signal ends the shell, and the
+    // child process continues. npm forwards SIGTERM to the shell of its script, but this shell does not forward the
+    // signal.
     const by = command === undefined ? '' : ` by ${command}`;
     return `started through a shell${by}, which does not forward process signals: ${advice}, or use the shell's exec`;
   }
-  // Every descendant of a script inherits its variables, but the package manager forwards signals only to its direct
-  // child. So the variables are used only if the parent's command line cannot be read, as outside Linux.
+  // Every descendant of a package manager's script inherits the variables of the script, but the package manager
+  // forwards signals only to its direct child. So use the variables only if the command line of the parent cannot be
+  // read, as outside Linux.
   if (parent === undefined ? command === undefined : !isPackageManager(parent)) return undefined;
   return `started by ${command ?? manager}, which forwards process signals only with some versions and shells: ${advice}`;
 }
@@ -43,7 +45,7 @@ function isShell([command = '', first = '']: readonly string[]): boolean {
   return /^-?(a|ba|da|k|z)?sh$/.test(basename(command)) && runsSomething.test(first);
 }
 
-// Tells whether a command line is that of a package manager. npm overwrites its command line with a title that begins
+// Tells whether a command line belongs to a package manager. npm overwrites its command line with a title that begins
 // with `npm`. bun is an executable. The other package managers are scripts that Node runs.
 function isPackageManager([command = '', script = '']: readonly string[]): boolean {
   const name = /^(bun|npm|npx|pnpm|pnpx|yarn)([-.].*)?$/;
@@ -52,8 +54,8 @@ function isPackageManager([command = '', script = '']: readonly string[]): boole
 }
 
 /**
- * parentCommand returns the command line of the parent process. It returns undefined if it cannot be read, as outside
- * Linux.
+ * parentCommand returns the command line of the parent process. It returns undefined if the command line cannot be
+ * read, as outside Linux.
  */
 export function parentCommand(): string[] | undefined {
   // The first process of a container has no parent.

@@ -1,17 +1,17 @@
-// lameduck's own listeners on `process`. Node delivers a process signal only if the signal has a listener. The override
-// of `process.emit` then takes the signal before any listener is called.
+// lameduck's own listeners on `process`. Node delivers a process signal only if the signal has a listener. lameduck's
+// override of `process.emit` then takes the signal before any listener is called.
 import type { EmitOverride } from './emit-override.ts';
 import type { Listener } from './own-listeners.ts';
 
 interface Wrapped {
   readonly listener: Listener;
-  /** `call` calls the listener as Node would. A listener that was added with `once` is removed. */
+  /** `call` calls a listener of the program as Node would. If the listener was added with `once`, `call` removes it. */
   readonly call: Listener;
 }
 
 /**
- * Listening adds one listener of lameduck for each event. If the program removes all listeners of an event, Listening
- * adds lameduck's listener again.
+ * Listening adds one listener of lameduck to `process` for each event. If the program removes all listeners of an
+ * event, Listening adds lameduck's listener again.
  */
 export class Listening {
   readonly #listeners = new Map<string, Listener>();
@@ -20,7 +20,10 @@ export class Listening {
   readonly #override: EmitOverride;
   readonly #onBypassed: (event: string, args: readonly unknown[]) => void;
 
-  /** `onBypassed` is called if an event was delivered to all listeners without `process.emit`. */
+  /**
+   * `onBypassed` is called if all listeners have received an event that was not emitted with the present
+   * `process.emit`.
+   */
   constructor(override: EmitOverride, onBypassed: (event: string, args: readonly unknown[]) => void) {
     this.#process = override.process;
     this.#override = override;
@@ -54,16 +57,16 @@ export class Listening {
   }
 
   /**
-   * `keep()` adds lameduck's listener again if the program has removed it. `keep()` is called with the arguments of the
-   * event `removeListener`, which Node emits before it stops watching for the signal.
+   * `keep()` adds lameduck's listener again if the program has removed it. The arguments are those of the event
+   * `removeListener`. Node emits this event before it stops watching for the process signal.
    */
   keep([event, listener]: readonly unknown[]): void {
     const signal = event as string;
     const own = this.#listeners.get(signal);
     if (own === undefined || own !== listener) return;
     this.#add(signal, own);
-    // `process.removeAllListeners()` also removes the listener that lameduck has just added again here, and emits no
-    // event for that listener.
+    // `process.removeAllListeners()` also removes the listener that lameduck has just added again, without emitting
+    // `removeListener` for it. So check again in the next tick.
     this.#process.nextTick(() => {
       const present = this.#listeners.get(signal);
       if (present !== undefined && !this.#process.rawListeners(signal).includes(present)) this.#add(signal, present);
@@ -85,8 +88,8 @@ export class Listening {
     return others.map((one) => this.#wrapped.get(one)?.call ?? one);
   }
 
-  // Wrap a new listener of the program in the next tick, because Node adds it after this event. No signal is delivered
-  // before the next tick.
+  // A new listener of the program must be wrapped. Wrap it in the next tick, because Node adds it after the event
+  // `newListener`. No process signal is delivered before the next tick.
   readonly #onNewListener = (event: string | symbol): void => {
     if (typeof event === 'string' && this.#override.bypassing.has(event) && this.#listeners.has(event)) {
       this.#process.nextTick(() => {
@@ -95,10 +98,10 @@ export class Listening {
     }
   };
 
-  // Wraps the program's listeners. A wrapper ignores an event that Node emits with the original `emit`. lameduck's
-  // listener emits the event again through the override, and the wrapper then calls its listener. It would be simpler
-  // to remove and add all listeners again, so that Node uses the override. But a signal between the two steps would be
-  // lost.
+  // Wraps the program's listeners for an event that Node emits with the original `emit`. A wrapper ignores this first
+  // emit. lameduck's listener then emits the event again through the override, and now the wrapper calls its listener.
+  // It would be simpler to remove and add all listeners again, so that Node uses the override. But a signal between the
+  // two steps would be lost.
   #wrapAll(event: string): void {
     this.#replaceAll(event, (one) => (this.#wrapped.has(one) ? one : this.#wrapper(event, one)));
   }
@@ -118,7 +121,7 @@ export class Listening {
     return wrapper;
   }
 
-  // Replaces the program's listeners, in the same order. lameduck's own listener is not removed, so that the event
+  // Replaces the program's listeners for an event, in the same order. lameduck's own listener stays, so that the event
   // always has a listener.
   #replaceAll(event: string, replacement: (one: Listener) => Listener): void {
     const others = this.#process.rawListeners(event).filter((one) => one !== this.#listeners.get(event)) as Listener[];

@@ -9,13 +9,13 @@ export type Listener = (this: NodeJS.Process, ...args: unknown[]) => unknown;
 type Close = (this: Server, callback?: (this: Server, ...args: unknown[]) => unknown) => Server;
 
 /**
- * OwnListeners calls the program's own listeners. It waits for the promises that they return, for the callbacks that
- * they pass to `server.close()`, and for the promises of these callbacks.
+ * OwnListeners calls the program's own listeners for a process signal. It waits for the promises that the listeners
+ * return, for the callbacks that they pass to `server.close()`, and for the promises of these callbacks.
  */
 export class OwnListeners {
   readonly #process: NodeJS.Process;
   readonly #clock: Clock;
-  /** `#left()` are the listeners that callOneByOne has not called yet. */
+  /** `#left` contains the program's listeners that callOneByOne has not called yet. */
   #left: (() => unknown)[] = [];
   #isCalling = false;
   #outstanding = 0;
@@ -28,15 +28,15 @@ export class OwnListeners {
     this.#clock = clock;
   }
 
-  /** callAtOnce calls all listeners in one turn, as `process.emit()` does. */
+  /** callAtOnce calls all listeners of the program in one turn of the event loop, as `process.emit()` does. */
   callAtOnce(listeners: readonly Listener[], args: readonly unknown[]): void {
     this.#watchCloses();
     for (const listener of listeners) void this.#settle(listener.apply(this.#process, [...args]));
   }
 
   /**
-   * callOneByOne calls each listener when the promise of the previous listener has settled. It resolves after the last
-   * listener, and never rejects.
+   * callOneByOne calls each listener of the program when the promise of the previous listener has settled. It resolves
+   * after the last listener, and never rejects.
    */
   async callOneByOne(listeners: readonly Listener[], args: readonly unknown[]): Promise<void> {
     this.#watchCloses();
@@ -47,14 +47,14 @@ export class OwnListeners {
   }
 
   /**
-   * callLeft calls the remaining listeners at once. lameduck calls it when a listener exits the process after an
-   * `await`. Without lameduck, all listeners would have been called before that exit.
+   * callLeft calls the remaining listeners of the program at once. lameduck calls it if a listener exits the process
+   * after an `await`. Without lameduck, all listeners would have been called before that exit.
    */
   callLeft(): void {
     for (const call of this.#isCalling ? [] : this.#left.splice(0)) call();
   }
 
-  /** whenIdleFor calls `callback` when the listeners have had no work in progress for `milliseconds`. */
+  /** whenIdleFor calls `callback` when the program's listeners have had no work in progress for `milliseconds`. */
   whenIdleFor(milliseconds: number, callback: () => void): void {
     this.#patience = milliseconds;
     this.#onIdle = callback;
@@ -62,15 +62,16 @@ export class OwnListeners {
   }
 
   /**
-   * endsWhenIdle sets the time of `whenIdleFor` to 0. lameduck calls it when the program sends the process signal to
-   * its own process, which shows that its cleanup is complete.
+   * endsWhenIdle sets the time of `whenIdleFor` to 0. lameduck calls it when the program sends a process signal to its
+   * own process. The program thus shows that its cleanup is complete.
    */
   endsWhenIdle(): void {
     this.#patience = 0;
     this.#wait();
   }
 
-  // Call the listener in a separate turn, so that an error that it throws is an uncaught error, as without lameduck.
+  // Call each listener in a turn of its own. If the listener throws, its error is then an uncaught error, as without
+  // lameduck.
   #callInOwnTurn(call: () => unknown): Promise<void> {
     return new Promise((resolve) => {
       startImmediate(() => {
@@ -91,8 +92,8 @@ export class OwnListeners {
     try {
       await outcome;
     } catch (error) {
-      // The `await` above has handled the rejection. Reject again without a handler, because without lameduck the
-      // rejection would be unhandled.
+      // The `await` above has handled the rejection of the listener's promise. Without lameduck, it would be an
+      // unhandled rejection, so reject again without a handler.
       // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
       void Promise.reject(error);
     }
@@ -114,8 +115,8 @@ export class OwnListeners {
     this.#cancel = this.#clock.afterUnref(this.#patience, this.#onIdle);
   }
 
-  // Counts the calls of `server.close()`. It replaces `close` on the prototype, because the program may close any
-  // server. The original is never restored, because the process is about to exit.
+  // Counts the calls of `server.close()` of all servers. It replaces `close` on the prototype, because the program may
+  // close any server. The original method is never restored, because the process is about to exit.
   #watchCloses(): void {
     // The method is called with its server as its `this`.
     // eslint-disable-next-line @typescript-eslint/unbound-method

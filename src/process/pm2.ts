@@ -2,7 +2,8 @@
 import { formatDuration } from '../settings/duration.ts';
 import type { Environment } from '../settings/environment.ts';
 
-// PM2's default timeout, in milliseconds. PM2 passes the timeout to a program as a variable only if the option is set.
+// PM2's default time between the process signal and SIGKILL, in milliseconds. PM2 passes this time to a program as a
+// variable only if its option is set.
 const defaultKillTimeout = 1_600;
 
 /** isUnderPm2 tells whether PM2 started this process. */

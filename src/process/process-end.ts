@@ -1,5 +1,5 @@
 // Ends this process: it shuts down all lifecycles after a process signal or an uncaught error, calls the program's own
-// listeners, and exits. signals-and-errors.ts makes the decisions.
+// signal listeners, and exits. signals-and-errors.ts decides which of these actions follow an event.
 import { startImmediate, type Clock } from '../clock.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { EmitOverride } from './emit-override.ts';
@@ -10,11 +10,11 @@ import { OwnListeners, type Listener } from './own-listeners.ts';
 import { next, type Actions, type Event, type ProcessSignal, type State } from './signals-and-errors.ts';
 import { startBudgetBackstop } from './budget-backstop.ts';
 
-// How long lameduck waits for the process to exit on its own, in milliseconds: after the drain, and after the program's
-// own listeners (P-058).
+// How long lameduck waits for the process to exit on its own, in milliseconds. It waits after the drain, and again
+// after the program's own signal listeners (P-058).
 const exitPatience = 1_000;
 
-// `exitPatience` in development, where a restart takes at most about 100 ms (P-107).
+// The value of `exitPatience` in development, where a restart must take at most about 100 ms (P-107).
 const exitPatienceInDevelopment = 50;
 
 export interface ProcessEndOptions {
@@ -30,7 +30,10 @@ export interface ProcessEndOptions {
 export class ProcessEnd {
   /** `checkpoints` contains the path of each checkpoint file that a lifecycle of this process writes. */
   readonly checkpoints = new Set<string>();
-  /** hasWarnedOfLauncher tells whether a lifecycle of this process has logged the warning about its launcher. */
+  /**
+   * hasWarnedOfLauncher is true if a lifecycle of this process has already logged the warning about a launcher, such as
+   * npm.
+   */
   hasWarnedOfLauncher = false;
   readonly #options: ProcessEndOptions;
   readonly #process: NodeJS.Process;
@@ -82,7 +85,8 @@ export class ProcessEnd {
   }
 
   /**
-   * endAfterLoss ends the process with the exit code for lost leadership. If `isAtOnce` is false, it shuts down first.
+   * endAfterLoss ends the process with the exit code for lost leadership. Unless `isAtOnce` is true, it shuts down the
+   * lifecycles first.
    */
   endAfterLoss(reason: string, isAtOnce: boolean): void {
     this.#handle({ kind: 'loss', reason, isAtOnce: isAtOnce || this.#lifecycles.size === 0 });
@@ -91,15 +95,16 @@ export class ProcessEnd {
   #intercept(): void {
     this.#options.override.intercept({
       take: (event, args) => this.#take(event, args),
-      // lameduck adds no listener for `uncaughtException` (P-063). Sentry and PostHog exit only if there is no
-      // listener but their own. `node:domain` adds its own listener whenever another listener is added.
+      // Take uncaught errors here, because lameduck adds no listener for `uncaughtException` (P-063). Sentry and
+      // PostHog exit only if there is no listener but their own. `node:domain` adds its own listener whenever another
+      // listener is added.
       takeError: (error, origin) => this.#handle({ kind: 'error', error, origin }),
       takeDisconnect: (disconnect) => this.#handle({ kind: 'disconnect', disconnect }),
     });
   }
 
   #take(event: string, args: readonly unknown[]): boolean {
-    // Write the final line before the logger's own `exit` listener stops the logger (P-061).
+    // Write the final line now, before the `exit` listener of the program's logger stops the logger (P-061).
     if (event === 'exit') this.#onExit(args[0] as number);
     if (event === 'removeListener') this.#listening.keep(args);
     const isMessage = this.#lifecycles.takeShutdownMessage && isShutdownMessage(event, args);
@@ -201,15 +206,15 @@ export class ProcessEnd {
       isUnderRegister,
       hasListeners: this.#signalListeners().length > 0,
     });
-    // The listener for messages would keep the IPC channel open.
+    // Remove the listener for messages, because it would keep the IPC channel open.
     this.#listening.forget('message');
     clock.afterUnref(Math.max(0, endsAt - clock.now()), () => {
       this.#handle({ kind: 'budget over' });
     });
   }
 
-  // Calls the program's listeners that were delayed until the shutdown had ended. The final line is written first,
-  // because a listener may end the process, for example by sending it the signal (P-116).
+  // Calls the program's signal listeners, which lameduck has delayed until the end of the shutdown. It writes the final
+  // line first, because a listener may end the process, for example with the same signal (P-116).
   async #callHeldListeners(exitCode: number): Promise<void> {
     const listeners = this.#signalListeners();
     this.#report(exitCode, []);
@@ -247,8 +252,8 @@ export class ProcessEnd {
   }
 
   #onExit(code: number): void {
-    // A program that calls `process.exit(0)` during a shutdown does not know whether the shutdown fails. So exit with
-    // the exit code of the shutdown.
+    // A program that calls `process.exit(0)` during a shutdown does not know whether the shutdown will fail. So use the
+    // exit code of the shutdown instead of 0.
     if (code === exitCodes.clean) {
       const owed = Math.max(...[...this.#lifecycles].map((lifecycle) => lifecycle.cutShort()));
       if (owed > exitCodes.clean) this.#process.exitCode = owed;

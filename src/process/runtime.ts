@@ -1,6 +1,9 @@
 // Detects Bun and Deno, in which lameduck does not work.
 
-/** otherRuntime returns the name and version of Bun or Deno, if one of them runs this process. */
+/**
+ * otherRuntime returns the name and version of Bun or Deno if one of them runs this process. Otherwise, it returns
+ * undefined.
+ */
 export function otherRuntime({ bun, deno }: NodeJS.ProcessVersions = process.versions): string | undefined {
   if (bun !== undefined) return `Bun ${bun}`;
   return deno === undefined ? undefined : `Deno ${deno}`;

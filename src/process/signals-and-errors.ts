@@ -2,8 +2,9 @@
 // I/O, no timers, no `node:` imports. process-end.ts performs the actions.
 import { exitCodes } from '../exit-codes.ts';
 
-// A further process signal within this many milliseconds counts as a repetition of the first signal. npm, dumb-init
-// and docker compose send the signal of a process group twice, and nodemon sends SIGINT after SIGTERM (P-057).
+// A second process signal within this many milliseconds after the first counts as a repetition of the first. npm,
+// dumb-init and docker compose send the signal of a process group twice, and nodemon sends SIGINT after SIGTERM
+// (P-057).
 const sameWithin = 100;
 
 /** Cause says why the process ends. */
@@ -13,13 +14,13 @@ export type Cause =
   | { readonly kind: 'leadership lost'; readonly reason: string }
   | { readonly kind: 'uncaught error'; readonly error: unknown; readonly origin: NodeJS.UncaughtExceptionOrigin };
 
-/** ProcessSignal is a process signal, or the message of the parent process. */
+/** ProcessSignal is a process signal, or the message `shutdown` of the parent process. */
 export interface ProcessSignal {
   /** `event` is the name of the signal, or `message`. */
   readonly event: string;
   /**
-   * `args` are the arguments with which the program's own listeners must be called. They are undefined if an older
-   * `emit` has already called the listeners.
+   * `args` are the arguments with which the program's own signal listeners must be called. They are undefined if an
+   * older `emit` has already called the listeners.
    */
   readonly args: readonly unknown[] | undefined;
 }
@@ -27,19 +28,20 @@ export interface ProcessSignal {
 /** Event is an event that may end the process. Times are in milliseconds of one clock. */
 export type Event =
   /**
-   * `signal`: a process signal. `listeners` says what happens to the program's own listeners: they are delayed, or
-   * called, or there are none.
+   * `signal`: a process signal has arrived. `listeners` says what happens to the program's own listeners for it: they
+   * are delayed or called, or there are none.
    */
   | (ProcessSignal & { readonly kind: 'signal'; readonly listeners: 'none' | 'hold' | 'call'; readonly at: number })
   /** `signal settled`: every process signal that arrived while the event loop was blocked has been delivered. */
   | { readonly kind: 'signal settled'; readonly at: number }
   | { readonly kind: 'loss'; readonly reason: string; readonly isAtOnce: boolean }
-  /** `error`: an uncaught error without a listener. */
+  /** `error`: an uncaught error, for which the program has no listener. */
   | { readonly kind: 'error'; readonly error: unknown; readonly origin: NodeJS.UncaughtExceptionOrigin }
-  /** `disconnect`: this process disconnects as a worker of `node:cluster`. */
+  /** `disconnect`: this worker of `node:cluster` is about to disconnect from its primary. */
   | { readonly kind: 'disconnect'; readonly disconnect: () => void }
   /**
-   * `drained`: all shutdowns have ended. `hasListeners` tells whether the program listens for the first process signal.
+   * `drained`: the shutdowns of all lifecycles have ended. `hasListeners` tells whether the program has listeners for
+   * the first process signal.
    */
   | {
       readonly kind: 'drained';
@@ -47,7 +49,7 @@ export type Event =
       readonly isUnderRegister: boolean;
       readonly hasListeners: boolean;
     }
-  /** `budget over`: the shutdown budget has ended, after the drain. */
+  /** `budget over`: the shutdown budget has passed, but the process is still alive after the drain. */
   | { readonly kind: 'budget over' }
   /** `backstop`: the process is still alive some time after the shutdown budget. */
   | { readonly kind: 'backstop' };
@@ -65,45 +67,48 @@ interface Ending {
   readonly hasCalledListeners?: boolean;
 }
 
-/** State says how far the process is on the way to its exit. */
+/** State says how far the process is on the way to its exit: running, shutting down or drained. */
 export type State =
   | { readonly phase: 'running' }
   | ({ readonly phase: 'draining' } & Ending)
-  /** `drained`: all shutdowns have ended. Under `lameduck/register`, the process then behaves as without lameduck. */
+  /**
+   * `drained`: the shutdowns of all lifecycles have ended. Under `lameduck/register`, the process then behaves as
+   * without lameduck.
+   */
   | ({ readonly phase: 'drained'; readonly isUnderRegister: boolean } & Ending);
 
 /** Actions lists all actions that can follow an event. */
 export interface Actions {
-  /** `begin()` begins the shutdown of every lifecycle. It is the first action. */
+  /** `begin()` begins the shutdown of every lifecycle. It is the first action on the way to the exit. */
   begin(cause: Cause): void;
   /** `join()` makes the shutdown of every lifecycle record an additional cause. */
   join(cause: Cause): void;
-  /** settleSignal reports `signal settled` later. */
+  /** settleSignal reports the event `signal settled` in a later turn of the event loop. */
   settleSignal(): void;
   logHeldListeners(signal: string): void;
   callListeners(): void;
   /**
-   * callHeldListeners calls the program's listeners that were delayed until the end of the drain. `exitCode` is the
-   * exit code of the drain.
+   * callHeldListeners calls the program's signal listeners, which were delayed until the end of the drain. `exitCode`
+   * is the exit code of the drain.
    */
   callHeldListeners(exitCode: number): void;
   /** endByItself waits until the event loop is empty, so that the process exits on its own. */
   endByItself(): void;
   /**
-   * endWhenIdle makes the process exit when the program's own listeners have ended, even if the event loop is not
-   * empty.
+   * endWhenIdle makes the process exit when the program's own signal listeners have ended, even if the event loop is
+   * not empty.
    */
   endWhenIdle(): void;
   forgetSignals(): void;
   /** `pass()` leaves the event to Node and to the program. */
   pass(): void;
-  /** `exit()` exits the process with `code`. Without `code`, `Exit.code` is the exit code. */
+  /** `exit()` exits the process with `code`. If `code` is undefined, it exits with `Exit.code`. */
   exit(code?: number, message?: string): void;
-  /** forceExit exits even if the program has replaced `process.exit()`. */
+  /** forceExit exits the process even if the program has replaced `process.exit()`. */
   forceExit(code?: number): void;
 }
 
-/** Action is the name of one action, with its arguments. */
+/** Action is the name of one method of Actions, with its arguments. */
 export type Action = { [Name in keyof Actions]: readonly [Name, ...Parameters<Actions[Name]>] }[keyof Actions];
 
 /** Step is the result of `next`: the new state, and the actions to perform. */
@@ -111,7 +116,7 @@ export type Step = readonly [State, ...Action[]];
 
 type On<Kind extends Event['kind']> = Extract<Event, { kind: Kind }>;
 
-/** `next()` returns the state after an event, and the actions to perform. */
+/** `next()` returns the state of the process after an event, and the actions to perform. */
 export function next(state: State, event: Event): Step {
   switch (event.kind) {
     case 'signal':
@@ -150,8 +155,9 @@ export function next(state: State, event: Event): Step {
   }
 }
 
-// The exit code of a process that is still alive at the end of its budget. A lost leadership and an uncaught error have
-// higher exit codes, which the final line may already contain. The highest code is used, as in that line.
+// Returns the exit code of a process that is still alive at the end of its shutdown budget. Lost leadership and an
+// uncaught error have higher exit codes, which the final line may already contain. As in that line, the highest code is
+// used.
 function overdueCode({ hasUncaughtError, hasLostLeadership }: Ending): number {
   if (hasLostLeadership === true) return exitCodes.leadershipLost;
   return hasUncaughtError === true ? exitCodes.uncaughtError : exitCodes.budgetRanOut;
@@ -166,7 +172,7 @@ function onSignal(state: State, { event, args, listeners, at }: On<'signal'>): S
   const first = state.phase === 'running' ? undefined : state.signal;
   const isRepeated = first !== undefined && at < first.sameUntil;
   if (state.phase === 'drained' && state.isUnderRegister) return isRepeated ? [state] : [state, ['pass']];
-  // A program such as NestJS sends the signal to its own process when its cleanup is complete (P-116).
+  // When its cleanup is complete, a program such as NestJS sends the process signal to its own process (P-116).
   if (state.phase === 'drained' && state.hasCalledListeners === true)
     return [state, isRepeated ? ['endWhenIdle'] : ['exit']];
   const reason = event === 'message' ? 'shutdown message' : event;
@@ -184,7 +190,7 @@ function onError(state: State, { error, origin }: On<'error'>): Step {
   const isSecond = state.phase === 'draining' && state.hasUncaughtError === true;
   const when = isSecond ? 'second uncaught error' : 'uncaught error after the drain';
   const exit: Action = ['exit', exitCodes.uncaughtError, `${when}: exiting at once`];
-  // Begin or join the shutdown even if the process exits at once. The error is then logged and written to the
+  // Begin or join the shutdown even if the process exits at once, so that the error is logged and written to the
   // termination message.
   const cause: Cause = { kind: 'uncaught error', error, origin };
   return begin(state, cause, { hasUncaughtError: true }, isSecond || state.phase === 'drained' ? [exit] : []);
@@ -196,8 +202,8 @@ function onDrained(state: State, { exitCode, isUnderRegister, hasListeners }: On
   const hasCalledListeners = callsHeld || state.hasCalledListeners === true;
   const after: State = { ...state, phase: 'drained', isUnderRegister, hasCalledListeners };
   const then: Action[] = [callsHeld ? ['callHeldListeners', exitCode] : ['endByItself']];
-  // Exit at once, because the program would have exited at the signal without lameduck. A worker that was disconnected
-  // exits on its own.
+  // Under `lameduck/register`, exit at once, because the program would have exited at the signal without lameduck. A
+  // worker of node:cluster that was disconnected exits on its own.
   if (isUnderRegister && !hasCalledListeners && state.disconnect === undefined) then.unshift(['exit']);
   return isUnderRegister ? [after, ...then, ['forgetSignals']] : [after, ...then];
 }

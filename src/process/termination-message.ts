@@ -1,13 +1,13 @@
 // The termination message, which Kubernetes shows for a container that has exited. lameduck writes it once, into the
-// existing file.
+// existing file at `terminationMessagePath`.
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { messageOf } from '../errors.ts';
 import type { ShutdownRecord } from '../observer.ts';
 import { formatDuration } from '../settings/duration.ts';
 
 /**
- * longestMessage is the largest number of bytes of a message that the kubelet stores if the pod has four containers
- * (K-115, K-212).
+ * longestMessage is the largest number of bytes of a termination message. The kubelet stores this many bytes for each
+ * container if the pod has four containers (K-115, K-212).
  */
 export const longestMessage = 3_072;
 
@@ -36,9 +36,9 @@ export function terminationText(record: ShutdownRecord, uncaughtError?: string):
 }
 
 /**
- * writeTerminationMessage writes a message to an empty file, synchronously. It never throws. It writes nothing if the
- * file does not exist, as outside a container. It writes nothing if the file is not empty, because it then contains the
- * program's own message.
+ * writeTerminationMessage writes a termination message to an empty file, synchronously. It never throws. If the file
+ * does not exist, as outside a container, it writes nothing. If the file is not empty, it contains the program's own
+ * message, and writeTerminationMessage writes nothing.
  */
 export function writeTerminationMessage(path: string, message: string): void {
   withFile(path, constants.O_WRONLY, (descriptor, size) => {
@@ -46,7 +46,10 @@ export function writeTerminationMessage(path: string, message: string): void {
   });
 }
 
-/** takeBackTerminationMessage empties the file if it contains exactly the given message. It never throws. */
+/**
+ * takeBackTerminationMessage empties the file of the termination message if it contains exactly the given message. It
+ * never throws.
+ */
 export function takeBackTerminationMessage(path: string, message: string): void {
   const written = cut(message);
   withFile(path, constants.O_RDWR, (descriptor, size) => {
@@ -57,7 +60,7 @@ export function takeBackTerminationMessage(path: string, message: string): void 
 function withFile(path: string, access: number, use: (descriptor: number, size: number) => void): void {
   if (path === '') return;
   try {
-    // A missing file is not created. With O_NONBLOCK, opening a pipe does not wait for a reader.
+    // Without O_CREAT, a missing file is not created. With O_NONBLOCK, opening a pipe does not wait for a reader.
     const descriptor = openSync(path, access | constants.O_NONBLOCK);
     try {
       const stats = fstatSync(descriptor);

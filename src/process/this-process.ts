@@ -18,9 +18,9 @@ const print: Print = (error, origin) => {
 const key = Symbol.for('lameduck.process-end/v2');
 
 /**
- * thisProcess returns the ProcessEnd of this process. The first copy of this package that is used creates it for all
- * copies. If a process had two ProcessEnds, one would end the process while the other still drains. Each would also
- * mistake the listeners of the other for listeners of the program.
+ * thisProcess returns the ProcessEnd of this process, which ends the process after all shutdowns. The first copy of
+ * this package that is used creates it for all copies. If a process had two ProcessEnds, one would end the process
+ * while the other still drains. Each would also mistake the other's listeners for listeners of the program.
  */
 export function thisProcess(): ProcessEnd {
   const registry = globalThis as unknown as Record<symbol, ProcessEnd | undefined>;

@@ -1,6 +1,6 @@
-// Formats an uncaught error as Node does. lameduck prints the error, because Node would exit without a drain. lameduck
-// knows the place of the `throw` only from the stack. So it omits the source line if the first stack frame is not in a
-// file.
+// Formats an uncaught error as Node does. Node would print the error and exit without a drain, so lameduck prints it
+// instead. lameduck knows the place of the `throw` only from the stack. If the first stack frame is not in a file,
+// lameduck omits the source line.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
@@ -27,8 +27,8 @@ function inspected(error: object): string {
   return inspect(error, { colors, customInspect: false, depth: Math.max(inspect.defaultOptions.depth ?? 0, 5) });
 }
 
-// Adds to the stack of the error the place where its `error` event was emitted. If the event has no listener, Node
-// stores a function on the error that returns such a stack.
+// If an `error` event without a listener has thrown the error, adds the place of that event to the stack. Node stores a
+// function on such an error that returns this stack.
 function addWhereEmitted(error: Record<symbol | 'stack', unknown>): void {
   const stack = enhancedStackOf(error);
   if (stack !== undefined) error.stack = stack;
@@ -36,8 +36,8 @@ function addWhereEmitted(error: Record<symbol | 'stack', unknown>): void {
 
 const frame = /^ +at (?:.* \()?((?:file:\/\/|\/|[A-Za-z]:\\).*?):(\d+):(\d+)\)?$/;
 
-// Returns the source line of the first stack frame, with a caret under the `throw`. It returns an empty text if the
-// file cannot be read.
+// Returns the source line of the first stack frame, with a caret under the `throw`. If the file cannot be read, it
+// returns an empty text.
 function sourceLine(error: object, origin: NodeJS.UncaughtExceptionOrigin): string {
   if (!('stack' in error) || typeof error.stack !== 'string') return '';
   const first = error.stack.split('\n').find((line) => /^ +at /.test(line)) ?? '';
@@ -46,7 +46,8 @@ function sourceLine(error: object, origin: NodeJS.UncaughtExceptionOrigin): stri
   const source = lineOf(location, Number(line));
   if (source === undefined) return '';
   const before = source.slice(0, Number(column) - 1);
-  // For a rejection, Node points at the place where the error was created. For an exception, it points at the `throw`.
+  // For an unhandled rejection, Node points at the place where the error was created. For an exception, Node points at
+  // the `throw`.
   const thrown = origin === 'uncaughtException' ? before.search(/\bthrow\b[^;{}]*$/) : -1;
   const indent = (thrown === -1 ? before : before.slice(0, thrown)).replace(/[^\t]/g, ' ');
   return `${location}:${line}\n${source}\n${indent}^\n\n`;

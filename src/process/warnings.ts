@@ -10,8 +10,8 @@ import { runtimeWarning } from './runtime.ts';
 /** processWarnings returns one line for each warning about how this process was started. `budget` is in milliseconds. */
 export function processWarnings(settings: Settings, environment: Environment, budget: number): string[] {
   const { ownSignalListeners, shutdownSignals, terminationGracePeriodSeconds } = settings;
-  // If `ownSignalListeners` is `hold`, the listener of close-with-grace is called only after the drain, and cannot end
-  // the process earlier.
+  // With `ownSignalListeners=hold`, the signal listener of close-with-grace is called only after the drain, so it
+  // cannot end the process earlier.
   const closeWithGrace =
     ownSignalListeners === 'run' ? closeWithGraceWarning(shutdownSignals, budget, environment) : undefined;
   const pm2 = pm2Warning(environment, terminationGracePeriodSeconds * 1_000);

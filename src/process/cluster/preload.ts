@@ -8,8 +8,8 @@ import { join } from 'node:path';
 declare const __dirname: string;
 
 /**
- * preloadInWorkers affects each worker that is forked from now on. It has no effect if a bundler has moved this code,
- * or if the program later sets `execArgv` itself.
+ * preloadInWorkers makes each worker that is forked from now on load `lameduck/register`. It has no effect if a bundler
+ * has moved this code, or if the program later sets `execArgv` itself.
  */
 export function preloadInWorkers({ settings }: Cluster): void {
   const file = typeof __dirname === 'string' ? join(__dirname, 'cluster-worker.cjs') : '';
@@ -18,7 +18,8 @@ export function preloadInWorkers({ settings }: Cluster): void {
   settings.execArgv = [...(settings.execArgv ?? process.execArgv), '--require', file];
 }
 
-// Tells whether Node can load a file with `--require`. Node then needs the path of the working directory.
+// Tells whether Node can load a file with `--require`, for which Node needs the path of the working directory. The
+// directory may have been removed.
 function canPreload(): boolean {
   try {
     process.cwd();

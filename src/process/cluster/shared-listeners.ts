@@ -9,12 +9,12 @@ import { acceptingHandle, onAcceptedBy, type AcceptingHandle } from '../../node-
 // The diagnostics channel on which Node publishes each server that has just begun to listen.
 const listenings = 'tracing:net.server.listen:asyncEnd';
 
-// How long a listener still accepts connections after all requests are held, in milliseconds. Clients that are
-// connecting can finish in that time.
+// How long a shared listener still accepts connections after all workers delay their requests, in milliseconds. Clients
+// that are connecting can finish in that time.
 const acceptWindow = 30;
 
-// The limit of two waits, in milliseconds. The first is for a turn of the event loop without a new connection. The
-// second is until the workers have accepted every connection.
+// The limit of each of two waits, in milliseconds. The first wait is for a turn of the event loop without a new
+// connection. The second wait is until the workers have accepted every connection.
 const longestWait = 1_000;
 
 export class SharedListeners {
@@ -24,7 +24,7 @@ export class SharedListeners {
   #taken = 0;
   #closing: Promise<void> | undefined;
 
-  /** `first` is a server that has just begun to listen. */
+  /** `first` is a server that has begun to listen before this object was created. It is undefined if there is none. */
   constructor(clock: Clock, first?: Server) {
     this.#clock = clock;
     if (first !== undefined) this.#look(first);
@@ -58,7 +58,8 @@ export class SharedListeners {
     }
   }
 
-  // Recognizes a shared listener: Node removes its handle from the server later in this turn of the event loop.
+  // Recognizes a shared listener of node:cluster. Node removes the handle from such a server later in the same turn of
+  // the event loop.
   #look(server: Server): void {
     const handle = acceptingHandle(server);
     startImmediate(() => {

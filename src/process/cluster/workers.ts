@@ -1,5 +1,5 @@
-// The workers of a primary of node:cluster. The primary queries their readiness, shuts them down and waits for their
-// exit.
+// The workers of a primary of node:cluster. The primary reads their readiness, shuts them down and waits until they
+// have exited.
 import type { Cluster, Worker } from 'node:cluster';
 import { syncBuiltinESMExports } from 'node:module';
 import { withTimeout, type Clock } from '../../clock.ts';
@@ -15,12 +15,13 @@ import {
 } from '../group-messages.ts';
 import type { SharedListeners } from './shared-listeners.ts';
 
-// The longest wait for the exit of workers after SIGKILL, in milliseconds. The final line lists the workers that have
-// exited until then.
+// How long the primary waits, in milliseconds, for workers that it has killed with SIGKILL. The final line lists the
+// workers that have exited in this time.
 const longestKill = 500;
 
-// How long a worker may listen without a lifecycle before the primary warns, in milliseconds. Under `lameduck/register`,
-// a worker loads its lifecycle after it listens, which takes seconds in a container with little CPU.
+// Milliseconds for which a worker may listen without a lifecycle before the primary logs a warning. Under
+// `lameduck/register`, a worker loads its lifecycle after it listens. This takes seconds in a container with little
+// CPU.
 const bareTime = 10_000;
 
 interface TrackedWorker {
@@ -28,11 +29,14 @@ interface TrackedWorker {
   /** hasLifecycle tells whether the worker has a lifecycle. */
   hasLifecycle: boolean;
   isListening: boolean;
-  /** isHolding is true while the worker holds its requests and waits until the shared listener is closed. */
+  /**
+   * isHolding is true while the worker delays all its requests and waits until the primary has closed the shared
+   * listener.
+   */
   isHolding: boolean;
   /**
-   * questions contains each question about readiness that the worker has not answered yet. Its key is the id of the
-   * question.
+   * questions contains each message `question`, which requests the worker's readiness, that the worker has not answered
+   * yet. Its key is the id of the message.
    */
   readonly questions: Map<number, { readonly sentAt: number; readonly answer: (isReady: boolean) => void }>;
   record: ShutdownRecord | undefined;
@@ -44,8 +48,8 @@ export interface WorkersOptions {
   readonly probePort: number;
   readonly listeners: SharedListeners;
   /**
-   * stallLimit is the time in milliseconds after which a worker that does not answer counts as blocked. With 0, no
-   * worker counts as blocked.
+   * stallLimit is the time in milliseconds after which the event loop of a worker that does not answer counts as
+   * blocked. With 0, no worker counts as blocked.
    */
   readonly stallLimit: number;
   /** onExitCode is called with the exit code of each worker that exits during the shutdown. */
@@ -103,9 +107,9 @@ export class Workers implements DrainedTransport {
   }
 
   /**
-   * shutDown makes every worker shut down and exit by `endsAt`. A worker with a lifecycle gets a message, and no
-   * signal. If the signal came from a terminal, the worker has already received it, and a second signal would end the
-   * worker at once. A worker that listens without a lifecycle gets the signal only at `stopAccepting`.
+   * shutDown makes every worker shut down and exit by `endsAt`. A worker with a lifecycle gets a message instead of the
+   * process signal. If the signal came from a terminal, the worker has already received it, and a second signal would
+   * end the worker at once. A worker that listens without a lifecycle gets the signal only at `stopAccepting`.
    */
   shutDown(signal: NodeJS.Signals, endsAt: number): void {
     const shutdown = { signal, endsAt };
@@ -116,7 +120,7 @@ export class Workers implements DrainedTransport {
 
   /**
    * stopAccepting sends the process signal to each worker that listens without a lifecycle. Most of these workers exit
-   * at once, so they must serve until load balancers have stopped sending connections.
+   * at once at the signal. So they get it only after load balancers have stopped sending connections.
    */
   async stopAccepting(): Promise<void> {
     // Close the listener first. Otherwise a client that reconnects loses its next request too. A worker with a lifecycle
@@ -134,7 +138,7 @@ export class Workers implements DrainedTransport {
     if (!this.isEmpty) await new Promise<void>((resolve) => this.#onEmpty.push(resolve));
   }
 
-  /** cut kills the remaining workers. It resolves when they have exited, or after `longestKill`. */
+  /** cut kills the remaining workers. It resolves when they have exited, or after `longestKill` milliseconds. */
   async cut(): Promise<void> {
     for (const { worker } of this.#workers) worker.process.kill('SIGKILL');
     await withTimeout(this.#options.clock, this.drain(), longestKill);
@@ -163,8 +167,8 @@ export class Workers implements DrainedTransport {
     worker.process.once('exit', (exitCode, signal) => {
       this.#onExit(tracked, exitCode, signal);
     });
-    // The worker may have created its lifecycle before the primary did. So tell the worker now that the primary has a
-    // lifecycle.
+    // Notify the worker that the primary has a lifecycle. The worker may have created its own lifecycle before the
+    // primary did, and may still wait for this message.
     this.#welcome(worker);
   }
 
@@ -199,8 +203,8 @@ export class Workers implements DrainedTransport {
     }
   }
 
-  // Closes the shared listener when every worker holds its requests. The clients then wait for responses and open no
-  // new connections, so no connection is lost.
+  // Closes the shared listener when every worker delays its requests. The clients of these requests wait for responses
+  // and open no new connections, so the closing listener resets no connection.
   #closeWhenHeld(): void {
     const workers = [...this.#workers];
     if (!workers.some(({ isHolding }) => isHolding) || !workers.every(({ isHolding }) => isHolding)) return;
@@ -242,9 +246,9 @@ function isBare({ hasLifecycle, isListening }: TrackedWorker): boolean {
   return isListening && !hasLifecycle;
 }
 
-// Kills a worker that the program has started during the shutdown. A program can start one with a reference to
-// `cluster.fork` that it saved before. SIGKILL ends the worker before it accepts a connection. The worker does not keep
-// the primary alive.
+// Kills a worker that the program has started during the shutdown. A program can still start a worker if it saved a
+// reference to the original `cluster.fork`. SIGKILL ends the worker before it accepts a connection. The worker does not
+// keep the primary alive.
 function end({ process: child }: Worker): void {
   child.kill('SIGKILL');
   child.unref();

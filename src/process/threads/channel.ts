@@ -31,7 +31,7 @@ export class ThreadChannel implements InternalChannel {
   }
 }
 
-/** onceAtExit calls `callback` once: when this thread exits, or when the returned function is called. */
+/** onceAtExit calls `callback` once: when this thread exits, or earlier when the returned function is called. */
 export function onceAtExit(callback: (exitCode: number) => void): (exitCode: number) => void {
   const call = (exitCode: number): void => {
     process.off('exit', call);

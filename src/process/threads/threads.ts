@@ -1,5 +1,5 @@
-// The worker threads that have a lifecycle. The main thread queries their readiness, shuts them down and waits for
-// their end (P-072).
+// The worker threads of this process that have a lifecycle. The main thread reads their readiness, shuts them down and
+// waits until they have ended (P-072).
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Worker } from 'node:worker_threads';
 import { withTimeout, type Clock } from '../../clock.ts';
@@ -11,8 +11,8 @@ import { receiveFrom, sendOver, sendShutdown, type FromWorker, type GroupShutdow
 // The diagnostics channel on which Node publishes each new worker thread.
 const starts = 'worker_threads';
 
-// How long a probe of /readyz waits for the answers of the worker threads, in milliseconds. The last answer is used for
-// a thread that does not answer in this time.
+// How long a probe of /readyz waits for the answers of the worker threads, in milliseconds. If a thread does not answer
+// in this time, its last answer is used.
 const patience = 100;
 
 type FromThread = FromWorker & { readonly threadId: number };
@@ -27,13 +27,13 @@ export interface ThreadsOptions {
 
 interface TrackedThread {
   readonly hasServer: boolean;
-  /** isReady is the last answer of the thread. */
+  /** isReady is the last answer of the worker thread: whether its lifecycle is ready. */
   isReady: boolean;
   /** record is the shutdown record that the thread has sent, or undefined before that. */
   record: ShutdownRecord | undefined;
 }
 
-/** Question is a question to all worker threads with a server: is your lifecycle ready? */
+/** Question is a message to all worker threads with a server, which each of them answers with its readiness. */
 interface Question {
   /** unanswered contains the ids of the threads that have not answered yet. */
   readonly unanswered: Set<number>;
@@ -59,7 +59,8 @@ export class Threads implements DrainedTransport {
       this.#onMessage(message as FromThread);
     });
     subscribe(starts, this.#onStart);
-    // Worker threads may have created their lifecycles before the main thread did. Request a `hello` from each of them.
+    // Worker threads may have created their lifecycles before the main thread did, so request a `hello` from each of
+    // them.
     sendOver(options.channel, { kind: 'roll call' });
   }
 
@@ -88,7 +89,7 @@ export class Threads implements DrainedTransport {
     if (notReady !== undefined) throw new Error(`worker thread ${String(notReady[0])} is not ready`);
   }
 
-  /** shutDown tells every worker thread to shut down as after a process signal, within the time until `endsAt`. */
+  /** shutDown makes every worker thread shut down as after a process signal, within the time until `endsAt`. */
   shutDown(signal: NodeJS.Signals, endsAt: number): void {
     this.#shutdown = { signal, endsAt };
     sendShutdown(this.#options.channel, this.#shutdown, this.#options.clock);
@@ -112,8 +113,8 @@ export class Threads implements DrainedTransport {
     this.#options.channel.close();
   }
 
-  // Watches each worker thread, because a thread that is terminated sends no message. Its exit code is 1, which says
-  // nothing about its lifecycle.
+  // Watch for the exit of each worker thread, because a thread that is terminated sends no message. The exit code of a
+  // terminated thread is 1, which says nothing about its lifecycle.
   readonly #onStart = (message: unknown): void => {
     const { worker } = message as { readonly worker: Worker };
     const { threadId } = worker;
