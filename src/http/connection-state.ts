@@ -1,4 +1,4 @@
-// The states of a connection and all transitions between them, as one pure function.
+// The states of a connection, and all transitions between them, as one pure function.
 import type { Session } from './http2/session.ts';
 import type { Upgraded } from './upgraded/socket.ts';
 
@@ -17,8 +17,8 @@ export type Spoken =
 export type ConnectionState =
   | Spoken
   /**
-   * `closing`: the server has sent `Connection: close`, a FIN or a GOAWAY. Later requests of the client are not
-   * executed.
+   * `closing`: the server has sent `Connection: close`, a FIN or a GOAWAY. The server does not execute later requests
+   * on this connection.
    */
   | { readonly is: 'closing'; readonly after: Spoken }
   /** `closed`: the connection has ended, or its socket was sent to another process. */

@@ -25,15 +25,17 @@ interface Tracked {
   [record]?: Connection;
 }
 
-/** connectionOf returns the record of a socket, or undefined if the socket has none. */
+/**
+ * connectionOf returns lameduck's record of the connection to which a socket belongs, or undefined if there is none.
+ */
 export function connectionOf(socket: object | null | undefined): Connection | undefined {
   return (socket as Tracked | null | undefined)?.[record];
 }
 
 /**
- * Connection is the record of one connection, from its accept until its socket has closed. It lists each counted
- * request. Before a shutdown, lameduck only notes most requests and does not count them. The record stores nothing
- * about a noted request, because Node's socket has a reference to the response.
+ * Connection is lameduck's record of one connection, from its accept until its socket has closed. It lists each counted
+ * request. Before a shutdown, lameduck counts few requests. It only notes the arrival time of most requests, and can
+ * find them later: Node's socket has a reference to the response.
  */
 export class Connection {
   #socket!: Socket;
@@ -43,13 +45,13 @@ export class Connection {
   #closeAt = Infinity;
   #closeBy = Infinity;
   /**
-   * #notedAt is when the last request arrived that was noted and not counted. For a request that is older than the
-   * lifecycle, it is when the lifecycle began.
+   * #notedAt is the arrival time of the last request that lameduck has only noted and not counted. For a request that
+   * is older than the lifecycle, it is the time at which the lifecycle began.
    */
   #notedAt: number;
   #quietSince!: number;
   #bytesRead!: number;
-  /** #allSentAt is when lameduck first saw that the last byte for the peer had been sent. */
+  /** #allSentAt is when lameduck first saw that the server has sent the last byte for the peer. */
   #allSentAt: number | undefined;
 
   constructor(socket: Socket, spoken: Spoken, now: number, isLate: boolean) {
@@ -70,7 +72,7 @@ export class Connection {
     return spokenIn(this.#state);
   }
 
-  /** `session` is the HTTP/2 session of the connection, or undefined. */
+  /** `session` is the HTTP/2 session of the connection. It is undefined if the connection does not use HTTP/2. */
   get session(): Session | undefined {
     const { spoken } = this;
     return spoken.is === 'session' ? spoken.session : undefined;
@@ -93,8 +95,8 @@ export class Connection {
   }
 
   /**
-   * closeAt is a random time. Responses after this time tell the client to close this connection. Before the shutdown,
-   * closeAt is Infinity.
+   * closeAt is a random time in the shutdown delay. Responses after this time tell the client to close this connection.
+   * Before the shutdown, closeAt is Infinity.
    */
   get closeAt(): number {
     return this.#closeAt;
@@ -139,14 +141,14 @@ export class Connection {
   }
 
   /**
-   * endsBySilence tells whether the drain closes the connection when it is silent. HTTP/2 sessions get a GOAWAY
-   * instead.
+   * endsBySilence tells whether the drain closes the connection with a FIN after some silence. An HTTP/2 session gets a
+   * GOAWAY instead, and an upgraded socket ends like a long-running request.
    */
   get endsBySilence(): boolean {
     return this.#state.is === 'http' || this.#state.is === 'handshake';
   }
 
-  /** `enter()` applies an event to the state, and returns true if the state has changed. */
+  /** `enter()` applies an event to the state of the connection. It returns true if the state has changed. */
   enter(event: ConnectionEvent): boolean {
     const before = this.#state;
     this.#state = next(before, event);
@@ -154,8 +156,8 @@ export class Connection {
   }
 
   /**
-   * `secure()` replaces the TCP socket of this record with its TLS socket. The connection then counts as accepted at
-   * `now` (P-049).
+   * `secure()` replaces the TCP socket of this record with its TLS socket after the handshake. The connection then
+   * counts as accepted at `now` (P-049).
    */
   secure(socket: Socket, now: number, isLate: boolean): void {
     if (this.enter({ is: 'secured' })) this.#take(socket, now, isLate);
@@ -169,10 +171,10 @@ export class Connection {
   }
 
   /**
-   * `note()` records the arrival time of a request and returns true if the request need not be counted now. Unless the
-   * request was pipelined, Node's socket has a reference to the response. With this reference, lameduck can find the
-   * request later and count it then. Counting each request at once, with a listener for its end, would be lameduck's
-   * largest cost.
+   * `note()` records only the arrival time of a request, and returns true if the request need not be counted now.
+   * Unless the request was pipelined, Node's socket has a reference to the response. With this reference, lameduck can
+   * find the request later and count it then. If lameduck counted each request at once, with a listener for its end,
+   * this would be its largest cost.
    */
   note(response: HttpResponse, now: number): boolean {
     if (responseOn(this.#socket) !== response) return false;
@@ -204,8 +206,8 @@ export class Connection {
 
   /** `remove()` removes a request from `exchanges` after its response has ended. */
   remove(exchange: HttpExchange): void {
-    // Without pipelining there is only one request. `pop` takes a tenth of the time of `shift` or `splice`, because
-    // `pop` frees no memory.
+    // Without pipelining, the list has only one request. `pop` takes a tenth of the time of `shift` or `splice`,
+    // because `pop` frees no memory.
     if (this.#exchanges.length === 1) this.#exchanges.pop();
     else this.#exchanges.splice(this.#exchanges.indexOf(exchange), 1);
     this.session?.noteReleased(exchange);
@@ -216,21 +218,27 @@ export class Connection {
     return this.#exchanges.splice(0);
   }
 
-  /** exchangeOf returns the exchange to which a response belongs, or undefined if the response has ended. */
+  /**
+   * exchangeOf returns the exchange (request and response) to which a response belongs. It returns undefined if the
+   * response has ended.
+   */
   exchangeOf(response: object): HttpExchange | undefined {
     for (const exchange of this.#exchanges) if (exchange.response === response) return exchange;
     return undefined;
   }
 
-  /** exchangeFor returns the exchange to which a request belongs, or undefined if its response has ended. */
+  /**
+   * exchangeFor returns the exchange (request and response) to which a request belongs. It returns undefined if the
+   * response has ended.
+   */
   exchangeFor(request: object): HttpExchange | undefined {
     return this.#exchanges.find((exchange) => keyOf(exchange.request) === keyOf(request));
   }
 
   /** isLast returns true if no request has arrived on the connection after the given request. */
   isLast(exchange: HttpExchange): boolean {
-    // `exchanges` does not contain pipelined requests that are older than the lifecycle, but Node's parser shows the
-    // newest of them.
+    // `exchanges` does not contain a pipelined request that is older than the lifecycle, but Node's parser shows the
+    // newest request of a connection.
     return this.#exchanges[this.#exchanges.length - 1] === exchange && isNewestRequest(this.#socket, exchange.request);
   }
 
@@ -251,15 +259,16 @@ export class Connection {
     this.#closeBy = by;
   }
 
-  /** beginSilence makes the connection count as silent from now on, whatever arrived before. */
+  /** beginSilence makes the connection count as silent from now on, even if bytes have just arrived. */
   beginSilence(now: number): void {
     this.#quietSince = now;
     this.#bytesRead = this.#socket.bytesRead;
   }
 
   /**
-   * `hear()` updates `quietSince` if bytes of a request have arrived. The shutdown calls `hear()` repeatedly. Line ends
-   * before an HTTP/1.1 request line do not update `quietSince`, because a server ignores them (RFC 9112 section 2.2).
+   * `hear()` updates `quietSince` if bytes of a request have arrived on the connection. The drain calls `hear()`
+   * repeatedly. Line ends before an HTTP/1.1 request line do not count, because a server ignores them (RFC 9112 section
+   * 2.2).
    */
   hear(now: number): void {
     const { bytesRead } = this.#socket;
@@ -269,30 +278,28 @@ export class Connection {
   }
 
   /**
-   * announceClose is called when a response with `Connection: close` has been sent. Later requests on the connection
-   * are not executed.
+   * announceClose is called when the server has sent a response with `Connection: close`. The server does not execute
+   * later requests on this connection.
    */
   announceClose(): void {
     this.enter(closeAnnounced);
-    // Node would destroy the socket after the response. If a byte is still unread then, the kernel sends a reset,
-    // which can destroy the response on its way. So send a FIN instead.
+    // After the response, Node would destroy the socket. If a byte is still unread then, the kernel sends a reset,
+    // which can destroy the response before the client has read it. So send a FIN instead.
     this.#socket.destroySoon = () => {
       sendFin(this.#socket);
     };
   }
 
   /**
-   * `look()` continues to end an HTTP/2 session or an upgraded socket. The shutdown calls it repeatedly. `isDraining`
-   * is false during the shutdown delay.
+   * `look()` continues to end an HTTP/2 session or an upgraded socket. The drain calls it repeatedly. `isDraining` is
+   * false during the shutdown delay.
    */
   look(now: number, isDraining: boolean): void {
     this.session?.look(now, isDraining);
     this.upgraded?.look();
   }
 
-  /**
-   * `end()` tells the client that the connection ends, after all pending bytes: with a FIN, a GOAWAY, or a close frame.
-   */
+  /** `end()` ends the connection after all pending bytes: with a FIN, a GOAWAY, or the close frame of a WebSocket. */
   end(): void {
     const { spoken } = this;
     const isFirst = this.enter(closeAnnounced);
@@ -329,8 +336,8 @@ export class Connection {
   }
 
   /**
-   * isStale tells whether the peer has not reacted for `patience` milliseconds since all responses and the FIN were
-   * sent. A peer that still sends a body is not stale, because it may read the response only after the body.
+   * isStale tells whether the peer has not reacted for `patience` milliseconds since the server has sent all responses
+   * and the FIN. A peer that still sends a body is not stale, because it may read the response only after the body.
    */
   isStale(now: number, patience: number): boolean {
     const { upgraded } = this;
@@ -341,8 +348,8 @@ export class Connection {
   }
 
   /**
-   * restartPeerWait restarts the `patience` of `isStale`, because the peer has not acknowledged all bytes yet. It is
-   * called when no request is in flight.
+   * restartPeerWait makes the wait of `isStale` begin again, because the peer has not acknowledged all bytes yet. It is
+   * called only when no request is in flight on the connection.
    */
   restartPeerWait(): void {
     this.#allSentAt = undefined;

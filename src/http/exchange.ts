@@ -1,5 +1,5 @@
-// An exchange: one counted request with its response, from the arrival of the request until the response has ended. The
-// exchange is the only object with the state of the request.
+// An exchange: one counted request with its response, from the arrival of the request until the response has ended.
+// Only the exchange contains the state of the request.
 import type { EventEmitter } from 'node:events';
 import type { Writable } from 'node:stream';
 import type { HttpRequest, HttpResponse } from '../message.ts';
@@ -11,11 +11,11 @@ import type { Connection } from './connection.ts';
  */
 export const longestBodyAfterResponse = 1_000;
 
-/** Ending is how the drain ends one long-running request. */
+/** Ending contains the functions with which the drain ends one long-running request. */
 export interface Ending {
   /**
-   * `begin()` begins to end the request. `retry` is the time after which an event stream's client reconnects, in
-   * milliseconds. If `retry` is undefined, the stream sends no reconnection time.
+   * `begin()` begins to end the request. `retry` is the time in milliseconds after which the client of an event stream
+   * reconnects. If `retry` is undefined, lameduck sends no reconnection time.
    */
   begin(retry: number | undefined): void;
   /** `end()` closes a request that is still open. The drain calls it repeatedly until the request has ended. */
@@ -25,16 +25,16 @@ export interface Ending {
 }
 
 /**
- * State is the state of an exchange. Only InFlight changes it. In the state `noted`, the request is not counted yet,
- * and only Node refers to its response.
+ * State is the state of an exchange (a request with its response). Only InFlight changes it. In the state `noted`, the
+ * request is not counted yet, and only Node refers to its response.
  */
 export type State =
   | { readonly is: 'noted' }
   /** `serving`: the program responds, and the drain waits for the response. */
   | { readonly is: 'serving' }
   /**
-   * `ours`: lameduck itself responds, to a probe or in place of the handler. The drain does not wait for the response
-   * (P-078).
+   * `ours`: lameduck itself sends the response, to a probe or in place of the handler. The drain does not wait for this
+   * response (P-078).
    */
   | { readonly is: 'ours' }
   /** `long-running`: the request stays open until the drain ends it. */
@@ -55,9 +55,11 @@ export interface Exchange {
   state: State;
   readonly request: HttpRequest;
   readonly arrivedAt: number;
-  /** isWhole tells whether the whole response has been passed to the kernel. */
+  /** isWhole tells whether the kernel has accepted all bytes of the response. */
   readonly isWhole: boolean;
-  /** `head` contains the response headers that have been sent, one per line. It is empty before they are sent. */
+  /**
+   * `head` contains the response headers that have been sent, one per line. It is empty before the headers are sent.
+   */
   readonly head: string;
   /** onEnd calls `callback` when the response or the upgraded connection has ended, complete or not. */
   onEnd(callback: () => void): void;
@@ -88,7 +90,7 @@ export interface HttpExchange extends Exchange {
   cancelTimeout: (() => void) | undefined;
   /** hasEnded tells whether the response has ended, even if the program has removed the listeners that report it. */
   readonly hasEnded: boolean;
-  /** isOut tells whether the complete response has been sent, or the client has disconnected. */
+  /** isOut tells whether the server has sent the complete response, or the client has disconnected. */
   readonly isOut: boolean;
   /** isAborted tells whether this process, not the client, ended the response before it was complete. */
   readonly isAborted: boolean;
@@ -96,10 +98,13 @@ export interface HttpExchange extends Exchange {
   readonly writable: Writable;
   /** onEnd calls `callback` when the response has ended, complete or not. `this` is then the response. */
   onEnd(callback: (this: HttpResponse) => void): void;
-  /** onHead calls `callback` when the headers have been sent. Only the first call has an effect. */
+  /**
+   * onHead calls `callback` when the headers of the response have been sent. Only the first call of onHead has an
+   * effect.
+   */
   onHead(callback: (exchange: HttpExchange) => void): void;
   /**
-   * beginShutdown is called when the shutdown has begun. Later, the response may tell the client to close the
+   * beginShutdown is called when the shutdown has begun. From then on, the response may tell the client to close the
    * connection. `now` returns the current time.
    */
   beginShutdown(now: () => number): void;
@@ -114,21 +119,21 @@ export interface HttpExchange extends Exchange {
    * That function returns true if the client still waits for the response.
    */
   hold(): () => boolean;
-  /** `refuse()` answers the request with lameduck's 429. The connection ends after it. */
+  /** `refuse()` answers the request with lameduck's 429. The connection ends after this response. */
   refuse(): void;
   /**
-   * breakOff truncates the response, so that the client sees an error and does not mistake the received part for the
+   * breakOff truncates the response. The client then sees an error, and does not mistake the received part for the
    * complete response.
    */
   breakOff(): void;
   /**
-   * takeOver prepares the response, so that lameduck can write it in place of the handler. It returns the objects to
+   * takeOver prepares the response so that lameduck can write it in place of the handler. It returns the objects to
    * which the handler may still write.
    */
   takeOver(): readonly EventEmitter[];
   /**
-   * stopReading stops reading a request body that continues after the complete response. It returns false if it must be
-   * called again later.
+   * stopReading stops reading a request body that the client still sends after the complete response. It returns false
+   * if it must be called again later.
    */
   stopReading(): boolean;
 }

@@ -12,49 +12,53 @@ import { isHttp2, isSecure, take, type Server } from './server.ts';
 import { visitEach } from './visit-each.ts';
 
 /**
- * ServerEvents are the methods that the replaced `emit` calls. A method that returns true has handled the event, and
- * the program does not receive it.
+ * ServerEvents are the methods that lameduck's replacement of `emit` calls. If a method returns true, it has handled
+ * the event, and the program does not receive the event.
  */
 export interface ServerEvents {
   onListening(server: Server): void;
-  /** onClose is called when the listener is closed and no connection is open. */
+  /** onClose is called when the listener of a server has closed and no connection is open. */
   onClose(server: Server): boolean;
   /** onConnection is called for a new TCP connection of a server without TLS. */
   onConnection(socket: Socket): void;
   /** onHandshake is called for a new TCP connection of a TLS server, before the TLS handshake. */
   onHandshake(socket: Socket): void;
   onSecureConnection(socket: Socket): void;
-  /** onOlderConnection is called for each connection of HTTP/1.1 that was accepted before `emit` was replaced. */
+  /**
+   * onOlderConnection is called for each HTTP/1.1 connection that the server accepted before lameduck replaced its
+   * `emit`.
+   */
   onOlderConnection(socket: Socket): void;
   /**
-   * onRequest is called for each HTTP/1.1 request. It returns true if the program must not receive the request now. A
-   * held request reaches the program later: onRequest then calls `proceed` with `event`.
+   * onRequest is called for each HTTP/1.1 request. It returns true if the program must not receive the request now. If
+   * lameduck delays the request, onRequest later calls `proceed` with `event`, and the program receives the request.
    */
   onRequest(request: IncomingMessage, response: ServerResponse, event: string, proceed: Proceed): boolean;
   onUpgrade(request: IncomingMessage, socket: Duplex): boolean;
   onSession(session: ServerHttp2Session): void;
   /**
-   * onStream is called for each HTTP/2 request. It returns true if the program must not receive the request now. A
-   * held request reaches the program later: onStream then calls `proceed`.
+   * onStream is called for each HTTP/2 request. It returns true if the program must not receive the request now. If
+   * lameduck delays the request, onStream later calls `proceed`, and the program receives the request.
    */
   onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, proceed: () => void): boolean;
   /**
-   * onThrow is called with the first argument of an event if the program's listener has thrown. If the audit log is
-   * off, onThrow is undefined.
+   * If the program's listener for an event throws, onThrow is called with the first argument of the event. If the audit
+   * log is off, onThrow is undefined.
    */
   readonly onThrow?: ((subject: object) => void) | undefined;
   /**
-   * onFailure is called if the program has changed the socket of an earlier connection, so that lameduck cannot record
-   * the connection.
+   * onFailure is called if lameduck cannot record a connection that is older than its lifecycle, because the program
+   * has changed the socket.
    */
   readonly onFailure: (error: unknown) => void;
   /**
-   * signOfLife is called first for each event, as a sign that the event loop is running. If nothing watches the event
-   * loop, signOfLife is undefined.
+   * signOfLife is called for each event, before all other methods. The event shows that the event loop is running. If
+   * nothing watches the event loop, signOfLife is undefined.
    */
   readonly signOfLife?: (() => void) | undefined;
   /**
-   * onCompatible is called with the request and response that node:http2's compatibility API has created for a stream.
+   * onCompatible is called with the request and response objects that node:http2's compatibility API has created for a
+   * stream.
    */
   onCompatible(request: object, response: object): void;
 }
@@ -75,7 +79,8 @@ function interceptorOf(server: Server, events: ServerEvents, original: () => Emi
   const send: Proceed = (event, ...args) => original().call(server, continued(server, event, args), ...args);
   const proceed = onThrow === undefined ? send : watched(send, onThrow);
 
-  // Nearly every event is a request. Spreading its arguments would cost more time than all other code here.
+  // Nearly every event of a server is a request. Passing its arguments by spreading would cost more time than all other
+  // code here.
   const emitRequest = (request: IncomingMessage, response: ServerResponse): boolean =>
     events.onRequest(request, response, 'request', proceed) || original().call(server, 'request', request, response);
 
@@ -132,8 +137,8 @@ function handleRare(
   }
 }
 
-// Passes an event on, and reports if a listener throws. `finally` is used because after a `catch` that throws again,
-// Node would print a line of this file instead of the program's line.
+// Passes an event to the program's listeners, and reports if a listener throws. It uses `finally`. After a `catch` that
+// throws the error again, Node would print a line of this file instead of the program's line.
 function watched(send: Proceed, onThrow: (subject: object) => void): Proceed {
   return (event, ...args) => {
     let hasReturned = false;
@@ -147,7 +152,8 @@ function watched(send: Proceed, onThrow: (subject: object) => void): Proceed {
   };
 }
 
-// Creates records of the connections that were accepted before `emit` was replaced, and of their requests (P-053).
+// Creates records of the connections that the server accepted before lameduck replaced its `emit`, and of the requests
+// on them (P-053).
 function passOlder(server: Server, events: ServerEvents): void {
   visitEach(connectionsOf(server), events.onOlderConnection.bind(events), events.onFailure);
   visitEach(sessionsOf(server), events.onSession.bind(events), events.onFailure);

@@ -15,7 +15,7 @@ export type Http1Server = HttpServer | HttpsServer;
 const takenKey = Symbol.for('lameduck.servers/v1');
 
 // Returns the set of servers that have a lifecycle. All copies of this package in the process share the set, because
-// two lifecycles on one server would wait for each other.
+// two lifecycles of one server would wait for each other.
 function taken(): WeakSet<object> {
   const shared = globalThis as unknown as Record<symbol, WeakSet<object> | undefined>;
   return (shared[takenKey] ??= new WeakSet());
@@ -72,7 +72,7 @@ function isHttps(server: unknown): server is HttpsServer {
 }
 
 /**
- * isHttp2 tells whether a server is of node:http2. It does not use `instanceof`, because that requires loading
+ * isHttp2 tells whether a server is a server of node:http2. It does not use `instanceof`, which would require loading
  * node:http2.
  */
 export function isHttp2(server: unknown): server is Http2Server | Http2SecureServer {
@@ -83,7 +83,7 @@ function hasMethod(server: unknown, name: string): boolean {
   return server instanceof NetServer && typeof (server as unknown as Record<string, unknown>)[name] === 'function';
 }
 
-/** portOf returns the TCP port on which a server listens, or NaN. */
+/** portOf returns the TCP port on which a server listens, or NaN if it listens on no TCP port. */
 export function portOf(server: Server): number {
   const address = server.address();
   return address === null || typeof address === 'string' ? NaN : address.port;

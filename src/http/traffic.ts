@@ -1,4 +1,4 @@
-// All connections of all servers of one lifecycle, from accept to close.
+// All connections of all servers of one lifecycle, from their accept until they have closed.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import { Socket } from 'node:net';
@@ -23,8 +23,8 @@ import { describeUnfinished } from './in-flight/unfinished.ts';
 import { takeUpgrade } from './upgraded/upgrade.ts';
 import { visitEach } from './visit-each.ts';
 
-// If there are at least this many connections, Traffic checks from time to time for connections that have ended without
-// an event.
+// If there are at least this many connections, Traffic sometimes checks for connections that have ended without an
+// event.
 const fewestToLookAt = 100;
 
 /**
@@ -34,8 +34,8 @@ const fewestToLookAt = 100;
 export interface CloseWindow {
   readonly since: number;
   /**
-   * window is the length of the period in milliseconds, which begins at `since`. With 0, every connection gets the time
-   * `since`.
+   * window is the length of the period in milliseconds. The period begins at `since`. With 0, every connection gets the
+   * time `since`.
    */
   readonly window: number;
 }
@@ -47,14 +47,17 @@ export interface TrafficOptions
     Pick<SessionOptions, 'goawayChance'> {
   /** signOfLife is called for each event of a server. If nothing watches the event loop, signOfLife is undefined. */
   readonly signOfLife?: ServerEvents['signOfLife'];
-  /** refusesLate tells whether to refuse every request on a connection that is accepted now (A-122). */
+  /** refusesLate tells whether lameduck must refuse every request on a connection that is accepted now (A-122). */
   readonly refusesLate: () => boolean;
   readonly onListening: (server: Server) => void;
   /** onClose returns true if the program must not receive the event `close` of a server yet. */
   readonly onClose: (server: Server) => boolean;
 }
 
-/** Traffic contains the records of all connections. Admission decides on their requests, and the drain ends them. */
+/**
+ * Traffic contains lameduck's records of all connections. Admission decides what happens to their requests, and the
+ * drain ends the connections.
+ */
 export class Traffic implements ServerEvents, Records, Ended {
   readonly connections = new Set<Connection>();
   readonly own = new OwnConnections();
@@ -70,9 +73,14 @@ export class Traffic implements ServerEvents, Records, Ended {
   readonly #options: TrafficOptions;
   readonly #clock: Clock;
   readonly #admission: Admission;
-  /** #closeWindow is undefined before the shutdown begins. Each later connection draws its time from this period. */
+  /**
+   * #closeWindow is the period in which each connection gets its random close time. It is undefined before the shutdown
+   * begins.
+   */
   #closeWindow: CloseWindow | undefined;
-  /** #lookAt is the number of connections at which Traffic next checks for ended connections. */
+  /**
+   * #lookAt is the number of connections at which Traffic next checks for connections that have ended without an event.
+   */
   #lookAt = fewestToLookAt;
 
   constructor(options: TrafficOptions) {
@@ -101,8 +109,8 @@ export class Traffic implements ServerEvents, Records, Ended {
 
   /**
    * beginShutdown begins the shutdown for all open connections and for all later connections. Each connection gets a
-   * random time, after which its responses tell the client to close. It resolves when the event streams among the
-   * requests in flight have been recognized.
+   * random time, after which its responses tell the client to close the connection. The promise resolves when the event
+   * streams among the requests in flight have been recognized.
    */
   beginShutdown(closeWindow: CloseWindow): Promise<void> {
     this.#closeWindow = closeWindow;
@@ -135,7 +143,7 @@ export class Traffic implements ServerEvents, Records, Ended {
     this.#track(socket, handshake);
   }
 
-  // Attaches the record of the TCP socket to the TLS socket.
+  // After the TLS handshake, moves the record of the connection from the TCP socket to the TLS socket.
   onSecureConnection(socket: Socket): void {
     const connection = connectionOf(tcpSocketOf(socket));
     if (connection === undefined) {
@@ -156,8 +164,8 @@ export class Traffic implements ServerEvents, Records, Ended {
 
   onUpgrade(request: IncomingMessage, socket: Duplex): boolean {
     const connection = connectionOf(request.socket) ?? this.adopt(request.socket);
-    // Ignore an upgrade that was already seen. To listen on a second address, Fastify creates a second server, and
-    // emits the events of that server on the first server too.
+    // Ignore an upgrade that lameduck has already seen. To listen on a second address, Fastify creates a second server,
+    // and emits the events of that server on the first server too.
     if (connection === undefined || connection.upgraded !== undefined) return false;
     if (this.#admission.onUpgrade(connection)) return true;
     takeUpgrade(connection, request, socket, {
@@ -168,8 +176,8 @@ export class Traffic implements ServerEvents, Records, Ended {
     return false;
   }
 
-  // A session that began before lameduck replaced `emit` has no record yet. Its open streams are counted here, except
-  // `arriving`, which Admission counts (P-053).
+  // If an HTTP/2 session began before lameduck replaced `emit`, it has no record yet. Count its open streams here,
+  // except `arriving`, which Admission counts (P-053).
   onSession(session: ServerHttp2Session, arriving?: ServerHttp2Stream): Session {
     const socket = socketUnder(session);
     const connection = connectionOf(socket) ?? this.#track(socket, http);
@@ -186,7 +194,7 @@ export class Traffic implements ServerEvents, Records, Ended {
     connectionOf(socketOf(request))?.session?.noteCompatible(request, response);
   }
 
-  /** forget drops a connection and all its requests. */
+  /** forget drops the record of a connection, and stops counting all its requests. */
   forget(connection: Connection): void {
     connection.enter({ is: 'closed' });
     this.requests.releaseAll(connection);
@@ -195,8 +203,9 @@ export class Traffic implements ServerEvents, Records, Ended {
   }
 
   /**
-   * forgetIfEnded drops a connection that has closed, and responses that have ended. Node reports both with `close`,
-   * but a program can remove the listeners. A socket that is sent to another process emits no event.
+   * forgetIfEnded drops the record of a connection that has closed, and stops counting responses that have ended. Node
+   * reports both with the event `close`, but a program can remove the listeners. A socket that is sent to another
+   * process emits no event.
    */
   forgetIfEnded(connection: Connection): void {
     if (connection.isGone) this.forget(connection);
@@ -216,16 +225,17 @@ export class Traffic implements ServerEvents, Records, Ended {
   }
 
   /**
-   * adopt creates the record of a socket. It returns undefined if the socket is not real. A test has then injected its
-   * request in the process, and the drain does not wait for the request.
+   * adopt creates the record of the connection to which a socket belongs. If the socket is not real, it returns
+   * undefined. In this case, a test has injected its request in the process, and the drain does not wait for the
+   * request.
    */
   adopt(socket: unknown): Connection | undefined {
     return socket instanceof Socket ? this.#track(socket, http) : undefined;
   }
 
   #track(socket: Socket, spoken: Spoken): Connection {
-    // A program may remove the `close` listeners of its sockets. Without this check, each such socket would leak a
-    // record.
+    // Check for connections that have ended without an event, because a program may remove the `close` listeners of its
+    // sockets. Without this check, the record of each such connection would stay in memory.
     if (this.connections.size >= this.#lookAt) {
       this.forgetEnded();
       this.#lookAt = Math.max(fewestToLookAt, 2 * this.connections.size);
@@ -237,7 +247,7 @@ export class Traffic implements ServerEvents, Records, Ended {
     return connection;
   }
 
-  // Chooses the random close time of a connection, once. With different times, the clients do not all disconnect
+  // Chooses the random close time of a connection, once. Because the times differ, the clients do not all disconnect
   // together.
   #draw(connection: Connection, { since, window }: CloseWindow): void {
     connection.setCloseTimes(since + this.#options.random() * window, since + window);
@@ -247,8 +257,8 @@ export class Traffic implements ServerEvents, Records, Ended {
     return this.#options.refusesLate() && !this.own.has(socket);
   }
 
-  // Forgets a connection when its socket closes. The TCP socket below a TLS socket may close first, but the requests
-  // belong to the TLS socket.
+  // Drops the record of a connection when its socket closes. The TCP socket below a TLS socket may close first, but the
+  // requests belong to the TLS socket.
   #watch(connection: Connection): void {
     const { socket } = connection;
     socket.on('close', () => {
@@ -256,7 +266,7 @@ export class Traffic implements ServerEvents, Records, Ended {
     });
   }
 
-  /** onEnd releases a request whose response has ended. */
+  /** onEnd stops counting a request whose response has ended. */
   onEnd(exchange: HttpExchange): void {
     if (!this.requests.release(exchange) || this.#closeWindow === undefined) return;
     exchange.connection.beginSilence(this.#clock.now());

@@ -19,9 +19,9 @@ import { answerProbe } from './probe.ts';
 export interface AdmissionOptions {
   readonly clock: Clock;
   /**
-   * `answer()` returns the answer to a request for an endpoint of lameduck. It returns undefined for any other request,
-   * and lameduck then treats the request as the program's. The drain neither rejects nor waits for a request for an
-   * endpoint (P-078).
+   * `answer()` returns the response to a request for an endpoint of lameduck, such as /readyz. It returns undefined for
+   * any other request, and lameduck then treats the request as the program's. The drain neither rejects nor waits for a
+   * request for an endpoint of lameduck (P-078).
    */
   readonly answer: (url: string, method: string) => Answer | Promise<Answer> | undefined;
   readonly limits: OverloadLimits;
@@ -30,36 +30,45 @@ export interface AdmissionOptions {
 }
 
 /**
- * Records creates records of connections that were accepted before lameduck replaced the server's `emit`. lameduck
- * detects such a connection only at its first request (P-053).
+ * Records creates lameduck's records of connections that were accepted before lameduck replaced the server's `emit`.
+ * lameduck detects such a connection only at its first request (P-053).
  */
 export interface Records {
   /**
-   * `adopt()` returns the record of the connection to which a socket belongs. It returns undefined if the socket is not
-   * real, because a test has injected the request in the process (P-031).
+   * `adopt()` returns the record of the connection to which a socket belongs. If a test has injected the request in the
+   * process, the socket is not real, and adopt returns undefined (P-031).
    */
   adopt(socket: unknown): Connection | undefined;
-  /** onSession returns the record of a session. `arriving` is the stream by which lameduck has found the session. */
+  /**
+   * onSession returns lameduck's record of an HTTP/2 session. `arriving` is the stream by which lameduck has found the
+   * session.
+   */
   onSession(session: ServerHttp2Session, arriving: ServerHttp2Stream): Session;
 }
 
 type Decision = 'answered' | 'held' | 'passed on';
 
 /**
- * Admission decides what happens to each request. It checks these cases in order: drop the request, answer a probe,
- * hold the request, refuse it, reject it. If no case applies, the program gets the request. `refuse` is for the
- * shutdown, and `reject` for the overload limits. Only the first case depends on the protocol: `onRequest` and
+ * Admission decides what happens to each request. It checks these cases in order:
+ *
+ * - drop the request
+ * - answer a probe
+ * - hold (delay) the request
+ * - refuse the request because of the shutdown
+ * - reject the request because of an overload limit
+ *
+ * If no case applies, the program gets the request. Only the first case depends on the protocol. `onRequest` and
  * `onStream` check it, and then call `#decide`.
  */
 export class Admission {
   /**
-   * `hold` delays all requests except probes while the listener closes, because a client that waits for a response
-   * opens no new connection.
+   * While the listener closes, `hold` delays all requests except probes. A client that waits for a response opens no
+   * new connection.
    */
   readonly hold = new Hold();
   /**
-   * `#overload` applies the overload limits. It is undefined if no limit is set, so that requests cost no additional
-   * time.
+   * `#overload` applies the overload limits to each request. It is undefined if no limit is set, so that requests cost
+   * no additional time.
    */
   readonly #overload: Overload | undefined;
   readonly #options: AdmissionOptions;
@@ -74,13 +83,13 @@ export class Admission {
   }
 
   /**
-   * onRequest decides on an HTTP/1.1 request. It returns true if lameduck answers or holds the request, and false if
-   * the program must get it now.
+   * onRequest decides what happens to an HTTP/1.1 request. It returns true if lameduck answers or delays the request.
+   * It returns false if the program must get the request now.
    */
   onRequest(request: IncomingMessage, response: ServerResponse, event: string, proceed: Proceed): boolean {
     const connection = connectionOf(request.socket) ?? this.#records.adopt(request.socket);
     // The program may emit the same request again as another event, even after the client has disconnected. lameduck
-    // has already decided about this request.
+    // has already decided what happens to this request.
     if (connection?.exchangeOf(response) !== undefined) return false;
     if (connection?.isClosing === true) {
       request.resume();
@@ -101,14 +110,15 @@ export class Admission {
   }
 
   /**
-   * onStream decides on an HTTP/2 request. It returns true if lameduck answers or holds the request, and false if the
-   * program must get the stream now.
+   * onStream decides what happens to an HTTP/2 request. It returns true if lameduck answers or delays the request. It
+   * returns false if the program must get the stream now.
    */
   onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, proceed: () => void): boolean {
     const session = stream.session as ServerHttp2Session | undefined;
-    // The client has already cancelled the stream. No response is possible, and many handlers would throw.
+    // The client has already cancelled the stream. No response is possible, and many handlers would throw, so the
+    // program does not get the stream.
     if (session === undefined) {
-      // The cancelled stream may still emit an error, and no other listener handles the error.
+      // The cancelled stream may still emit an error. Without a listener, the error would end the process.
       stream.on('error', () => undefined);
       return true;
     }
@@ -125,8 +135,8 @@ export class Admission {
   }
 
   /**
-   * onUpgrade decides on an upgrade. It returns true if lameduck has refused the upgrade, and false if the program must
-   * get the socket.
+   * onUpgrade decides what happens to an upgrade. It returns true if lameduck has refused the upgrade. It returns false
+   * if the program must get the socket.
    */
   onUpgrade(connection: Connection): boolean {
     const { socket, isClosing } = connection;
@@ -148,7 +158,7 @@ export class Admission {
     return this.#decideUnheld(exchange);
   }
 
-  // Checks the cases after `hold`: refuse, reject, or pass the request to the program. For a held request, this
+  // Checks the last cases: refuse the request, reject it, or pass it to the program. For a delayed request, this
   // function is called when lameduck continues the request.
   #decideUnheld(exchange: HttpExchange): Decision {
     if (exchange.connection.isLate) {
@@ -167,7 +177,7 @@ export class Admission {
   #holdBack(exchange: HttpExchange, proceed: () => void): void {
     const isAwaited = exchange.hold();
     const goOn = (): void => {
-      // If the client has disconnected while the request was held, the program must not execute the request.
+      // If the client has disconnected while its request was delayed, the program must not execute the request.
       if (isAwaited() && this.#decideUnheld(exchange) === 'passed on') proceed();
     };
     // Continue the request when its connection no longer holds it and the listener has closed.

@@ -1,5 +1,5 @@
-// Overload limits: rejects requests above a limit, and answers requests that take too long. Without settings there is
-// no limit.
+// Overload limits. If a request exceeds a limit on requests in flight, lameduck rejects it. If a request takes too
+// long, lameduck answers it. Without settings, there is no limit.
 import type { Clock } from '../../clock.ts';
 import { parseDuration } from '../../settings/duration.ts';
 import { closingAnswer } from '../http1/close-header.ts';
@@ -17,8 +17,8 @@ export interface OverloadLimits {
 }
 
 /**
- * Load counts the requests in flight, whose number is compared with `maxRequestsInflight`. It also counts the rejected
- * requests.
+ * Load counts the requests in flight, whose number is compared with `maxRequestsInflight`. It also counts the requests
+ * that a limit has rejected.
  */
 export interface Load {
   /**
@@ -40,14 +40,14 @@ export function isLimited({ requestTimeout, maxRequestsInflight }: OverloadLimit
 }
 
 /**
- * createOverload returns an Overload that applies the given limits. It returns undefined if no limit is set, so that
+ * createOverload returns an Overload that applies the given limits. If no limit is set, it returns undefined, so that
  * requests cost no additional time.
  */
 export function createOverload(clock: Clock, limits: OverloadLimits, load: Load): Overload | undefined {
   return isLimited(limits) ? new Overload(clock, limits, load) : undefined;
 }
 
-/** Overload applies the overload limits to requests. Long-running requests are not limited. */
+/** Overload applies the overload limits to requests. Long-running requests have no limit. */
 export class Overload {
   readonly #clock: Clock;
   readonly #limits: OverloadLimits;
@@ -60,8 +60,8 @@ export class Overload {
   }
 
   /**
-   * `rejects()` returns true if a request is above the limit, and answers it with 429. For every other request it
-   * starts the timer of `requestTimeout` and returns false (A-174).
+   * `rejects()` checks a new request. If there are already too many requests in flight, it answers the request with 429
+   * and returns true. Otherwise, it starts the timer of `requestTimeout` and returns false (A-174).
    */
   rejects(exchange: HttpExchange): boolean {
     if (this.#load.isLongRunning(exchange)) return false;
@@ -80,14 +80,14 @@ export class Overload {
     return false;
   }
 
-  // Tells whether the response has ended, so that no 504 must be sent. It is called before and after the abort,
-  // because a listener of the AbortSignal may answer the request.
+  // Tells whether the response to a request has ended, so that no 504 must be sent. It is called before and after the
+  // abort of the request's AbortSignal, because a listener of that signal may answer the request.
   #isAnswered({ response }: HttpExchange): boolean {
     return response.writableEnded;
   }
 
   // Answers a request that takes too long. The handler is not stopped (A-173). If the handler has begun its response,
-  // the response is truncated. The client then sees that the response is not complete (A-172).
+  // the response is truncated, so that the client sees that it is not complete (A-172).
   #timeOut(exchange: HttpExchange): void {
     if (this.#isAnswered(exchange) || this.#load.isLongRunning(exchange)) return;
     abortRequest(exchange.request, 'the time limit of the request was exceeded');
@@ -101,8 +101,8 @@ export class Overload {
     this.#stopReading(exchange);
   }
 
-  // Stops reading a request body after lameduck has responded. Otherwise an HTTP/2 request would count as in flight for
-  // as long as the client sends its body.
+  // Stops reading the body of a request that lameduck has answered. Otherwise an HTTP/2 request would count as in
+  // flight for as long as the client sends its body.
   #stopReading(exchange: HttpExchange): void {
     if (exchange.stopReading()) return;
     exchange.cancelTimeout = this.#clock.after(longestBodyAfterResponse, () => {

@@ -1,13 +1,13 @@
-// Waits until the peers have acknowledged every byte. In a pod, the network interface is removed with the process, and
-// bytes that the kernel has not delivered are lost. A FIN of the peer is no acknowledgement, because a client that
-// half-closes sends its FIN first.
+// Waits until the peers have acknowledged every byte that the server has sent. In a pod, the network interface is
+// removed with the process, and bytes that the kernel has not delivered are lost. A FIN of the peer is no
+// acknowledgement, because a client that half-closes sends its FIN first.
 import type { Clock } from '../../clock.ts';
 import type { Connection } from '../connection.ts';
 import type { ReadSocketTable } from './read-socket-table.ts';
 import type { SocketRow } from './socket-table.ts';
 
-// The number of unanswered retransmissions after which a peer counts as gone. With a short round trip, four
-// retransmissions take three seconds.
+// After this number of unanswered retransmissions, a peer counts as gone. With a short round trip, four retransmissions
+// take three seconds.
 const mostUnanswered = 4;
 
 interface Ports {
@@ -16,15 +16,15 @@ interface Ports {
 }
 
 /**
- * Acknowledgement checks the send queues of sockets. In these queues, the kernel keeps sent bytes until the peer has
- * acknowledged them.
+ * Acknowledgement checks the kernel's send queues of sockets. In a send queue, the kernel keeps sent bytes until the
+ * peer has acknowledged them.
  */
 export class Acknowledgement {
   /** took is the duration of the last call of `look`, in milliseconds. */
   took = 0;
   readonly #read: ReadSocketTable;
   readonly #clock: Clock;
-  /** #awaited contains the port pairs of the sockets that the drain waits for. */
+  /** #awaited contains the port pairs of the sockets whose acknowledgements the drain waits for. */
   readonly #awaited = new Set<number>();
   readonly #abandoned = new Set<number>();
   #rows: readonly SocketRow[] = [];
@@ -40,8 +40,8 @@ export class Acknowledgement {
   }
 
   /**
-   * missing reads the kernel's table of sockets. It returns the connections whose peers have not acknowledged all
-   * bytes, or the FIN.
+   * missing returns the connections whose peers have not acknowledged all bytes, or the FIN. It reads the kernel's
+   * table of sockets.
    */
   async missing(connections: readonly Connection[]): Promise<ReadonlySet<Connection>> {
     await this.look();
@@ -50,8 +50,9 @@ export class Acknowledgement {
   }
 
   /**
-   * begin chooses the sockets to wait for: the connections, and the sockets on `ports` that no process owns any more.
-   * Sockets that appear later are ignored, because another process may listen on the same port by then.
+   * begin chooses the sockets to wait for. These are the sockets of the connections, and the sockets on `ports` that no
+   * process owns any more. Sockets that appear later are ignored, because another process may listen on the same port
+   * by then.
    */
   async begin(connections: Iterable<Connection>, ports: ReadonlySet<number>): Promise<void> {
     for (const { socket } of connections) this.#awaited.add(pairOf(socket));
@@ -75,8 +76,8 @@ export class Acknowledgement {
 }
 
 // Identifies a socket by its two ports. The addresses are left out, because one address can be written in several ways.
-// The ports of a Unix socket are NaN, which matches no row. The same holds for a socket that the program has changed so
-// that reading its ports throws: the drain still waits for all other sockets.
+// The ports of a Unix socket are NaN, which matches no row. If the program has changed a socket so that reading its
+// ports throws, they are NaN too. The drain then does not wait for this socket.
 function pairOf(ports: Ports): number {
   try {
     const { localPort = NaN, remotePort = NaN } = ports;

@@ -1,4 +1,5 @@
-// The drain: closes all connections before the deadline, and detects when no request is in flight and none can arrive.
+// The drain: closes all connections before the deadline, and detects when no request is in flight and no new request
+// can arrive.
 import { type Clock, startImmediate, wait, withTimeout } from '../../clock.ts';
 import type { Deadline } from '../../deadline.ts';
 import { lowestDrainRate } from '../../settings/drain-rate.ts';
@@ -14,38 +15,40 @@ import type { Traffic } from '../traffic.ts';
 import { visitEach } from '../visit-each.ts';
 
 /**
- * silenceBeforeClose is how long a connection must be silent before the drain closes it, in milliseconds. A request
- * that is already on its way is then still served.
+ * silenceBeforeClose is how long a connection must be silent before the drain closes it, in milliseconds. If the client
+ * has already sent a request, the request thus arrives in time and is served.
  */
 export const silenceBeforeClose = 1_000;
 
-// How long the peer may take to answer the server's FIN, in milliseconds, before the socket is destroyed (P-006).
+// How long the peer may take to answer the server's FIN, in milliseconds. After that, the drain destroys the socket
+// (P-006).
 const patience = 1_000;
 
-// The longest wait for destroyed sockets to close, in milliseconds. The program may prevent them from closing.
+// How long to wait, in milliseconds, until destroyed sockets have closed. The program may prevent a socket from
+// closing.
 const longestClose = 100;
 
 const interval = 50;
 
-// The pause between two checks of all connections is at least `interval` milliseconds. It is also at least `factor`
-// times as long as the last check took, so that requests in flight get most of the processor time. The same holds for
-// two reads of the kernel's table of sockets.
+// The pause between two checks of all connections, and between two reads of the kernel's table of sockets. It is at
+// least `interval` milliseconds. It is also at least `factor` times as long as the last check took, so that requests in
+// flight get most of the processor time.
 const pace = { interval, factor: 10 };
 
-// The pause in a hurried drain. It is short, because a developer waits for at least two checks: the first sends the
-// FIN, and a later check destroys the socket.
+// The pause between two checks in development. It is short, because a developer waits for at least two checks: the
+// first sends the FIN, and a later check destroys the socket.
 const hurriedPace: typeof pace = { interval: 10, factor: 1 };
 
 /** DrainOptions depend on how the process was started. */
 export interface DrainOptions {
   /**
-   * isHurried makes the drain wait only for requests in flight, because a developer waits for the end of the process.
-   * The drain then does not wait for silence, for the rest of a request head, or for the FIN of a peer.
+   * isHurried makes the drain wait only for requests in flight, because in development a person waits for the end of
+   * the process. The drain then does not wait for silence, for the rest of a request head, or for the FIN of a peer.
    */
   readonly isHurried?: boolean | undefined;
   /**
    * readSocketTable reads from the kernel which sockets have unacknowledged bytes. If it is undefined, the drain does
-   * not wait for acknowledgements.
+   * not wait until peers have acknowledged their responses.
    */
   readonly readSocketTable?: ReadSocketTable | undefined;
 }
@@ -81,8 +84,8 @@ export class Drain {
   readonly #onFailure: (error: unknown) => void;
 
   /**
-   * `onFailure` is called with the error if ending a connection throws. That happens only if the program has changed
-   * the connection.
+   * If ending a connection throws, `onFailure` is called with the error. Ending a connection throws only if the program
+   * has changed the connection.
    */
   constructor(
     traffic: Traffic,
@@ -102,9 +105,9 @@ export class Drain {
     });
   }
 
-  /** startChecks begins to check the connections. It closes no silent connection yet. */
+  /** startChecks begins to check the connections at regular intervals. It does not close silent connections yet. */
   startChecks(servers: readonly Server[]): void {
-    // Read the ports now, because a server no longer reports its port when its listener has closed.
+    // Read the ports of the servers now, because a server does not report its port after its listener has closed.
     for (const server of servers) this.#ports.add(portOf(server));
     this.#traffic.onIdle = () => {
       if (this.#isIdle && this.#traffic.connections.size === 0) this.#noteProgress();
@@ -124,8 +127,8 @@ export class Drain {
   }
 
   /**
-   * `cut()` destroys the connections with unfinished requests, ends all others and resolves `drained` (P-023, P-025).
-   * It resolves when the handlers of the destroyed connections have been notified.
+   * `cut()` destroys the connections with unfinished requests, ends all other connections and resolves `drained`
+   * (P-023, P-025). It resolves when the handlers of the destroyed connections have been notified.
    */
   async cut(): Promise<void> {
     const unfinished: Connection[] = [];
@@ -147,8 +150,8 @@ export class Drain {
   }
 
   /**
-   * `empty()` resolves when all connections have closed and each peer has acknowledged the last byte. Peers of
-   * connections that closed earlier are included. It resolves at `by` at the latest.
+   * `empty()` resolves when all connections have closed and each peer has acknowledged the last byte. It also waits for
+   * peers of connections that closed earlier. It resolves at `by` at the latest.
    */
   async empty(by: Deadline): Promise<void> {
     const { connections } = this.#traffic;
@@ -175,7 +178,7 @@ export class Drain {
     });
   }
 
-  /** stopChecks ends the checks, so that the drain no longer keeps the process alive. */
+  /** stopChecks ends the regular checks of the connections, whose timer would keep the process alive. */
   stopChecks(): void {
     this.#isStopped = true;
     this.#cancel();
@@ -229,7 +232,7 @@ export class Drain {
     void this.#endStale(stale, now).catch(this.#onFailure);
   }
 
-  /** Updates a connection, and returns true if it is silent and can be closed now. */
+  /** Updates the state of a connection. Returns true if the connection is silent and can be closed now. */
   #look(connection: Connection, now: number): boolean {
     this.#traffic.forgetIfEnded(connection);
     if (connection.state.is === 'closed') return false;
@@ -239,11 +242,12 @@ export class Drain {
     return this.#canEnd(connection, now);
   }
 
-  // Destroys connections. Resolves when every socket has emitted `close`, and after at most 100 ms. If a listener of the
-  // program throws, a socket does not emit `close`.
+  // Destroys connections. Resolves when every socket has emitted `close`, or after 100 ms. A socket may emit no
+  // `close`, because a listener of the program has thrown.
   async #destroyAll(connections: readonly Connection[]): Promise<void> {
     const closed = connections.map((connection) => {
-      // Listen before destroying the connection: a TLS socket emits `close` at once when its TCP socket is reset.
+      // Listen for `close` before destroying the connection: a TLS socket emits `close` at once when its TCP socket is
+      // reset.
       const hasClosed = new Promise((resolve) => connection.socket.once('close', resolve));
       this.#destroy(connection);
       return hasClosed;
@@ -252,7 +256,7 @@ export class Drain {
     for (const connection of connections) this.#traffic.forget(connection);
   }
 
-  // Reports an error that was thrown while a connection was being ended. The drain then continues with the other
+  // Reports an error that was thrown while the drain ended a connection. The drain then continues with the other
   // connections. Such an error occurs only if the program has changed the connection.
   #giveUp(connection: Connection, error: unknown): void {
     this.#onFailure(error);
@@ -267,8 +271,9 @@ export class Drain {
     }
   }
 
-  // Destroys sockets whose peer no longer reacts. A socket with unacknowledged bytes stays open. Otherwise the kernel
-  // would answer further bytes of the peer with a reset, and the peer would lose what it has not read.
+  // Destroys sockets whose peer no longer reacts. If the peer has not acknowledged all bytes, the socket stays open.
+  // Otherwise the kernel would answer further bytes of the peer with a reset, and the peer would lose what it has not
+  // read.
   async #endStale(stale: readonly Connection[], now: number): Promise<void> {
     if (stale.length === 0 || now < this.#nextLookAt) return;
     this.#nextLookAt = Infinity;
@@ -312,8 +317,8 @@ export class Drain {
   }
 }
 
-// Returns how many idle connections to close in one check of all connections. The rate is limited, because the clients
-// reconnect to other pods (P-007).
+// Returns how many silent connections one check may close. The rate is limited, because the clients reconnect to other
+// pods (P-007).
 function perSweep(idles: number, milliseconds: number): number {
   const perSecond = idles / (Math.max(milliseconds, interval) / 1_000);
   return Math.ceil((Math.max(lowestDrainRate, perSecond) * interval) / 1_000);

@@ -1,10 +1,10 @@
-// Closes a listener without resetting the connections in its backlog.
+// Closes a listener without resetting connections that the server has not accepted yet.
 import { Server as NetServer } from 'node:net';
 import { type Clock, startImmediate, stopTimer, wait } from '../../clock.ts';
 import { checkingInterval } from '../../node-internals.ts';
 import type { Server } from '../server.ts';
 
-// How long the listener still accepts connections after lameduck has begun to hold requests, in milliseconds. Clients
+// How long the listener still accepts connections after lameduck has begun to delay requests, in milliseconds. Clients
 // that are connecting can finish in that time.
 const acceptWindow = 30;
 
@@ -12,21 +12,22 @@ const acceptWindow = 30;
 // connection.
 const longestWait = 1_000;
 
-// A connection that arrives during a turn of the event loop is accepted in the next turn. So the listener is closed
-// after a turn that took less than `quietTurn` milliseconds. If every turn takes longer for `waitForQuiet`
-// milliseconds, the listener is closed after any turn.
+// If a connection arrives during a turn of the event loop, Node accepts it in the next turn. A turn that takes less
+// than `quietTurn` milliseconds leaves little time for that, so the listener is closed after such a turn. If every turn
+// takes longer for `waitForQuiet` milliseconds, the listener is closed after any turn.
 const quietTurn = 1;
 const waitForQuiet = 200;
 
 /**
- * stopListening closes the listener and keeps its connections: `http.Server`'s own `close` would destroy idle
+ * stopListening closes the listener and keeps its connections. `http.Server`'s own `close` would destroy idle
  * connections (P-114). Closing a listener resets each connection that the kernel has completed and the server has not
- * accepted (P-018). So stopListening waits for a turn of the event loop without a new connection. The turn must also
- * be without a response, because a client may connect after a response. While requests are held, their clients open no
- * new connection.
+ * accepted (P-018). So stopListening waits for a turn of the event loop without a new connection. The turn must also be
+ * without a response, because a client may connect after a response. While lameduck delays requests, their clients open
+ * no new connection.
  *
- * `activity` counts connections and responses. stopListening resolves when the server no longer listens, or at once if
- * the server does not listen (P-054, P-055). If `cut` is aborted, the listener is closed at once.
+ * `activity` returns the number of connections and responses so far. stopListening resolves when the server no longer
+ * listens, or at once if the server does not listen (P-054, P-055). If `cut` is aborted, the listener is closed at
+ * once.
  */
 export async function stopListening(
   server: Server,
@@ -40,7 +41,7 @@ export async function stopListening(
   for (let now = begun; now < begun + longestWait && cut?.aborted !== true;) {
     const before = activity();
     const since = now;
-    // Continue in the phase of the event loop in which Node has just read all sockets.
+    // Wait for the phase of the event loop in which Node has just read all sockets.
     await new Promise((resolve) => startImmediate(resolve));
     now = clock.now();
     const isShort = now - since < quietTurn || now - begun > waitForQuiet;
@@ -58,8 +59,8 @@ export function closeListener(server: Server): void {
 }
 
 /**
- * retire closes a server for good. It closes the listener and stops the timer with which Node checks connections.
- * Without retire, only `close` of `http.Server` stops this timer.
+ * retire closes a server for good. It closes the listener, and stops the timer with which Node checks the server's
+ * connections. Only `http.Server`'s own `close`, which lameduck does not call, would stop this timer.
  */
 export function retire(server: Server): void {
   if (server.listening) closeListener(server);

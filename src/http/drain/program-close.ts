@@ -1,4 +1,4 @@
-// Handles `server.close()` and similar methods that the program calls on a server that the drain closes.
+// Handles `server.close()` and similar methods, if the program calls them on a server that the drain closes.
 import type { AddressInfo } from 'node:net';
 import { removeStandIn, standIn, type ListenerHandle } from '../../node-internals.ts';
 import type { Server } from '../server.ts';
@@ -7,17 +7,20 @@ type Callback = (error?: Error) => void;
 type Close = (this: Server, callback?: Callback) => Server;
 type Address = (this: Server) => ReturnType<Server['address']>;
 
-/** Progress is the progress of the shutdown. It decides when a `close` by the program takes effect. */
+/** Progress is the progress of the shutdown. It decides when a call of `server.close()` by the program takes effect. */
 export interface Progress {
   /** isDrained tells whether no server listens and no request is in flight. */
   readonly isDrained: () => boolean;
   readonly ended: Promise<unknown>;
 }
 
-/** Drained is the state of a server that listened when the shutdown began. */
+/** Drained contains the state of a server that listened when the shutdown began. */
 interface Drained {
   readonly address: ReturnType<Server['address']>;
-  /** isWithheld is true if Node has emitted `close` and lameduck has not passed it to the program yet. */
+  /**
+   * isWithheld is true if Node has emitted the event `close` of the server and lameduck has not passed it to the
+   * program yet.
+   */
   isWithheld: boolean;
   /** isTold is true as soon as lameduck has begun to pass the event `close` to the program. */
   isTold: boolean;
@@ -29,9 +32,9 @@ interface Drained {
 const connectionClosers = ['closeIdleConnections', 'closeAllConnections', 'closeHttp2Sessions'];
 
 /**
- * ProgramCloses lets the program close its servers at any time. A close during the drain takes effect after the drain.
- * The first close after the drain gets its callback and the event `close` without an error, as if the server were still
- * listening (P-116).
+ * ProgramCloses lets the program call `close()` of its servers at any time. A call during the drain takes effect after
+ * the drain. The first call after the drain gets its callback and the event `close` without an error, as if the server
+ * were still listening (P-116).
  */
 export class ProgramCloses {
   readonly #progress: Progress;
@@ -46,9 +49,9 @@ export class ProgramCloses {
   }
 
   /**
-   * `begin()` replaces the methods of a server that close it or its connections. It does nothing if the server does not
-   * listen. During the drain, the server also keeps its address, because a handler may need the address for a request
-   * to its own server.
+   * `begin()` replaces the methods of a server that close the server or its connections. It does nothing if the server
+   * does not listen. During the drain, `address()` of the server still returns its address, because a handler may need
+   * the address for a request to its own server.
    */
   begin(server: Server): void {
     if (!server.listening) return;
@@ -57,7 +60,7 @@ export class ProgramCloses {
     this.#replace(server, drained);
   }
 
-  /** `withholds()` returns true if the program must not receive a server's event `close` yet. */
+  /** `withholds()` returns true if the program must not receive the event `close` of a server yet. */
   withholds(server: Server): boolean {
     const drained = this.#drained.get(server);
     if (drained === undefined || drained.isTold) return false;
@@ -70,7 +73,7 @@ export class ProgramCloses {
     for (const [server, drained] of this.#drained) if (!drained.isClosed) reopen(server, drained);
   }
 
-  /** `settle()` makes the servers appear closed, and emits each event `close` that was withheld. */
+  /** `settle()` makes the servers appear closed, and emits each event `close` that the program has not received yet. */
   settle(): void {
     for (const [server, drained] of this.#drained) {
       if (drained.isTold) continue;
@@ -81,11 +84,11 @@ export class ProgramCloses {
   }
 
   #replace(server: Server, drained: Drained): void {
-    // The function is called with `server` as its `this`.
+    // `close` is called with `server` as its `this`.
     // eslint-disable-next-line @typescript-eslint/unbound-method
     const close = server.close as Close;
     server.close = ((callback?: Callback) => this.#close(server, close, drained, callback)) as Server['close'];
-    // The function is called with `server` as its `this`.
+    // `address` is called with `server` as its `this`.
     // eslint-disable-next-line @typescript-eslint/unbound-method
     const address: Address = server.address;
     server.address = () => address.call(server) ?? (this.#hasEnded ? null : drained.address);
@@ -101,8 +104,8 @@ export class ProgramCloses {
 
   #close(server: Server, close: Close, drained: Drained, callback?: Callback): Server {
     if (this.#hasEnded) return closeDrained(server, close, drained, callback);
-    // After the drain, call the callback of `close` at once, because a destroy hook may wait for the callback. The
-    // promise `ended` would resolve too late, because it waits for the hook.
+    // After the drain, call the callback of `close` at once, because a destroy hook may wait for the callback. `ended`
+    // resolves only after the destroy hooks, so waiting for `ended` would be too late.
     const later = this.#progress.isDrained() ? undefined : callback;
     if (later === undefined && typeof callback === 'function') process.nextTick(callback);
     void this.#progress.ended.then(() => closeDrained(server, close, drained, later));
@@ -110,7 +113,8 @@ export class ProgramCloses {
   }
 }
 
-// Only the first close finds a server that appears to listen. A second close gets Node's error ERR_SERVER_NOT_RUNNING.
+// The first call of `close()` finds a server that appears to listen. A second call gets Node's error
+// ERR_SERVER_NOT_RUNNING.
 function closeDrained(server: Server, close: Close, drained: Drained, callback?: Callback): Server {
   if (!drained.isClosed) reopen(server, drained);
   return close.call(server, callback);
@@ -121,8 +125,8 @@ function reopen(server: Server, drained: Drained): void {
 }
 
 /**
- * StandIn takes the place of the handle of a server that the drain has closed. With a StandIn, every method that
- * closes a server works as if the server were still listening.
+ * StandIn replaces the handle of a server that the drain has closed. With a StandIn, every method that closes a server
+ * works as if the server were still listening.
  */
 class StandIn implements ListenerHandle {
   readonly getsockname?: (out: Partial<AddressInfo>) => number;
@@ -131,7 +135,7 @@ class StandIn implements ListenerHandle {
   constructor(drained: Drained) {
     this.#drained = drained;
     const { address } = drained;
-    // A server on a Unix socket reports its path even without a handle, so the stand-in needs no address.
+    // A server on a Unix socket reports its path even without a handle, so a StandIn needs no address for it.
     if (typeof address !== 'object' || address === null) return;
     this.getsockname = (out) => {
       Object.assign(out, address);

@@ -5,12 +5,13 @@ import { endianness } from 'node:os';
 import { startImmediate } from '../../clock.ts';
 import { parseSocketTable, type SocketRow } from './socket-table.ts';
 
-// The size of the buffer for one read, in bytes. A read returns at most one page of memory, which is never larger.
+// The size of the buffer for one read of /proc, in bytes. Such a read returns at most one page of memory, and a page is
+// never larger than this buffer.
 const pageSize = 65_536;
 
-// The number of reads in one turn of the event loop. They take about a millisecond. An asynchronous read would take a
-// turn for each page. A long table has hundreds of pages, because the kernel keeps the rows of closed connections for a
-// minute.
+// The number of reads of the socket table in one turn of the event loop. They take about a millisecond. An asynchronous
+// read would take a turn for each page. A long table has hundreds of pages, because the kernel keeps the rows of closed
+// connections for a minute.
 const readsPerTurn = 32;
 
 /**
@@ -33,7 +34,8 @@ async function readTable(path: string): Promise<SocketRow[]> {
   try {
     file = openSync(path, 'r');
     for (let reads = 0; ; reads++) {
-      // Also wait before the first read, so that a caller that reads repeatedly does not block the event loop.
+      // Wait for the next turn before the first read too. Otherwise a caller that reads repeatedly would block the
+      // event loop.
       if (reads % readsPerTurn === 0) await new Promise((resolve) => startImmediate(resolve));
       const length = readSync(file, page);
       if (length === 0) break;

@@ -1,8 +1,8 @@
-// Parses /proc/net/tcp and /proc/net/tcp6, which the kernel documents in proc_net_tcp.txt. This file parses text to
-// find the sockets with unacknowledged bytes. It reads no files.
+// Parses the text of /proc/net/tcp and /proc/net/tcp6 to find the sockets with unacknowledged bytes. The kernel
+// documents the format in proc_net_tcp.txt. This file reads no files.
 import type { endianness } from 'node:os';
 
-/** SocketRow is one TCP socket whose peer has not acknowledged all bytes, or the FIN. */
+/** SocketRow is one TCP socket whose peer has not acknowledged all bytes, or has not acknowledged the FIN. */
 export interface SocketRow {
   readonly localPort: number;
   readonly remotePort: number;
@@ -14,22 +14,24 @@ export interface SocketRow {
    * `unanswered` is the number of retransmissions, or of probes of a closed window, since the peer last sent something.
    */
   readonly unanswered: number;
-  /** isOrphan is true if no process has the socket open. The kernel then sends the remaining bytes on its own. */
+  /**
+   * isOrphan is true if no process has the socket open any more. The kernel then sends the remaining bytes on its own.
+   */
   readonly isOrphan: boolean;
 }
 
-// One row of a table. Its columns are slot, local and remote address, state, tx_queue:rx_queue, timer, retrnsmt, uid,
-// timeout (the number of unanswered probes) and inode.
+// Matches one row of /proc/net/tcp. Its columns are slot, local and remote address, state, tx_queue:rx_queue, timer,
+// retrnsmt, uid, timeout (the number of unanswered probes) and inode.
 const pattern =
   /^ *\d+: [\dA-F]+:([\dA-F]{4}) ([\dA-F]+):([\dA-F]{4}) ([\dA-F]{2}) (?!0{8}:)([\dA-F]{8}):[\dA-F]{8} [\dA-F]{2}:[\dA-F]+ ([\dA-F]{8}) +\d+ +(\d+) (\d+) /gm;
 
-// The states FIN_WAIT1, LAST_ACK and CLOSING. The send queue then contains the FIN of this process, which counts as one
-// byte.
+// The TCP states FIN_WAIT1, LAST_ACK and CLOSING. In these states, the send queue contains the FIN of this process,
+// which counts as one byte.
 const statesWithFin: readonly string[] = ['04', '09', '0B'];
 
 /**
- * parseSocketTable parses complete lines of a table and returns the sockets whose send queue is not empty. The kernel
- * writes an address as 32-bit numbers in the byte order of the machine.
+ * parseSocketTable parses complete lines of /proc/net/tcp or /proc/net/tcp6, and returns the sockets whose send queue
+ * is not empty. The kernel writes an address as 32-bit numbers in the byte order of the machine.
  */
 export function parseSocketTable(text: string, byteOrder: ReturnType<typeof endianness>): SocketRow[] {
   return Array.from(text.matchAll(pattern), (match) => {

@@ -1,5 +1,5 @@
-// Decides which HTTP/1.1 responses get the header `Connection: close`, and adds it. Handlers may pass their headers as
-// an object or as a list. The refusals in responses/rejection.ts always have the header.
+// Decides which HTTP/1.1 responses get the header `Connection: close`, and adds the header. Handlers may pass their
+// headers as an object or as a list. The responses of responses/rejection.ts always have the header.
 import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Answer } from '../../message.ts';
 import type { HttpExchange } from '../exchange.ts';
@@ -16,9 +16,9 @@ export type WriteHead = (
 ) => ServerResponse;
 
 /**
- * isToClose tells whether a response must say `Connection: close` because of a shutdown. The random time of its
- * connection must have passed. No other response (P-001, P-010) and no answer to an upgrade (P-041) may follow on the
- * connection.
+ * isToClose tells whether a response must say `Connection: close` because of a shutdown. The random close time of its
+ * connection must have passed. The response must be the last on the connection so far (P-001, P-010), and no answer to
+ * an upgrade may follow (P-041).
  */
 export function isToClose(exchange: HttpExchange, now: number): boolean {
   const { connection } = exchange;
@@ -26,8 +26,8 @@ export function isToClose(exchange: HttpExchange, now: number): boolean {
 }
 
 /**
- * closingAnswer adds `Connection: close` to an answer that lameduck sends in place of a handler that still runs. The
- * handler may write to the socket, so the socket must not be used for another request.
+ * closingAnswer adds `Connection: close` to a response that lameduck sends in place of a handler that still runs. The
+ * handler may later write to the socket, so the client must not use the connection for another request.
  */
 export function closingAnswer(exchange: HttpExchange, answer: Answer): Answer {
   if (!exchange.connection.isLast(exchange)) return answer;
@@ -35,8 +35,8 @@ export function closingAnswer(exchange: HttpExchange, answer: Answer): Answer {
 }
 
 /**
- * `closing()` takes the arguments of a call of `writeHead`. It returns them with `Connection: close` in place of all
- * other headers about the connection (P-016).
+ * `closing()` changes the arguments of a call of `writeHead`. It replaces all headers about the connection with
+ * `Connection: close` (P-016).
  */
 export function closing(response: ServerResponse, args: Parameters<WriteHead>): Parameters<WriteHead> {
   const [status, reason, headers] = args;
@@ -45,8 +45,8 @@ export function closing(response: ServerResponse, args: Parameters<WriteHead>): 
 }
 
 /**
- * closingHeaders returns the headers with `Connection: close` in place of all other headers about the connection. It is
- * not enough to set Node's `shouldKeepAlive`, because an explicit `Connection: keep-alive` overrides it (P-120).
+ * closingHeaders replaces all headers about the connection with `Connection: close`. Setting Node's `shouldKeepAlive`
+ * is not enough, because an explicit `Connection: keep-alive` of the handler overrides it (P-120).
  */
 function closingHeaders(response: ServerResponse, given: GivenHeaders): OutgoingHttpHeaders | OutgoingHttpHeader[] {
   response.removeHeader('Keep-Alive');

@@ -30,7 +30,7 @@ export class Http1Exchange implements HttpExchange {
   readonly connection: Connection;
   cancelTimeout: (() => void) | undefined;
   #onHead: ((exchange: HttpExchange) => void) | undefined;
-  /** `#now()` returns the current time. It is set when the shutdown begins. */
+  /** `#now()` returns the current time. It is undefined until the shutdown begins. */
   #now: (() => number) | undefined;
   #isPatched = false;
 
@@ -101,9 +101,10 @@ export class Http1Exchange implements HttpExchange {
   }
 
   /**
-   * breakOff ends the connection without the last chunk, or before `Content-Length` bytes. The client detects both. A
-   * response with neither chunks nor a length ends with its connection, so breakOff sends a reset. A FIN would not
-   * suffice, even over TLS: Node's client takes a FIN without a TLS alert for the end of the response.
+   * breakOff ends the connection without the last chunk, or before `Content-Length` bytes, so that the client detects a
+   * truncated response. If the response has neither chunks nor a length, the end of the connection is its end. For such
+   * a response, breakOff sends a reset. A FIN would not suffice, even over TLS: Node's client takes a FIN without a TLS
+   * alert for the end of the response.
    */
   breakOff(): void {
     const isWholeByFin = !hasLength(this) && !isChunked(this);
@@ -115,7 +116,7 @@ export class Http1Exchange implements HttpExchange {
     return [this.response];
   }
 
-  // Does nothing: Node reads the rest of the body, and the drain limits the time for that.
+  // For HTTP/1.1, stopReading does nothing. Node reads the rest of the body, and the drain limits the time for that.
   stopReading(): boolean {
     return true;
   }
@@ -134,8 +135,8 @@ export class Http1Exchange implements HttpExchange {
       this.#onHead?.(this);
       return response;
     };
-    // Unlike an assignment, Reflect.set does not throw if the program has sealed the response. The response then has
-    // no `Connection: close`, and a FIN ends its connection.
+    // Use Reflect.set, which does not throw if the program has sealed the response. Such a response has no `Connection:
+    // close`, and the drain ends its connection with a FIN.
     Reflect.set(response, 'writeHead', patched);
   }
 }

@@ -6,7 +6,7 @@ import type { Server } from '../server.ts';
 import { ignoreResets } from '../responses/socket-errors.ts';
 
 /**
- * withholdContinue prevents Node from sending a 100 on its own. Node sends the 100 if the event `checkContinue` has no
+ * withholdContinue prevents Node from sending a 100 on its own, which Node does if the event `checkContinue` has no
  * listener. lameduck adds no listener, because the program would see that listener. Instead, the server's
  * `listenerCount` returns 1.
  */

@@ -1,25 +1,26 @@
 // Handles peers that send a FIN before they have received their response. Some of these peers still wait for the
-// response. Most of them have exited.
+// response, but most of them have exited.
 import type { ServerResponse } from 'node:http';
 import type { Connection } from '../connection.ts';
 import { ignoreResets } from '../responses/socket-errors.ts';
 
-// Milliseconds between two 102 responses. If the peer has exited, its kernel answers the first 102 with a reset, and
-// writing the second fails.
+// Milliseconds between two 102 responses to a peer. If the peer has exited, its kernel answers the first 102 with a
+// reset, and writing the second 102 fails.
 const askAgainAfter = 200;
 
 /**
  * HalfOpen detects peers that have exited, so that they do not delay the drain (P-021). After a peer's FIN, HalfOpen
- * sends an interim response with status 102. A client that waits for the response must skip the 102 (RFC 9110 section
- * 15.2). If the client has exited, its kernel answers with a reset. After the headers of a response, a 102 is not
- * allowed. The next write of the handler then provokes the reset.
+ * sends an interim response with the status 102. A client that waits for the response must skip the 102 (RFC 9110
+ * section 15.2). If the client has exited, its kernel answers with a reset. A 102 is not allowed after the headers of a
+ * response, but then the next write of the handler provokes the reset.
  */
 export class HalfOpen {
-  // Only a peer that sends its FIN too early has an entry. A field would cost memory for each connection at all times.
+  // The time of the last 102 for each connection. Only a peer that has sent its FIN too early has an entry. A field in
+  // the record of the connection would cost memory for every connection.
   readonly #askedAt = new WeakMap<Connection, number>();
 
   /**
-   * askWhetherGone sends a 102 if the peer has sent a FIN and the next 102 is due. The drain calls askWhetherGone at
+   * askWhetherGone sends a 102 to a peer that has sent a FIN, if the next 102 is due. The drain calls askWhetherGone at
    * each check of the connections.
    */
   askWhetherGone(connection: Connection, now: number): void {

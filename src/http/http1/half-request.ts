@@ -3,22 +3,27 @@ import type { Connection } from '../connection.ts';
 import { longestBodyAfterResponse } from '../exchange.ts';
 import { isInBody, isInMessage } from '../../node-internals.ts';
 
-// The largest number of bytes of a request body that lameduck still reads after the request has been answered (P-026).
+// The largest number of bytes of a request body that the server still reads after the request has been answered
+// (P-026).
 const mostBytes = 1_048_576;
 
 /**
- * isHalfHead tells whether only a part of a request's head has arrived. The request is served when the rest arrives
- * (P-012). On a connection that was accepted after NotAcceptingNewRequest, the result is false, because the request
+ * isHalfHead tells whether only a part of a request's head has arrived. When the rest arrives, the request will be
+ * served (P-012). If the connection was accepted after NotAcceptingNewRequest, the result is false, because its request
  * would be refused.
  */
 export function isHalfHead({ socket, isLate }: Connection): boolean {
   return !isLate && isInMessage(socket) === true && !isInBody(socket);
 }
 
-/** AnsweredUploads limits the bodies that clients continue to send after their request has been answered. */
+/**
+ * AnsweredUploads limits the time and the size of request bodies that clients still send after their request has been
+ * answered.
+ */
 export class AnsweredUploads {
-  // Only a client that still sends the body of an answered request during the drain has an entry. A field would cost
-  // memory for each connection at all times.
+  // For each answered upload, when lameduck first saw it, and how many bytes its socket had read by then. Only a client
+  // that sends such a body during the drain has an entry. A field in the record of the connection would cost memory for
+  // every connection.
   readonly #begun = new WeakMap<Connection, { readonly at: number; readonly bytesRead: number }>();
 
   /**

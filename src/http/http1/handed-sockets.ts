@@ -1,5 +1,5 @@
-// Detects a server that answers requests although it does not listen. A `net.Server` passes its sockets to such a
-// server.
+// Detects a server that gets requests although it does not listen. In such a program, a `net.Server` passes its sockets
+// to the HTTP server.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Server } from '../server.ts';
 

@@ -1,14 +1,15 @@
-// Sets how long a server leaves an idle connection open. If the setting is missing, the server keeps its own timeouts.
+// Sets how long a server leaves an idle connection open. If `keepAliveTimeout` is not set, the server keeps its own
+// timeouts.
 import type { Server } from '../server.ts';
 
-// `headersTimeout` is raised to `keepAliveTimeout` plus this margin, in milliseconds. Node closes a connection without a
-// first request after `headersTimeout`.
+// `headersTimeout` of a server is raised to `keepAliveTimeout` plus this margin, in milliseconds. If a connection has
+// no first request, Node closes it after `headersTimeout`.
 const headersMargin = 1_000;
 
 /**
- * applyKeepAliveTimeout sets `keepAliveTimeout` of a server. It raises a shorter `headersTimeout`, which also limits
- * how long a connection may wait for its first request, for example from a load balancer. If the setting is missing,
- * it changes nothing.
+ * applyKeepAliveTimeout sets `keepAliveTimeout` of a server. It also raises a shorter `headersTimeout`, which limits
+ * how long a connection, for example of a load balancer, may wait for its first request. If the setting is missing, it
+ * changes nothing.
  */
 export function applyKeepAliveTimeout(server: Server, keepAliveTimeout: number | undefined): void {
   if (keepAliveTimeout === undefined || !('keepAliveTimeout' in server)) return;

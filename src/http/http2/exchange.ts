@@ -1,5 +1,5 @@
-// An HTTP/2 request, which is one stream. The exchange also records whether the client or this process ended the
-// stream.
+// An HTTP/2 request, which is one stream, with its response. This code also records whether the client or this process
+// has ended the stream.
 import type { EventEmitter } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
@@ -15,8 +15,8 @@ import { StreamResponse, type StreamRequest } from './stream-response.ts';
 type Event = [name: string | symbol, ...args: unknown[]];
 
 /**
- * Http2Exchange is an HTTP/2 request with its response. The response cannot close the connection, so the session sends
- * a GOAWAY instead.
+ * Http2Exchange is an HTTP/2 request with its response. An HTTP/2 response cannot tell the client to close the
+ * connection, so the session sends a GOAWAY instead.
  */
 export class Http2Exchange implements HttpExchange {
   state: State = noted;
@@ -32,8 +32,7 @@ export class Http2Exchange implements HttpExchange {
    */
   #isEndedHere = false;
   /**
-   * #uploadsSince is when lameduck first saw that the client sends a body although the complete response has been
-   * sent.
+   * #uploadsSince is when lameduck first saw that the client still sends the request body after the complete response.
    */
   #uploadsSince: number | undefined;
 
@@ -44,8 +43,8 @@ export class Http2Exchange implements HttpExchange {
   }
 
   /**
-   * `older()` returns the exchange of a stream that was opened before the lifecycle began. Node keeps the headers of its
-   * request only if the program uses node:http2's compatibility API.
+   * `older()` returns the exchange (request and response) of a stream that the client opened before the lifecycle
+   * began. Node keeps the headers of such a request only if the program uses node:http2's compatibility API.
    */
   static older(connection: Connection, stream: ServerHttp2Stream, arrivedAt: number): Http2Exchange {
     const { request, response } = compatibleOf(stream);
@@ -70,7 +69,7 @@ export class Http2Exchange implements HttpExchange {
     return this.response.writableFinished;
   }
 
-  // Tells whether the response has ended. The request may still be arriving then.
+  // Tells whether the response has ended. The body of the request may still be arriving.
   get hasEnded(): boolean {
     return this.response.destroyed;
   }
@@ -117,15 +116,15 @@ export class Http2Exchange implements HttpExchange {
   }
 
   /**
-   * beginShutdown begins to record whether this process ends the stream. Once a stream has ended, nothing shows whether
-   * the client has reset it.
+   * beginShutdown begins to record whether this process ends the stream. After the end of a stream, nothing shows
+   * whether the client has reset it.
    */
   beginShutdown(): void {
     const { stream } = this;
     for (const name of ['close', 'destroy'] as const) {
       const end = stream[name].bind(stream) as (...args: unknown[]) => void;
-      // Records calls with which this process ends the stream. If the client resets the stream, Node first closes and
-      // then destroys the stream. So calls on a closed stream are not recorded.
+      // Records calls with which this process ends the stream. If the client resets the stream, Node first closes the
+      // stream and then destroys it. So calls on a closed stream are not recorded.
       const noting = (...args: unknown[]): unknown => {
         if (!stream.closed && !isOfPeer(args[0])) this.#isEndedHere = true;
         return end(...args);
@@ -155,7 +154,8 @@ export class Http2Exchange implements HttpExchange {
     });
     return () => {
       restore();
-      // Emit the deferred events only after the caller's synchronous code, in which the handler adds its listeners.
+      // Emit the deferred events in a later tick. Before that, the caller's synchronous code calls the handler, which
+      // adds its listeners.
       for (const event of deferred) process.nextTick(() => stream.emit(...(event as Parameters<typeof stream.emit>)));
       return !this.connection.socket.destroyed && !stream.closed;
     };
@@ -163,7 +163,7 @@ export class Http2Exchange implements HttpExchange {
 
   refuse(): void {
     this.connection.session?.endBefore(() => {
-      // The client may have disconnected in the meantime.
+      // Do nothing if the client has disconnected in the meantime.
       if (!this.hasEnded) answerRetryAfter(this.request, this.response);
     });
   }
@@ -183,14 +183,15 @@ export class Http2Exchange implements HttpExchange {
   }
 
   /**
-   * endUpload stops reading a request body if the client still sends it `longest` milliseconds after the complete
+   * endUpload stops reading a request body that the client still sends `longest` milliseconds after the complete
    * response.
    */
   endUpload(now: number, longest: number): void {
     this.response.endIfGivenUp();
     if (this.request.complete || !this.isOut) return;
     this.#uploadsSince ??= now;
-    // If the stream has closed, the handler gets `longest` milliseconds more to read the bytes that have arrived.
+    // If the stream has closed, the handler gets `longest` milliseconds more to read the bytes of the body that have
+    // arrived.
     if (now - this.#uploadsSince >= (this.stream.closed ? 2 : 1) * longest) this.response.stopReading();
   }
 }

@@ -1,4 +1,5 @@
-// Ends an HTTP/2 session. Decides when to send GOAWAY, and whether to send one or two, so that no stream is refused.
+// Ends an HTTP/2 session. Decides when to send GOAWAY, and whether to send one GOAWAY or two, so that no stream is
+// refused.
 import type { ServerHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
 import { wait, type Clock } from '../../clock.ts';
@@ -7,43 +8,44 @@ import { queuedBytes } from '../../node-internals.ts';
 import { ignoreResets } from '../responses/socket-errors.ts';
 
 /**
- * `quiet` is how long a busy client may take, in milliseconds beyond a round trip, to open its next stream after a
- * response. `quiet` is also how long streams may arrive that the client opened before it received the GOAWAY. A round
- * trip alone is too short: one thread of the client may answer lameduck's ping while another thread still waits for a
+ * `quiet` is how long a busy client may take after a response to open its next stream, in milliseconds beyond a round
+ * trip. The server also waits this long for streams that the client opened before it received the GOAWAY. A round trip
+ * alone is too short: one thread of the client may answer the server's ping while another thread still waits for a
  * processor.
  */
 export const quiet = 100;
 
-// Replaces `quiet` after `roundTrips` round trips in which the client has opened streams, in milliseconds.
+// A shorter pause in milliseconds. It replaces `quiet` after `roundTrips` round trips in which the client has opened
+// streams.
 const shortestPause = 20;
 
-// The longest wait, in milliseconds, for a client that keeps opening streams without waiting for responses. lameduck
-// needs at least three round trips to recognize such a client. If these three take longer than this limit, lameduck
-// waits for all three.
+// How long lameduck waits, in milliseconds, for a client that keeps opening streams without waiting for responses.
+// lameduck needs at least three round trips to recognize such a client. If three round trips take longer than this
+// limit, lameduck waits for all three.
 const longestSettling = 500;
 const roundTrips = 4;
 const longestRoundTrips = 3_000;
 
-// The longest wait until a session has no bytes to send, and the pause between two checks, in milliseconds. During this
-// wait, lameduck holds new streams of the client.
+// How long to wait until a session has no bytes to send, and the pause between two checks, in milliseconds. During this
+// wait, lameduck delays new streams of the client.
 const longestWaitForRoom = 500;
 const pause = 20;
 
-// lameduck writes a GOAWAY to the socket itself only if at most this many bytes are unacknowledged. Even the smallest
-// send buffer of a kernel then has room.
+// lameduck writes a GOAWAY frame directly to the socket only if at most this many bytes are unacknowledged. Even the
+// smallest send buffer of a kernel then has room for the frame.
 const mostUnacknowledged = 16_384;
 
-// The bytes of a GOAWAY frame with NO_ERROR and the highest possible stream identifier. It announces the end of the
-// session and refuses no stream (RFC 9113, 6.8).
+// The bytes of a GOAWAY frame with NO_ERROR and the highest possible stream identifier. Such a frame announces the end
+// of the session and refuses no stream (RFC 9113, 6.8).
 const announcement = Buffer.from([0, 0, 8, 7, 0, 0, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
 
 /**
- * Goaway ends a session with GOAWAY. First it holds the streams that the client opens, until the client opens no more
- * streams and waits for all responses. A GOAWAY then refuses no stream. Without TLS, Goaway then sends two GOAWAYs,
- * and serves streams that the client sends between them (P-043). Over TLS, Node allows only one GOAWAY.
+ * Goaway ends an HTTP/2 session with GOAWAY. First it delays the streams that the client opens, until the client opens
+ * no more streams and waits for all responses. A GOAWAY then refuses no stream. Without TLS, Goaway sends two GOAWAYs,
+ * and serves streams that the client opens between them (P-043). Over TLS, Node allows only one GOAWAY.
  */
 export class Goaway {
-  /** `hold` contains the streams that the client has opened and that wait until the GOAWAY is sent. */
+  /** `hold` delays the streams that the client opens until the server has sent the GOAWAY. */
   readonly hold = new Hold();
   readonly #session: ServerHttp2Session;
   readonly #socket: Socket;
@@ -58,20 +60,21 @@ export class Goaway {
   }
 
   /**
-   * canAnnounce tells whether the session runs without TLS, so that `announce` can write a first GOAWAY to its socket.
+   * canAnnounce tells whether the session runs without TLS. Only then can `announce` write a first GOAWAY to the
+   * socket.
    */
   get canAnnounce(): boolean {
     return this.#session.encrypted !== true;
   }
 
-  /** noteChange records that a stream was opened or has ended. */
+  /** noteChange records that the client has opened a stream, or that a stream has ended. */
   noteChange(): void {
     this.#changes++;
   }
 
   /**
-   * `send()` sends the client every GOAWAY except the last, and then calls `end`, which sends the last. Only the first
-   * call of `send()` or `sendSoon()` has an effect.
+   * `send()` sends every GOAWAY except the last. It then calls `end`, which sends the last GOAWAY. Only the first call
+   * of `send()` or `sendSoon()` has an effect.
    */
   async send(end: () => void): Promise<void> {
     if (this.#isSending) return;
@@ -87,9 +90,9 @@ export class Goaway {
   }
 
   /**
-   * sendSoon holds new streams for one round trip and a short pause. A client that answers no ping counts as having a
-   * round trip of `longest` milliseconds. sendSoon then calls `end`, which sends the only GOAWAY. Only the first call
-   * of `send()` or `sendSoon()` has an effect.
+   * sendSoon delays new streams for one round trip and a short pause. It then calls `end`, which sends the only GOAWAY.
+   * If the client answers no ping, the round trip counts as `longest` milliseconds. Only the first call of `send()` or
+   * `sendSoon()` has an effect.
    */
   async sendSoon(end: () => void, longest: number): Promise<void> {
     if (this.#isSending) return;
@@ -102,9 +105,9 @@ export class Goaway {
   }
 
   /**
-   * `settle()` holds new streams and calls `callback` when no stream has been opened or ended for a round trip and a
-   * short pause. It releases the held streams when the promise of `callback` has resolved, and resolves with the value
-   * of `callback`.
+   * `settle()` delays new streams of the client. It calls `callback` when no stream was opened or has ended during a
+   * round trip and a short pause. When the promise of `callback` has resolved, `settle()` continues the delayed streams
+   * and resolves with the value of `callback`.
    */
   async settle<Result>(callback: () => Result | Promise<Result>): Promise<Result> {
     this.hold.begin();
@@ -124,9 +127,10 @@ export class Goaway {
   }
 
   /**
-   * `announce()` sends the first GOAWAY, and resolves with true one round trip later. All streams that were in transit
-   * have then arrived. Node's nghttp2 cannot send such a GOAWAY, so `announce()` writes the bytes of the frame to the
-   * socket itself. If the socket never has room for them, `announce()` sends nothing and resolves with false.
+   * `announce()` sends the first of two GOAWAYs, and resolves with true one round trip later. All streams that the
+   * client had sent have then arrived. Node's nghttp2 cannot send such a GOAWAY, so `announce()` writes the bytes of
+   * the frame to the socket itself. If the socket never has room for the frame, `announce()` sends nothing and resolves
+   * with false.
    */
   async announce(): Promise<boolean> {
     const until = this.#clock.now() + longestWaitForRoom;
@@ -144,7 +148,7 @@ export class Goaway {
   }
 
   // Tells whether the socket accepts bytes without waiting. Node aborts the process if a raw write has to wait for the
-  // kernel. While Node has no queued bytes, a raw write cannot land inside a frame.
+  // kernel. If Node has no queued bytes, a raw write cannot be inserted into the middle of a frame.
   #hasRoom(acknowledged: number): boolean {
     if (this.#hasEnded || this.#socket.destroyed) return false;
     const { outboundQueueSize = 0 } = this.#session.state;
@@ -156,8 +160,8 @@ export class Goaway {
     return this.#session.closed || this.#session.destroyed;
   }
 
-  // Sends a ping. Resolves with true when the client has answered it. All frames that the client sent before its answer
-  // have then arrived. Resolves with false if there is no answer after `milliseconds`.
+  // Sends a ping and resolves with true when the client has answered it. All frames that the client sent before its
+  // answer have then arrived. If there is no answer within `milliseconds`, resolves with false.
   #roundTrip(milliseconds: number): Promise<boolean> {
     return new Promise((resolve) => {
       if (this.#session.destroyed) {

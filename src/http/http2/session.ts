@@ -1,4 +1,4 @@
-// One HTTP/2 session. Each stream is a request. The server ends the session with a GOAWAY.
+// One HTTP/2 session, in which each stream is a request. The server ends the session with a GOAWAY.
 import type { ServerHttp2Session } from 'node:http2';
 import { type Clock, startImmediate } from '../../clock.ts';
 import type { Connection } from '../connection.ts';
@@ -8,11 +8,12 @@ import type { Http2Exchange } from './exchange.ts';
 import { Goaway, quiet } from './goaway.ts';
 import { UnsentResponses } from './unsent-responses.ts';
 
-// When no request of the program is left, the client may take this many milliseconds to read lameduck's own responses.
+// How long the client may take, in milliseconds, to read lameduck's own responses when no request of the program is
+// left in the session.
 const longestOwn = 1_000;
 
-// How long a session may take to open its first stream, in milliseconds, if it was accepted after
-// NotAcceptingNewRequest. This is the same time that an HTTP/1.1 connection has for its first request.
+// How long a session that was accepted after NotAcceptingNewRequest may take to open its first stream, in milliseconds.
+// An HTTP/1.1 connection has the same time for its first request.
 const longestSilence = 1_000;
 
 export interface SessionOptions {
@@ -31,12 +32,12 @@ export class Session {
   readonly #options: SessionOptions;
   readonly #goaway: Goaway;
   readonly #unsent: UnsentResponses;
-  /** #changedAt is when a stream was last opened, or was last seen to have ended. */
+  /** #changedAt is when the client last opened a stream, or when lameduck last saw that a stream had ended. */
   #changedAt: number;
   #hasReleased = false;
   /**
-   * #aloneSince is when lameduck first saw that only its own responses, such as answers to probes, still delay the end
-   * of the session.
+   * #aloneSince is when lameduck first saw that only its own responses, such as responses to probes, still delay the
+   * end of the session.
    */
   #aloneSince: number | undefined;
 
@@ -51,7 +52,7 @@ export class Session {
     this.#changedAt = clock.now();
   }
 
-  /** `hold` contains the streams that the client has opened and that wait until the GOAWAY is sent. */
+  /** `hold` delays the streams that the client opens until the server has sent the GOAWAY. */
   get hold(): Hold {
     return this.#goaway.hold;
   }
@@ -74,15 +75,15 @@ export class Session {
     return this.#unsent.remaining();
   }
 
-  // All exchanges of a connection with a session are HTTP/2 exchanges.
+  // If a connection has an HTTP/2 session, all its exchanges are HTTP/2 exchanges.
   get #exchanges(): readonly Http2Exchange[] {
     return this.connection.exchanges as readonly Http2Exchange[];
   }
 
   /**
-   * noteOpened begins the GOAWAY with the first stream that the client opens after the random time `closeAt` (P-042,
-   * P-043). The GOAWAY is sent before the response, so that the client receives the GOAWAY before it sends its next
-   * request.
+   * noteOpened records that the client has opened a stream. At the first stream after the random time `closeAt`, it
+   * begins the GOAWAY (P-042, P-043). The server sends the GOAWAY before the response, so that the client receives the
+   * GOAWAY before it sends its next request.
    */
   noteOpened(now: number): void {
     this.#changedAt = now;
@@ -115,8 +116,8 @@ export class Session {
 
   /**
    * `look()` begins the GOAWAY for a client that opens no stream. If the GOAWAY could refuse a stream, `look()` first
-   * waits until the client opens no more. During the drain, `look()` also ends bodies that clients send for too long
-   * after the complete response.
+   * waits until the client opens no more streams. During the drain, `look()` also ends request bodies that clients send
+   * for too long after the complete response.
    */
   look(now: number, isDraining: boolean): void {
     const { closeAt, closeBy } = this.connection;
@@ -131,12 +132,13 @@ export class Session {
   #beginGoaway(): void {
     const { connection } = this;
     if (connection.isClosing) return;
-    // The client, not lameduck, may have ended the session.
+    // If the session has already ended, for example because the client has ended it, no GOAWAY is needed.
     if (this.#session.closed || this.#session.destroyed) connection.end();
-    // `endBefore` ends a session that was accepted after NotAcceptingNewRequest and has opened a stream.
+    // If a session was accepted after NotAcceptingNewRequest and has opened a stream, `endBefore` ends it. Here, end
+    // such a session only if it is silent.
     else if (connection.isLate) this.#endIfSilent();
-    // The client waits for responses, so the GOAWAY refuses no stream that is in transit. The client's own library may
-    // still fail streams that it has not sent.
+    // Send the GOAWAY only when the client waits for responses, so that it refuses no stream that the client has
+    // already sent. The client's own library may still fail streams that it has not sent.
     else {
       void this.#goaway.send(() => {
         connection.end();
@@ -149,9 +151,10 @@ export class Session {
   }
 
   /**
-   * endBefore ends a session that was accepted after NotAcceptingNewRequest. It sends the GOAWAY after one round trip and
-   * a short pause, and only then calls `answer`, which answers a stream. A client often opens several streams at once. A
-   * GOAWAY right after the first stream would refuse the others, and curl gives up a request that five sessions refuse.
+   * endBefore ends a session that was accepted after NotAcceptingNewRequest. It sends the GOAWAY after one round trip
+   * and a short pause. Only then does it call `answer`, which answers a stream. A client often opens several streams at
+   * once. A GOAWAY right after the first stream would refuse the others, and curl gives up a request that five sessions
+   * refuse.
    */
   endBefore(answer: () => void): void {
     void this.#goaway.sendSoon(() => {
@@ -168,12 +171,14 @@ export class Session {
   /** `destroy()` ends the session immediately, with a reset for each remaining stream. */
   destroy(): void {
     for (const { response } of this.#exchanges) response.destroy();
-    // Send the resets of the streams first, because Node sends no reset after the GOAWAY of a destroyed session.
+    // Before destroying the session, send the resets of the streams: Node sends no reset after the GOAWAY of a
+    // destroyed session.
     if (this.connection.isBusy) startImmediate(() => this.#destroy());
     else this.#destroy();
   }
 
-  // Destroy the socket too. Otherwise Node would wait for the peer to close its side.
+  // Destroys the session and its socket. If only the session were destroyed, Node would wait until the peer closes its
+  // side.
   #destroy(): void {
     this.#session.destroy();
     this.connection.socket.destroy();

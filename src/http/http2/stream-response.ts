@@ -1,4 +1,5 @@
-// Gives an HTTP/2 stream the methods of an HTTP/1.1 request and response, so that the same code answers both.
+// Gives an HTTP/2 stream the methods of an HTTP/1.1 request and response, so that the same code answers requests of
+// both protocols.
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
@@ -9,8 +10,8 @@ import { hasEnded, isClosedHere, sendsFile } from '../../node-internals.ts';
 const noError = 0;
 const internalError = 2;
 
-// The gRPC status UNAVAILABLE, after which a client calls another server. Without a status, the client reports an
-// internal error.
+// The gRPC status UNAVAILABLE, after which a client sends its call to another server. Without a status, the client
+// reports an internal error.
 const grpcTrailers = { 'grpc-status': '14', 'grpc-message': 'the server is shutting down' };
 
 // The headers about a connection, which HTTP/2 does not allow (RFC 9113, 8.2.2).
@@ -22,7 +23,7 @@ export class StreamRequest implements HttpRequest {
   readonly headers: IncomingHttpHeaders;
   readonly socket: Socket;
   readonly httpVersion = '2.0';
-  /** The request object of node:http2's compatibility API, if the program uses that API. */
+  /** The key `given` has the request object of node:http2's compatibility API, if the program uses that API. */
   [given]: object | undefined;
 
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, socket: Socket) {
@@ -43,8 +44,8 @@ export class StreamRequest implements HttpRequest {
     return this.stream.readableEnded;
   }
 
-  // Does nothing: Node closes a stream after its response even if the request body is unread. If lameduck read the
-  // body, Node would wait for its end.
+  // For HTTP/2, resume does nothing. Node closes a stream after its response even if the request body is unread. If
+  // lameduck read the body, Node would wait for the end of the body.
   resume(): void {
     return undefined;
   }
@@ -83,7 +84,8 @@ export class StreamResponse implements HttpResponse {
   }
 
   get writableFinished(): boolean {
-    // Node treats a stream that the client has cancelled, with any code, as a complete response.
+    // If the client has cancelled a stream, with any code, Node treats the response as complete. Here, it counts as
+    // incomplete.
     if (this.#isBroken || this.stream.aborted || !this.stream.headersSent) return false;
     if (sendsFile(this.stream)) return this.isOut && this.stream.rstCode === 0;
     return this.stream.writableFinished || this.isClosedAhead;
@@ -93,21 +95,23 @@ export class StreamResponse implements HttpResponse {
     return this.stream.destroyed;
   }
 
-  /** isClosedAhead is true if Node has closed the stream before it has written the last bytes of the response. */
+  /**
+   * isClosedAhead is true if Node has closed the stream although it has not yet written the last bytes of the response.
+   */
   get isClosedAhead(): boolean {
     const { closed, writableEnded, writableFinished, aborted, rstCode } = this.stream;
     return closed && writableEnded && !writableFinished && !aborted && rstCode === 0;
   }
 
   /**
-   * isOut tells whether the complete response has been sent, with its file and trailers. It is also true if the stream
-   * closed before that.
+   * isOut tells whether the server has sent the complete response, with its file and trailers. It is also true if the
+   * stream closed before that.
    */
   get isOut(): boolean {
     return isClosedHere(this.stream) || (this.stream.closed && this.stream.writableFinished);
   }
 
-  /** `head` contains the sent headers, one per line. */
+  /** `head` contains the response headers that have been sent, one per line. */
   get head(): string {
     const lines = Object.entries(this.#sentHeaders).map(([name, value]) => `${name}: ${String(value)}`);
     return lines.join('\n');
@@ -117,8 +121,8 @@ export class StreamResponse implements HttpResponse {
     return this.stream.headersSent ? this.stream.sentHeaders : {};
   }
 
-  // node:http2's compatibility API stores the headers that a program sets in its own response object. This object has
-  // no headers to list.
+  // Returns no names. node:http2's compatibility API stores the headers that a program sets in an object of its own,
+  // and not in this response.
   getHeaderNames(): string[] {
     return [];
   }
@@ -149,8 +153,8 @@ export class StreamResponse implements HttpResponse {
     return this;
   }
 
-  // Sends the gRPC status in place of the response's trailers, whether the program, the compatibility API or Node sends
-  // them.
+  // Sends the gRPC status instead of the response's own trailers, even if the program, the compatibility API or Node
+  // sends them.
   #sendGrpcStatus(): void {
     const { stream } = this;
     const send = stream.sendTrailers.bind(stream);
@@ -161,19 +165,20 @@ export class StreamResponse implements HttpResponse {
   }
 
   /**
-   * `destroy()` truncates the response with INTERNAL_ERROR. Node's client and undici treat a response that ends with
-   * CANCEL as complete. After REFUSED_STREAM, a client would repeat the request, although it may be a request that has
-   * been executed.
+   * `destroy()` truncates the response with the code INTERNAL_ERROR. Node's client and undici treat a response that
+   * ends with CANCEL as complete. After REFUSED_STREAM, a client would repeat the request, although the program may
+   * have executed it.
    */
   destroy(): this {
     const { stream } = this;
     this.#isBroken = !this.isOut;
-    // Node also emits INTERNAL_ERROR as an `error` event.
+    // Node also emits INTERNAL_ERROR as an `error` event of the stream. Without a listener, this event would end the
+    // process.
     this.ignoreErrors();
     const code = this.#isBroken ? internalError : noError;
     if (stream.writableEnded) stream.close(code);
     else {
-      // Node's close() calls end() first, which would make the truncated response look complete.
+      // Replace end(), because Node's close() calls end() first, which would make the truncated response look complete.
       stream.end = () => stream;
       stream.close(code);
       Reflect.deleteProperty(stream, 'end');
@@ -182,8 +187,8 @@ export class StreamResponse implements HttpResponse {
   }
 
   /**
-   * endIfGivenUp destroys a closed stream whose response was not sent completely. Otherwise Node would wait for the
-   * rest.
+   * endIfGivenUp destroys a stream that has closed before its response was sent completely. Otherwise Node would wait
+   * for the rest of the response.
    */
   endIfGivenUp(): void {
     const { stream } = this;
@@ -202,12 +207,13 @@ export class StreamResponse implements HttpResponse {
     const { stream } = this;
     if (stream.closed) {
       if (this.isOut) stream.destroy();
-      // Node reports a file as sent when its first byte is sent. Closing the stream then would truncate the file.
+      // When a response is a file, Node reports it as sent when its first byte is sent. If the stream were closed then,
+      // the file would be truncated.
     } else if (!sendsFile(stream) || this.isOut) stream.close();
   }
 
   /**
-   * ignoreErrors is called for a stream that lameduck answers or holds. It ignores errors that the peer causes. Without
+   * ignoreErrors makes lameduck ignore errors that the peer causes on a stream that lameduck answers or delays. Without
    * a listener, such an error would end the process. The errors are still ignored when the handler gets the stream.
    */
   ignoreErrors(): void {

@@ -1,28 +1,31 @@
-// Delays requests for a short time. Their clients then wait for the responses and open no new connections.
+// Delays requests for a short time. While their clients wait for the responses, they open no new connections.
 import { AsyncResource } from 'node:async_hooks';
 
-/** Hold stores the functions that continue delayed requests, and calls them in `end`. */
+/** Hold stores functions that each continue a delayed request. `end` calls them. */
 export class Hold {
   #held: (() => void)[] | undefined;
 
-  /** `begin()` makes `pass` store functions from now on, instead of calling them at once. */
+  /** `begin()` begins the delay: from now on, `pass` stores functions instead of calling them at once. */
   begin(): void {
     this.#held ??= [];
   }
 
-  /** `end()` calls all stored functions. */
+  /** `end()` ends the delay and calls all stored functions, so that the delayed requests continue. */
   end(): void {
     const held = this.#held ?? [];
     this.#held = undefined;
-    // Call each function in a separate tick, so that a handler that throws affects no other request.
+    // Call each function in a separate tick. If a handler throws, the other delayed requests are not affected.
     for (const goOn of held) process.nextTick(goOn);
   }
 
-  /** `pass()` calls the function at once. Between `begin` and `end`, it stores the function instead. */
+  /**
+   * `pass()` calls a function that continues a request at once. Between `begin` and `end`, it stores the function
+   * instead.
+   */
   pass(goOn: () => void): void {
     if (this.#held === undefined) goOn();
     // Bind the function to the async context of this call, because a tracer or the program stores data of the request
-    // there.
+    // in that context.
     else this.#held.push(AsyncResource.bind(goOn));
   }
 

@@ -1,7 +1,7 @@
-// All counters of requests. Only the methods of InFlight change them.
+// All counters of requests in flight. Only the methods of InFlight change them.
 import { released, type Exchange, type HttpExchange, type State } from '../exchange.ts';
 
-/** Counts has the number of requests in each state. The states `noted` and `released` are not counted. */
+/** Counts has the number of requests in each state. Requests in the states `noted` and `released` are not counted. */
 export type Counts = Record<Exclude<State['is'], 'noted' | 'released'>, number>;
 
 /** Totals has the counts that only increase. */
@@ -28,9 +28,10 @@ export interface Totals {
 export class InFlight {
   readonly #totals: Totals = { answered: 0, refused: 0, longRunningEnded: 0, aborted: 0, rejected: 0, timedOut: 0 };
   readonly #counts: Counts = { serving: 0, ours: 0, 'long-running': 0, ending: 0 };
-  // ShutdownInitiated fires only after this is set, because the log line of the signal has the counts.
+  // #isShuttingDown becomes true before ShutdownInitiated fires, because the log line of this signal contains the
+  // counts.
   #isShuttingDown = false;
-  // No signal fires when the time for the drain is over.
+  // #isCut becomes true when the time for the drain is over. No lifecycle signal fires at that time.
   #isCut = false;
 
   get counts(): Readonly<Counts> {
@@ -74,20 +75,20 @@ export class InFlight {
   }
 
   /**
-   * cut is called before the drain destroys the remaining requests. Their ends are then not counted as aborts by the
-   * program.
+   * cut is called before the drain destroys the remaining requests. The ends of these requests then do not count as
+   * aborted by the program.
    */
   cut(): void {
     this.#isCut = true;
   }
 
   /**
-   * release counts how a request has ended. It does not count a request on a connection that was accepted after
-   * NotAcceptingNewRequest, because such a request never reached the program.
+   * release counts how a request has ended: answered or aborted. A request on a connection that was accepted after
+   * NotAcceptingNewRequest is not counted, because it never reached the program.
    */
   release(exchange: HttpExchange): void {
     const { state, response, connection } = exchange;
-    // Change the state first, because reading a response that the program has changed may throw.
+    // Change the state of the exchange first. If the program has changed the response, reading the response may throw.
     this.move(exchange, released);
     if (state.is === 'long-running' || state.is === 'ending') this.#noteLongRunningEnd();
     else if (this.#isShuttingDown && state.is === 'serving' && !connection.isLate) {
@@ -101,7 +102,7 @@ export class InFlight {
     this.#totals.refused++;
   }
 
-  /** noteRejected counts a request above `maxRequestsInflight`. */
+  /** noteRejected counts a request that was rejected because `maxRequestsInflight` requests were in flight. */
   noteRejected(): void {
     this.#totals.rejected++;
   }

@@ -11,8 +11,8 @@ export interface RequestEndReportsOptions {
 }
 
 /**
- * RequestEndReports reports the end of each of the program's requests. It does not report a request on a connection that was
- * accepted after NotAcceptingNewRequest, because such a request never reached the program.
+ * RequestEndReports reports the end of each request of the program. A request on a connection that was accepted after
+ * NotAcceptingNewRequest is not reported, because it never reached the program.
  */
 export class RequestEndReports {
   readonly #options: RequestEndReportsOptions;

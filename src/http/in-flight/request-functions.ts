@@ -14,7 +14,7 @@ export interface RequestFunctions {
   readonly longRunning?: ((request: IncomingMessage) => boolean | undefined) | undefined;
   /**
    * `route()` returns the route of a request, such as `/orders/:id`, for the log and the metrics. If it returns
-   * undefined, the log has the path of the request.
+   * undefined, the log contains the path of the request.
    */
   readonly route?: ((request: IncomingMessage) => string | undefined) | undefined;
 }
@@ -26,8 +26,8 @@ export interface Classifiers {
 }
 
 /**
- * `guarded()` wraps the program's functions, so that an error does not break a request. If a function throws, the
- * wrapper returns undefined. The first error of each function causes a warning.
+ * `guarded()` wraps the program's functions `longRunning` and `route`, so that an error in them does not break a
+ * request. If a function throws, its wrapper returns undefined. The first error of each function causes a warning.
  */
 export function guarded(
   { longRunning, route }: RequestFunctions,
@@ -40,8 +40,8 @@ export function guarded(
 }
 
 /**
- * withPaths adds the configured paths to `longRunning`: a request to one of the paths, or below one, is long-running.
- * The apiserver recognizes its profiling requests in the same way (A-112).
+ * withPaths adds the configured paths to `longRunning`. A request for one of these paths, or for a path below one of
+ * them, is long-running. The apiserver recognizes its profiling requests in the same way (A-112).
  */
 export function withPaths(asked: Classifiers, paths: readonly string[]): Classifiers {
   if (paths.length === 0) return asked;
@@ -64,8 +64,8 @@ function guard<Result>(
   let hasFailed = false;
   return (request) => {
     try {
-      // Prefer the request object that the program received, because the program may have set properties on it. When an
-      // HTTP/2 request arrives, that object does not exist yet.
+      // Pass the request object that the program received, because the program may have set properties on it. When an
+      // HTTP/2 request arrives, that object does not exist yet. In this case, pass lameduck's own object.
       return ask((request[given] ?? request) as IncomingMessage);
     } catch (error) {
       const message = `the function ${name} threw an error, so its result is undefined: ${messageOf(error)}`;

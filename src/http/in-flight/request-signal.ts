@@ -1,11 +1,11 @@
-// The AbortSignal of a request. It is created when the handler first reads it.
+// The AbortSignal of a request. It is created when the handler first calls `abortSignal`.
 import { LameduckError } from '../../errors.ts';
 import { keyOf } from '../../message.ts';
 import type { Connection } from '../connection.ts';
 import type { Exchange } from '../exchange.ts';
 
-// The key of the controller on the request object. The exchange does not store the controller, because a handler may
-// read the signal after the response has ended.
+// The key under which the request object stores its AbortController. The exchange does not store it, because a handler
+// may read the signal after the response has ended.
 const controllerKey = Symbol('lameduck.abort-controller');
 
 interface Aborted {
@@ -56,7 +56,8 @@ export function abortRequest(request: object, why: string): void {
   controller.abort(new LameduckError('LAMEDUCK_ERR_REQUEST_ENDED', `the request was aborted: ${why}`));
 }
 
-// Tells whether a client has reset an HTTP/2 stream. An ended stream no longer refers to its session.
+// Tells whether the client has reset an HTTP/2 stream. The session cannot show this, because an ended stream no longer
+// refers to its session.
 function isGoneStream({ rstCode, destroyed }: StreamEnd): boolean {
   return rstCode !== undefined && destroyed === true;
 }

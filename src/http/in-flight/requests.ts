@@ -1,5 +1,5 @@
-// Counts the requests of one lifecycle, from their arrival or a later moment until their response has ended. HTTP/1.1
-// and HTTP/2 requests are counted alike.
+// Counts the requests of one lifecycle, from their arrival or a later moment until their response has ended. It counts
+// HTTP/1.1 and HTTP/2 requests in the same way.
 import { startImmediate, type Clock } from '../../clock.ts';
 import { socketOf, type HttpResponse } from '../../message.ts';
 import type { AuditLog, RequestObserver } from '../../observer.ts';
@@ -17,8 +17,8 @@ import { visitEach } from '../visit-each.ts';
 
 const recognizedPerTurn = 1_000;
 
-// The pause after a recount of all requests is this many times as long as the recount. So rejecting many requests takes
-// little processor time.
+// After a recount of all requests, the next recount follows at the earliest after this many times its duration. So
+// rejecting many requests takes little processor time.
 const pauseFactor = 10;
 
 export interface RequestsOptions {
@@ -26,7 +26,7 @@ export interface RequestsOptions {
   /** random returns a number from 0 up to, but not including, 1. */
   readonly random: () => number;
   readonly functions: Classifiers;
-  /** isLimited tells whether there are overload limits. Each request must then be counted when it arrives. */
+  /** isLimited tells whether there are overload limits. If there are, each request must be counted when it arrives. */
   readonly isLimited: boolean;
   readonly eventStreams: WatchedStreams;
   /**
@@ -39,21 +39,21 @@ export interface RequestsOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Ended contains the functions that Requests calls when responses have ended. */
+/** Ended contains the functions that Requests calls when a response has ended or may have ended. */
 export interface Ended {
   /** onEnd is called when the response of an exchange has ended, complete or not. */
   onEnd(exchange: HttpExchange): void;
   /**
-   * forgetIfEnded and forgetEnded release responses whose end was not reported, because the program has removed the
-   * listeners.
+   * forgetIfEnded and forgetEnded find responses that have ended without a `close` event, because the program has
+   * removed the listeners. They stop counting these requests.
    */
   forgetIfEnded(connection: Connection): void;
   forgetEnded(): void;
 }
 
 /**
- * Requests counts the requests of the program. A request that lameduck itself answers is tracked until its end, but not
- * counted.
+ * Requests counts the requests of the program. It also records requests that lameduck itself answers until their end,
+ * but does not count them.
  */
 export class Requests {
   readonly inFlight = new InFlight();
@@ -69,8 +69,8 @@ export class Requests {
   /** #isWatched is true if lameduck must recognize event streams as soon as their headers have been sent. */
   readonly #isWatched: boolean;
   /**
-   * #enrolsOnArrival is true if each request is counted on arrival. From ShutdownInitiated on, it is always true. It
-   * combines the options with the signal, so that each request checks one boolean.
+   * #enrolsOnArrival is true if each request is counted when it arrives. From ShutdownInitiated on, it is always true.
+   * It combines several conditions, so that each request checks only one boolean.
    */
   #enrolsOnArrival: boolean;
   readonly #ended: Ended;
@@ -94,7 +94,7 @@ export class Requests {
     this.#now = () => clock.now();
     this.#ended = ended;
     this.#onFailure = onFailure;
-    // Use one function for all requests. A function for each request would cost memory.
+    // Use one function for all requests, because a function for each request would cost memory.
     this.#onEnd = function (this: HttpResponse): void {
       const exchange = connectionOf(this.req.socket)?.exchangeOf(this);
       if (exchange !== undefined) ended.onEnd(exchange);
@@ -109,15 +109,15 @@ export class Requests {
       const { response } = exchange;
       if (response.headersSent && isLongRunning(exchange)) audit?.onStarted(exchange, response.statusCode);
     };
-    // Catch every error: this function runs inside the handler's call that sends the headers, so the handler would get
-    // the error.
+    // This function runs inside the handler's call that sends the headers, so the handler would get its errors. Catch
+    // every error.
     this.#onHead = (exchange) => {
       visitEach([exchange], noteHead, onFailure);
     };
   }
 
   /**
-   * beginShutdown makes current and future responses tell their clients to close the connection, if the protocol allows
+   * beginShutdown makes present and future responses tell their clients to close the connection, if the protocol allows
    * it.
    */
   beginShutdown(connections: Iterable<Connection>): void {
@@ -128,9 +128,9 @@ export class Requests {
   }
 
   /**
-   * admit counts an HTTP/1.1 request and returns its exchange. `isOurs` means that lameduck answers it. Before a
-   * shutdown, admit returns undefined for most requests and only notes them. `enrolNoted` counts them when a count is
-   * read.
+   * admit counts an HTTP/1.1 request and returns its exchange. `isOurs` is true if lameduck itself answers the request.
+   * Before a shutdown, admit returns undefined for most requests, and only notes their arrival time. When a count is
+   * read, `enrolNoted` counts them.
    */
   admit(connection: Connection, response: Http1Exchange['response'], isOurs: boolean): HttpExchange | undefined {
     const now = this.#clock.now();
@@ -158,7 +158,7 @@ export class Requests {
     exchange.onHead(this.#onHead);
   }
 
-  /** enrolNoted counts the requests that `admit` has only noted. */
+  /** enrolNoted counts the requests in flight that `admit` has not counted, and only noted. */
   enrolNoted(connections: Iterable<Connection>): void {
     if (this.#enrolsOnArrival) return;
     visitEach(connections, this.#enrolNotedOn.bind(this), this.#onFailure);
@@ -180,14 +180,15 @@ export class Requests {
   }
 
   /**
-   * enrolOlder counts the HTTP/1.1 request that was in flight on a connection before the lifecycle began (P-053). Node
+   * enrolOlder counts the HTTP/1.1 request that was in flight on a connection when the lifecycle began (P-053). Node
    * shows only one response of a socket at a time. A further pipelined request is therefore counted when the response
-   * before it has ended, unless its own response has ended by then.
+   * before it has ended. It is not counted if its own response has also ended by then.
    */
   enrolOlder(connection: Connection): void {
     const exchange = this.#addNoted(connection);
     if (exchange === undefined) return;
-    // Count the next request before this one is released, so that the connection never seems idle between them.
+    // When this request ends, count the next request of the connection first. Otherwise the connection would seem idle
+    // between the two.
     exchange.onEnd(() => {
       this.enrolOlder(connection);
     });
@@ -196,8 +197,8 @@ export class Requests {
   }
 
   /**
-   * watch recognizes an event stream as soon as its headers have been sent. If no limit is set and there is no audit
-   * log, watch does nothing.
+   * watch recognizes an event stream as soon as its headers have been sent. If there is neither an overload limit nor
+   * an audit log, watch does nothing.
    */
   watch(exchange: HttpExchange): void {
     if (this.#isWatched && !this.inFlight.isShuttingDown) exchange.onHead(this.#onHead);
@@ -216,13 +217,13 @@ export class Requests {
   }
 
   /**
-   * recount returns the number of the program's requests in flight. Before that, it releases requests whose end was not
-   * reported.
+   * recount returns the number of the program's requests in flight. Before that, it stops counting requests whose end
+   * was not reported.
    */
   recount({ connection }: HttpExchange): number {
     const now = this.#clock.now();
-    // Unless a client pipelines, it sends its next request only after the response. So its earlier request on this
-    // connection has ended.
+    // Unless a client pipelines, it sends its next request only after the response. So an earlier request on the
+    // connection of this request has ended.
     this.#ended.forgetIfEnded(connection);
     if (now >= this.#recountAt) {
       this.#ended.forgetEnded();
@@ -238,15 +239,15 @@ export class Requests {
     exchange.refuse();
   }
 
-  /** setApart stops counting a request as one of the program's, because lameduck answers it. */
+  /** setApart stops counting a request as a request of the program, because lameduck answers it. */
   setApart(exchange: HttpExchange): void {
     this.longRunning.delete(exchange);
     this.inFlight.move(exchange, ours);
   }
 
   /**
-   * release stops counting an exchange whose response has ended, complete or not. It returns false if this has already
-   * been done.
+   * release stops counting an exchange whose response has ended, complete or not. It returns false if the exchange was
+   * not counted any more.
    */
   release(exchange: HttpExchange): boolean {
     if (exchange.state.is === 'released') return false;
@@ -255,7 +256,7 @@ export class Requests {
     return true;
   }
 
-  /** releaseAll releases all requests of a connection that has closed. */
+  /** releaseAll stops counting all requests of a connection that has closed. */
   releaseAll(connection: Connection): void {
     for (const exchange of connection.removeAll()) this.#release(exchange);
     const { upgraded } = connection;
@@ -280,8 +281,8 @@ export class Requests {
   }
 
   /**
-   * recognize finds watched event streams among the requests in flight, so that they count as long-running. If there
-   * are many requests, it takes many turns of the event loop, so that other work does not wait.
+   * recognize finds event streams that the drain will end among the requests in flight, and makes them count as
+   * long-running. If there are many requests, it takes many turns of the event loop, so that other work does not wait.
    */
   async recognize(connections: Iterable<Connection>): Promise<void> {
     this.enrolNoted(connections);
@@ -293,8 +294,8 @@ export class Requests {
   }
 
   /**
-   * isLongRunning tells whether a request is long-running. It also recognizes an event stream that is not yet counted
-   * as long-running.
+   * isLongRunning tells whether a request is long-running. The result is also true for an event stream that the drain
+   * will end, even if it does not count as long-running yet.
    */
   isLongRunning(exchange: HttpExchange): boolean {
     return isLongRunning(exchange) || this.#isWatchedStream(exchange);

@@ -25,7 +25,8 @@ export function describeUnfinished(
         ...(isOrdinaryStream(exchange) && { isEventStream: true as const }),
       }));
     } catch {
-      // The program has changed a request or response, so that reading its properties throws. Report only the ages.
+      // The program has changed a request or response, so reading its properties throws. Report only the ages of the
+      // requests.
       return connection.exchanges.map((exchange) => ({ method: '*', route: '*', ageMs: ageMs(exchange), peer: '*' }));
     }
   };

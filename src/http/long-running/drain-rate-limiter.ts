@@ -2,9 +2,9 @@
 import { lowestDrainRate } from '../../settings/drain-rate.ts';
 
 /**
- * DrainRateLimiter says when the drain may end the next long-running request, without bursts. As in the apiserver, the
- * rate is 200 requests per second. If `count` requests would take longer than `grace` milliseconds at that rate, the
- * rate is raised (A-140).
+ * DrainRateLimiter decides when the drain may end the next long-running request, without bursts. As in the apiserver,
+ * the rate is 200 requests per second. If ending `count` requests at that rate would take longer than `grace`
+ * milliseconds, the rate is higher (A-140).
  */
 export class DrainRateLimiter {
   /** `rate` is the number of requests per second. */
@@ -17,12 +17,12 @@ export class DrainRateLimiter {
     this.#since = now;
   }
 
-  /** `next` is the time at which the next request may be ended. */
+  /** `next` is the time at which the drain may end the next long-running request. */
   get next(): number {
     return this.#since + (this.#given * 1_000) / this.rate;
   }
 
-  /** `take()` returns true, and counts a request, if a request may be ended now. */
+  /** `take()` returns true if the drain may end a long-running request now, and counts this request. */
   take(now: number): boolean {
     if (this.next > now) return false;
     this.#given++;

@@ -30,17 +30,19 @@ export class EventStream {
     return this.#rest === undefined || !/^[^:\r\n]/m.test(this.#rest);
   }
 
-  /** betweenEvents calls `callback` when the handler has written every event completely, which is usually at once. */
+  /**
+   * betweenEvents calls `callback` when the handler has written its last event completely. Usually, that is at once.
+   */
   betweenEvents(callback: () => void): void {
     if (this.#isBetweenEvents) callback();
     else this.#whenBetween = callback;
   }
 
   /**
-   * `hint()` tells the client how many milliseconds to wait before it reconnects (P-034). An empty line follows only if
-   * the last event is known to be complete. Otherwise the client still reads the hint, and discards the incomplete
-   * event at the end of the stream. A stream with a `Content-Encoding` gets no hint, because the hint would not be
-   * encoded.
+   * `hint()` sends `retry:`, which tells the client how many milliseconds to wait before it reconnects (P-034). If the
+   * last event is known to be complete, an empty line follows. Otherwise the client still reads the hint, and discards
+   * the incomplete event at the end of the stream. A stream with a `Content-Encoding` gets no hint, because the hint
+   * would not be encoded.
    */
   hint(retry: number): void {
     if (this.#isEncoded) return;
@@ -51,7 +53,7 @@ export class EventStream {
 
   #note(chunk: unknown): void {
     const text = `${this.#rest ?? ''}${textOf(chunk)}`;
-    // Keep only the end of a long event, after an `x`. The `x` shows later calls that an event has begun.
+    // If an event is long, keep only its end, after an `x`. The `x` shows later calls that an event has begun.
     const rest = text.slice(endOfLastEvent(text));
     this.#rest = rest.length > longestRest ? `x${rest.slice(-longestRest)}` : rest;
     if (!this.#isBetweenEvents) return;

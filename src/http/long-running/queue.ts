@@ -5,25 +5,24 @@ import { DrainRateLimiter } from './drain-rate-limiter.ts';
 import type { Ending, Exchange } from '../exchange.ts';
 import type { InFlight } from '../in-flight/in-flight.ts';
 
-// The largest number of requests to end in one turn of the event loop. After a stall, ending all requests that are due
-// at once would cause another stall.
+// The largest number of long-running requests to end in one turn of the event loop. After a stall, many requests are
+// due at once, and ending all of them in one turn would cause another stall.
 const mostPerTurn = 100;
 
-// The longest time to spend on ending requests in one turn of the event loop when the grace period is over, in
-// milliseconds.
+// The longest time, in milliseconds, to spend in one turn of the event loop on ending requests after the grace period.
 const longestTurn = 25;
 
-// How long a handler may still run after the abort of its AbortSignal if its request is the last request in flight, in
+// How long the handler of the last long-running request may still run after the abort of its AbortSignal, in
 // milliseconds.
 const abortGrace = 500;
 
-// The time between the end of the last request and the destruction of all connections, in milliseconds.
+// The time between the end of the last long-running request and the destruction of all connections, in milliseconds.
 const reserve = 250;
 
-/** LongRunningDrainOptions are the limits on the drain of the long-running requests. Times are in milliseconds. */
+/** LongRunningDrainOptions limit the drain of the long-running requests. Times are in milliseconds. */
 export interface LongRunningDrainOptions {
   readonly grace: number;
-  /** drainBy is when all remaining connections are destroyed. */
+  /** drainBy is the time at which the drain destroys all remaining connections. */
   readonly drainBy: Deadline;
   /**
    * `retry` is the mean of the `retry:` values that event streams send. If retry is 0, event streams send no `retry:`.
@@ -52,7 +51,7 @@ export class LongRunning {
     this.#random = random;
   }
 
-  /** `add()` makes a request long-running. */
+  /** `add()` makes a request count as long-running. */
   add(exchange: Exchange, ending: Ending): void {
     this.#inFlight.move(exchange, { is: 'long-running', ending });
     this.#waiting.add(exchange);
@@ -74,7 +73,7 @@ export class LongRunning {
   drain({ grace, drainBy, retry }: LongRunningDrainOptions): void {
     const now = this.#clock.now();
     const length = Math.max(0, Math.min(grace, drainBy.at - now - abortGrace - reserve));
-    // Read `drainBy.at` at each call, because an uncaught error during the drain can make the deadline earlier.
+    // Read `drainBy.at` at each call. An uncaught error during the drain can make this deadline earlier.
     this.#endAt = () => Math.min(now + length + abortGrace, drainBy.at - reserve);
     this.#limiter = new DrainRateLimiter(this.#waiting.size, length, now);
     this.#retry = retry;
@@ -82,8 +81,8 @@ export class LongRunning {
   }
 
   /**
-   * endOverdue ends all remaining requests when the grace period is over (A-140, A-143). The drain calls it
-   * repeatedly.
+   * When the grace period is over, endOverdue ends all remaining long-running requests (A-140, A-143). The drain calls
+   * it repeatedly.
    */
   endOverdue(now: number): void {
     if (this.#endAt === undefined || now < this.#endAt()) return;
@@ -94,7 +93,7 @@ export class LongRunning {
     }
   }
 
-  /** `stop()` cancels the timer, which would keep the process alive. */
+  /** `stop()` cancels the timer of the next end, because the timer would keep the process alive. */
   stop(): void {
     this.#cancel?.();
     this.#limiter = undefined;

@@ -22,17 +22,17 @@ export class ResponseEnding implements Ending {
   }
 
   /**
-   * `watch()` begins to read the chunks of an event stream. It is called when a shutdown has begun and the headers have
-   * been sent.
+   * `watch()` begins to read the chunks of an event stream. It is called during a shutdown, when the headers of the
+   * stream have been sent.
    */
   watch(): void {
     if (this.#stream === undefined && isEventStream(this.#exchange)) this.#stream = new EventStream(this.#exchange);
   }
 
   /**
-   * `begin()` aborts the AbortSignal of the request if the handler uses the signal (P-028). Otherwise `begin()` ends
-   * the request itself, if a clean end is possible. An event stream ends with its last chunk, and a WebSocket with
-   * close code 1001 (P-039).
+   * `begin()` begins to end a long-running request. If the handler uses the AbortSignal of the request, `begin()`
+   * aborts the signal (P-028). Otherwise `begin()` ends the request itself, if a clean end is possible. An event stream
+   * ends with its last chunk, and a WebSocket with close code 1001 (P-039).
    */
   begin(retry: number | undefined): void {
     const stream = this.#stream;
@@ -48,9 +48,9 @@ export class ResponseEnding implements Ending {
   }
 
   /**
-   * `end()` closes a request that is still open at the end of the grace period. If the handler has sent no headers,
-   * lameduck responds (P-035). If the response has ended but the client still sends its request body, the next call of
-   * `end()` stops reading the body.
+   * `end()` ends a long-running request that is still open at the end of the grace period. If the handler has sent no
+   * headers, lameduck responds (P-035). If the response has ended but the client still sends its request body, the next
+   * call of `end()` stops reading the body.
    */
   end(): void {
     const exchange = this.#exchange;

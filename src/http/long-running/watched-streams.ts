@@ -8,7 +8,7 @@ export type WatchedStreams = 'reconnecting' | 'all' | 'none';
 
 /**
  * watchedStreams returns a function that tells whether a response is an event stream that the drain may end after any
- * event. The clients of other event streams, for example of an LLM, would mistake a clean end for the end of the
+ * event. The client of another event stream, for example of an LLM, would mistake a clean end for the end of the
  * response.
  */
 export function watchedStreams(eventStreams: WatchedStreams): (exchange: HttpExchange) => boolean {

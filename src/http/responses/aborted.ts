@@ -1,18 +1,18 @@
-// Decides for a request without a complete response whether this process ended it or its client disconnected.
+// Decides who ended a request without a complete response: this process, or the client by disconnecting.
 import type { Socket } from 'node:net';
 import type { HttpResponse } from '../../message.ts';
 
 /** isDestroyedHere tells whether this process, not the client, ended a request before its response was complete. */
 export function isDestroyedHere(socket: Socket, response: HttpResponse): boolean {
   if (response.writableFinished) return false;
-  // A socket that has no handle and is not destroyed was sent to another process, which answers the request.
+  // If a socket has no handle and is not destroyed, it was sent to another process, which answers the request.
   if (!socket.destroyed || socket.readableEnded) return false;
-  // If nothing was sent through the response and the socket has ended, the program has written its response directly to
-  // the socket.
+  // If nothing was sent through the response object but the socket has ended, the program has written its response
+  // directly to the socket.
   if (!response.headersSent && socket.writableFinished) return false;
   const errored: NodeJS.ErrnoException | null = socket.errored;
-  // `stream.pipeline()` destroys a response with the error of its source, which may be another connection. The response
-  // then has the same error object.
+  // `stream.pipeline()` destroys a response with the error of its source, which may be another connection. In this
+  // case, the socket and the response have the same error object.
   const isGiven = errored === (response as { errored?: Error | null }).errored;
   return !isOfPeer(errored) && (isGiven || errored?.syscall === undefined);
 }

@@ -1,8 +1,8 @@
 // Reads the headers of a response as they were sent.
 
 const eventStreamHeader = /^content-type:[ \t]*text\/event-stream[ \t]*(;|\r?$)/im;
-// A response header that names an encoding of the body. GraphQL servers send `none`, so that no proxy compresses their
-// streams.
+// Matches a response header that names an encoding of the body. GraphQL servers send `none`, which is no encoding, so
+// that no proxy compresses their streams.
 const encodedHeader = /^content-encoding:(?![ \t]*(?:identity|none)[ \t]*\r?$)/im;
 const chunkedHeader = /^transfer-encoding:.*chunked/im;
 const lengthHeader = /^content-length:/im;

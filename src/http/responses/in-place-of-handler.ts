@@ -9,7 +9,7 @@ import { ignoreResets } from './socket-errors.ts';
 
 /**
  * answerInPlaceOfHandler sends a complete response if the handler has sent no headers yet. Later calls of the handler
- * are ignored.
+ * then have no effect.
  */
 export function answerInPlaceOfHandler(exchange: HttpExchange, answer: Answer): void {
   const { request, response } = exchange;
@@ -20,8 +20,8 @@ export function answerInPlaceOfHandler(exchange: HttpExchange, answer: Answer): 
 }
 
 /**
- * endInPlaceOfHandler ends a response that the handler has begun. It calls the same `end()` that the handler would
- * call, so that a middleware that wraps `end()`, such as compression, also ends.
+ * endInPlaceOfHandler ends a response that the handler has begun. It calls the `end()` that the handler would call. If
+ * a middleware such as compression has wrapped `end()`, the middleware then ends too.
  */
 export function endInPlaceOfHandler(exchange: HttpExchange): void {
   ignoreResets(exchange.request.socket);
@@ -29,8 +29,8 @@ export function endInPlaceOfHandler(exchange: HttpExchange): void {
   mute(exchange);
 }
 
-// Makes later writes of the handler have no effect. Otherwise Node would emit an error without a listener, which ends
-// the process.
+// Makes later writes of the handler have no effect. Otherwise Node would emit an error for such a write, and an error
+// without a listener ends the process.
 function mute(exchange: HttpExchange): void {
   for (const one of exchange.takeOver()) muteOne(one);
 }
@@ -50,8 +50,8 @@ function muteOne(response: EventEmitter): void {
     writeContinue: none,
     writeProcessing: none,
     writeEarlyHints: none,
-    // The methods of HTTP/2 streams that send headers or a body. `sendTrailers` is not replaced: a stream that waits
-    // for its trailers ends only when `sendTrailers` is called.
+    // The methods of HTTP/2 streams that send headers or a body are replaced. `sendTrailers` is not replaced: a stream
+    // that waits for its trailers ends only when `sendTrailers` is called.
     respond: none,
     respondWithFD: none,
     respondWithFile: none,
@@ -63,8 +63,8 @@ function muteOne(response: EventEmitter): void {
   dropWrites(response);
 }
 
-// Emits the error that Node emits when a client has disconnected. The error makes a `stream.pipeline()` into the
-// response destroy its source and the response. So the error is emitted only after the response has been sent.
+// Emits the error that Node emits when a client has disconnected. At this error, a `stream.pipeline()` into the
+// response destroys its source and the response. So emit the error only after the response has been sent.
 function emitPrematureClose(response: EventEmitter & { destroy: (reason?: unknown) => unknown }): void {
   if (response.listenerCount('error') === 0) return;
   const cause = requestEnded();
@@ -76,8 +76,8 @@ function emitPrematureClose(response: EventEmitter & { destroy: (reason?: unknow
     const isOfThose = reason === error || (reason === undefined && !(response instanceof Duplex));
     return isOfThose && !isOut ? response : destroy(reason);
   };
-  // Add a listener for the error. Without any listener on the response, a source that is piped into the response would
-  // throw the error.
+  // Add a listener for the error. If the response has no listener, a source that is piped into the response would throw
+  // the error.
   response.on('error', () => undefined);
   response.emit('error', error);
 }

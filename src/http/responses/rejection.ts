@@ -1,5 +1,5 @@
-// The responses to requests that lameduck rejects. Each has a different `Retry-After` or body, so that clients can
-// distinguish them (A-176).
+// The responses to requests that lameduck rejects. Each response has a different `Retry-After` or body, so that clients
+// can distinguish the reasons (A-176).
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Answer, HttpRequest, HttpResponse } from '../../message.ts';
@@ -8,8 +8,8 @@ import { sendWhole } from './send-whole.ts';
 const plain = { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' };
 
 /**
- * tooManyRequests is the response to a request above the limit. After a second, this server may be below the limit
- * again (A-174).
+ * tooManyRequests is the response to a request that exceeds `maxRequestsInflight`. Its `Retry-After` is a second, after
+ * which this server may be below the limit again (A-174).
  */
 export const tooManyRequests: Answer = {
   status: 429,
@@ -44,7 +44,7 @@ export function answerRetryAfter(request: HttpRequest, response: HttpResponse): 
 
 /**
  * refuseUpgrade answers an upgrade with an HTTP response (P-041). On a connection that was accepted after
- * NotAcceptingNewRequest, it sends a 429, as for every request there. On an older connection, it sends a 503 with a
+ * NotAcceptingNewRequest, it sends a 429, which every request there gets. On an older connection, it sends a 503 with a
  * short `Retry-After`. The caller must end the socket.
  */
 export function refuseUpgrade(socket: Duplex, isLate: boolean): void {

@@ -3,9 +3,9 @@
 import { Socket } from 'node:net';
 
 /**
- * ignoreResets adds an `error` listener to a socket before lameduck writes to it. Node also adds an `error` listener,
- * but an upgrade or the program may remove Node's listener. If a test has injected the request in the process, the
- * socket is not real, and ignoreResets does nothing.
+ * ignoreResets adds an `error` listener to a socket before lameduck writes to it. Node has its own `error` listener,
+ * but an upgrade or the program may remove that one. If a test has injected the request in the process, the socket is
+ * not real, and ignoreResets does nothing.
  */
 export function ignoreResets(socket: unknown): void {
   if (socket instanceof Socket) socket.off('error', ignore).on('error', ignore);

@@ -1,5 +1,5 @@
 // The addresses of both ends of a connection that this process makes to its own server. lameduck redirects such a
-// connection. This file computes the addresses that the connection would have without the redirect.
+// connection to another listener. This file computes the addresses that the connection would have without the redirect.
 import { isIPv4 } from 'node:net';
 import { hostAndPort } from '../../address.ts';
 import type { TcpHandle } from '../../node-internals.ts';
@@ -27,22 +27,23 @@ export function endText({ address = '', port = 0 }: Partial<End>): string {
 const anyAddress: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 /**
- * endsOf returns the ends that a redirected connection would have without the redirect. `bound` is the real address of
- * the client. `asked` is the address that the program passed to `connect()`.
+ * endsOf returns the addresses that both ends of a redirected connection would have without the redirect. `bound` is
+ * the real address of the client. `asked` is the address that the program passed to `connect()`.
  */
 export function endsOf(bound: End, asked: End): Ends {
   const server = { ...asked, address: anyAddress[asked.address] ?? asked.address };
   const isLoopback = isIPv4(server.address) && server.address.startsWith('127.');
   const usual = isLoopback ? '127.0.0.1' : server.address;
-  // If the client address is not 127.0.0.1, the program has set it with `localAddress`.
+  // Without the option `localAddress`, the client of a redirected connection has the address 127.0.0.1. The program has
+  // set any other address itself.
   const client = { ...bound, address: bound.address === '127.0.0.1' ? usual : bound.address };
   return { client, server };
 }
 
 /**
- * `show()` makes a handle report the addresses `own` and `peer` in place of its real addresses, because a program may
- * check them. `isIPv6` is passed only for an accepted socket. It tells whether the server listens on IPv6: Node then
- * shows an IPv4 address in IPv6 form, such as `::ffff:10.0.0.1`.
+ * `show()` makes a TCP handle report the addresses `own` and `peer` instead of its real addresses, because a program
+ * may check them. `isIPv6` is passed only for an accepted socket. If the server listens on IPv6, Node shows an IPv4
+ * address in IPv6 form, such as `::ffff:10.0.0.1`.
  */
 export function show(handle: TcpHandle, own: End, peer: End, isIPv6?: boolean): void {
   handle.getsockname = tell(own, isIPv6);

@@ -1,5 +1,5 @@
-// The connections that this process makes to its own servers. During a drain they are served as if they had been
-// accepted before the shutdown.
+// The connections that this process makes to its own servers. During a drain, the servers serve them like connections
+// that they accepted before the shutdown.
 import type { Socket } from 'node:net';
 import type { Connection } from '../connection.ts';
 import { tcpSocketOf } from '../../node-internals.ts';
@@ -14,22 +14,25 @@ export class OwnConnections {
     this.#sockets.add(socket);
   }
 
-  /** `recognize()` sets the function that recognizes own connections that were accepted before the shutdown. */
+  /**
+   * `recognize()` sets a function that recognizes connections of this process to itself that were accepted before the
+   * shutdown.
+   */
   recognize(isEarlier: (socket: Socket) => boolean): void {
     this.#isEarlier = isEarlier;
   }
 
   /**
    * `has()` tells whether a socket belongs to a connection of this process to itself. For a TLS socket, it checks the
-   * TCP socket below.
+   * underlying TCP socket.
    */
   has(socket: Socket): boolean {
     return this.#sockets.has(tcpSocketOf(socket)) || this.#isEarlier(socket);
   }
 
   /**
-   * endLast returns the silent connections that may be ended now. The process's own connections end last. While another
-   * client waits for a response or can send a request, a handler may use them.
+   * endLast returns the silent connections that the drain may end now. Connections of the process to itself end last.
+   * While another client waits for a response or can send a request, a handler may use them.
    */
   endLast(silent: readonly Connection[], all: Iterable<Connection>): readonly Connection[] {
     const others = silent.filter(({ socket }) => !this.has(socket));

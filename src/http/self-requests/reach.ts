@@ -18,8 +18,8 @@ export function reachOf(servers: readonly Server[]): Reach[] {
     const address = server.address();
     return address === null || typeof address === 'string' ? [] : [reach(server, address)];
   });
-  // A port may have an IPv4 and an IPv6 listener. Sort the IPv4 listener first, because it gets the IPv4 connections.
-  // The addresses of the IPv6 listener include IPv4 addresses too.
+  // Sort the listeners, because a port may have an IPv4 and an IPv6 listener. The IPv4 listener is first, because it
+  // gets the IPv4 connections. The addresses of the IPv6 listener include IPv4 addresses too.
   return all.sort((a, b) => Number(a.isIPv6) - Number(b.isIPv6));
 }
 

@@ -1,4 +1,4 @@
-// Redirects outgoing TCP connections of this process. Only this file patches how Node connects.
+// Redirects outgoing TCP connections of this process. No other file changes how Node connects.
 import type { TcpHandle } from '../../node-internals.ts';
 
 /** Connect is one attempt to connect, after the lookup of the host name. */
@@ -7,27 +7,28 @@ export interface Connect {
   readonly port: number;
   readonly handle: TcpHandle;
   /**
-   * toLoopback connects to a port of 127.0.0.1 in place of the requested address. It returns true if the attempt has
-   * begun.
+   * toLoopback connects to a port of 127.0.0.1 instead of the requested address. It returns true if the attempt to
+   * connect has begun.
    */
   readonly toLoopback: (port: number) => boolean;
 }
 
 /**
- * Redirect is called for each attempt to connect. It may redirect the attempt with `toLoopback`, and returns true if it
- * has done so.
+ * Redirect is a function that is called for each attempt to connect. It may redirect the attempt with `toLoopback`. It
+ * returns true if it has redirected the attempt.
  */
 export type Redirect = (connect: Connect) => boolean;
 
-// This set belongs to the module, because all TCP handles of a thread share one prototype, which is patched only once.
+// The functions that `redirectConnects` calls. The set belongs to the module, because all TCP handles of a thread share
+// one prototype, which is patched only once.
 const redirects = new Set<Redirect>();
 let restore = (): void => undefined;
 
 /**
- * redirectConnects calls `redirect` for every TCP connect of this thread, until the returned function is called.
- * `handle` can be any TCP handle, because all handles share a prototype, which is patched. `Socket.prototype.connect`
- * would be too early: the address is known only after the lookup, and each attempt of `autoSelectFamily` has its own
- * handle.
+ * redirectConnects calls `redirect` for every TCP connect of this thread, until the returned function is called. It
+ * patches the prototype that all TCP handles share, so `handle` can be any TCP handle. Patching
+ * `Socket.prototype.connect` would be too early: the address is known only after the lookup, and each attempt of
+ * `autoSelectFamily` has its own handle.
  */
 export function redirectConnects(handle: TcpHandle, redirect: Redirect): () => void {
   if (redirects.size === 0) restore = patch(Object.getPrototypeOf(handle) as TcpHandle);
@@ -52,8 +53,8 @@ function patch(prototype: TcpHandle): () => void {
   const patched = { connect: redirected(connect), connect6: redirected(connect6) };
   Object.assign(prototype, patched);
   return () => {
-    // If another library has patched these methods since, leave its patch in place. The patch may still call lameduck's
-    // functions, which then redirect nothing.
+    // If another library has patched these methods in the meantime, leave its patch in place. The patch may still call
+    // lameduck's functions, which then redirect nothing.
     if (prototype.connect === patched.connect) prototype.connect = connect;
     if (prototype.connect6 === patched.connect6) prototype.connect6 = connect6;
   };

@@ -1,4 +1,5 @@
-// Requests that a program sends to its own servers. During the drain, the servers still accept these connections.
+// Requests that a program sends to its own servers. During the drain, the servers still accept the connections of these
+// requests.
 import { createServer, type AddressInfo, type Server as NetServer, type Socket } from 'node:net';
 import { endsOf, endText, show, type Ends } from './ends.ts';
 import { socketsMade, tcpHandleOf } from '../../node-internals.ts';
@@ -7,7 +8,7 @@ import { redirectConnects, type Connect } from './redirect.ts';
 import type { Server } from '../server.ts';
 import type { Traffic } from '../traffic.ts';
 
-/** SelfRequestsOptions contains the servers, which must still listen when SelfRequests is created. */
+/** SelfRequestsOptions contains the servers of the program. They must still listen when SelfRequests is created. */
 export interface SelfRequestsOptions {
   readonly servers: readonly Server[];
   readonly traffic: Traffic;
@@ -20,17 +21,17 @@ interface Expected {
 }
 
 /**
- * SelfRequests passes the process's own connections to its servers, from its construction until `end`. A handler that
- * calls its own server can thus finish while all other clients are refused. SelfRequests redirects own connections to a
- * second listener on 127.0.0.1, which closes connections of other processes.
+ * SelfRequests lets this process connect to its own servers, from the construction of SelfRequests until `end`. A
+ * handler that calls its own server can thus finish while all other clients are refused. SelfRequests redirects these
+ * connections to a second listener on 127.0.0.1, which closes connections of other processes.
  */
 export class SelfRequests {
   readonly #traffic: Traffic;
   readonly #reaches: readonly Reach[];
   readonly #listener: NetServer;
   /**
-   * `#expected` contains each redirected connection that has not been accepted yet. Its key is the client's real
-   * address and port.
+   * `#expected` contains each redirected connection that the second listener has not accepted yet. Its key is the
+   * client's real address and port.
    */
   readonly #expected = new Map<string, Expected>();
   #stopRedirecting = (): void => undefined;
@@ -47,22 +48,23 @@ export class SelfRequests {
     this.#listener.on('error', ({ message }) => {
       warn(`requests that the program sends to its own servers will fail during the drain: ${message}`);
     });
-    // In a worker of node:cluster, `exclusive` prevents the primary from listening in its place.
+    // In a worker of node:cluster, the primary would listen instead of the worker. The option `exclusive` prevents
+    // this.
     this.#listener.listen({ port: 0, host: '127.0.0.1', exclusive: true }, () => {
       this.#begin();
     });
     this.#listener.unref();
   }
 
-  /** `end()` stops redirecting. Accepted connections stay open. */
+  /** `end()` stops redirecting connections. Connections that were already accepted stay open. */
   end(): void {
     this.#hasEnded = true;
     this.#stopRedirecting();
     if (this.#listener.listening) this.#listener.close();
   }
 
-  // Recognizes own connections that were accepted before the shutdown. The key contains both ports, because another
-  // process may use the same client port.
+  // Recognizes connections of this process to itself that were accepted before the shutdown. The key contains both
+  // ports, because another process may use the same client port.
   #recognizeEarlier(): void {
     const ports = this.#reaches.map(({ port }) => port);
     const made = new Set<string>();
@@ -77,21 +79,21 @@ export class SelfRequests {
 
   #begin(): void {
     const handle = tcpHandleOf(this.#listener);
-    // While the second listener was opening, the program may have made further connections to itself.
+    // While the second listener was opening, the program may have made further connections to its own servers.
     this.#recognizeEarlier();
     if (handle === undefined || this.#hasEnded) this.#listener.close();
     else this.#stopRedirecting = redirectConnects(handle, (connect) => this.#redirect(connect));
   }
 
   // Redirects a connection of this process to its own server, but only while another process waits for a response. The
-  // handler of that response may need the connection. Otherwise a program that calls itself in a loop would never
-  // drain.
+  // handler of that response may need the connection. Without this condition, a program that calls itself in a loop
+  // would never drain.
   #redirect({ address, port, handle, toLoopback }: Connect): boolean {
     const reach = this.#reaches.find((one) => one.port === port && one.has(address));
     if (reach === undefined || !this.#servesOthers) return false;
     if (!toLoopback((this.#listener.address() as AddressInfo).port)) return false;
-    // `toLoopback` has bound the client's port. The second listener accepts the connection in a later turn of the event
-    // loop.
+    // `toLoopback` has bound the client's port, so the port is known now. The second listener accepts the connection in
+    // a later turn of the event loop.
     const bound: Partial<AddressInfo> = {};
     handle.getsockname(bound);
     const ends = endsOf(bound as AddressInfo, { address, port });

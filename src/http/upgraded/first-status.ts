@@ -1,5 +1,5 @@
 // Reads the status of the response with which a program answers an upgrade. The program writes this response directly
-// to the socket, without a response object.
+// to the socket, so there is no response object.
 import type { Duplex } from 'node:stream';
 
 const statusLine = /^HTTP\/1\.[01] (\d{3})/;
@@ -35,7 +35,7 @@ function before(socket: Duplex, name: 'write' | 'end', look: (chunk: unknown) =>
   const own = Object.getOwnPropertyDescriptor(socket, name);
   Object.defineProperty(socket, name, { value: wrapped, configurable: true, writable: true });
   return () => {
-    // Do not restore the method if the program has replaced it since.
+    // If the program has replaced the method in the meantime, do not restore it.
     if (socket[name] !== wrapped) return;
     if (own === undefined) Reflect.deleteProperty(socket, name);
     else Object.defineProperty(socket, name, own);

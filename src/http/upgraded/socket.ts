@@ -12,15 +12,15 @@ import { refuseUpgrade } from '../responses/rejection.ts';
 import { sayGoingAway, webSocketOn, type WebSocket } from './websocket.ts';
 
 /**
- * Upgraded counts as one long-running request for as long as its connection is open. lameduck does not know its
- * protocol.
+ * Upgraded is a connection after an upgrade, whose protocol lameduck does not know. It counts as one long-running
+ * request for as long as it is open.
  */
 export class Upgraded implements Exchange {
   state: State = noted;
   readonly request: HttpRequest;
   readonly arrivedAt: number;
   readonly isWhole = false;
-  /** `head` is empty, because the program writes the headers to the socket itself. */
+  /** `head` is empty, because the program writes the response headers directly to the socket. */
   readonly head = '';
   readonly #connection: Connection;
   /** `#duplex` is the socket that the program received. Node may have wrapped the real socket. */
@@ -47,8 +47,8 @@ export class Upgraded implements Exchange {
   }
 
   /**
-   * `ending` ends the socket when the drain requires it. If the handler uses the AbortSignal of the request, the
-   * handler must end the socket. Otherwise lameduck does (P-039, P-040).
+   * `ending` contains the functions with which the drain ends the socket. If the handler uses the AbortSignal of the
+   * request, the handler must end the socket. Otherwise lameduck ends it (P-039, P-040).
    */
   get ending(): Ending {
     const { request } = this;
@@ -64,7 +64,7 @@ export class Upgraded implements Exchange {
     };
   }
 
-  // Ends the connection when the program has answered the upgrade request.
+  // Ends the connection as soon as the program has answered the upgrade request.
   #endWhenAnswered(): void {
     this.#isToEnd = true;
     this.look();
@@ -79,8 +79,8 @@ export class Upgraded implements Exchange {
   }
 
   /**
-   * `close()` sends a WebSocket a 1001 and any other socket a FIN (P-039, P-040). If the upgrade is unanswered, close
-   * first refuses it.
+   * `close()` sends a WebSocket the close code 1001, and any other socket a FIN (P-039, P-040). If the program has not
+   * answered the upgrade, `close()` first refuses the upgrade.
    */
   close(): void {
     if (!this.#isAnswered) refuseUpgrade(this.#socket, this.#connection.isLate);
@@ -90,11 +90,11 @@ export class Upgraded implements Exchange {
       return;
     }
     sendFin(this.#socket);
-    // Drop later writes of the program, because after a FIN they would make Node destroy the connection.
+    // Drop later writes of the program. A write after the FIN would make Node destroy the connection.
     dropWrites(this.#socket);
   }
 
-  /** `hurry()` tells the drain not to wait for the peer, even if the peer still sends. */
+  /** `hurry()` makes the drain stop waiting for the peer of this socket, even if the peer still sends. */
   hurry(): void {
     this.#isOverdue = true;
   }
@@ -106,15 +106,15 @@ export class Upgraded implements Exchange {
   }
 
   /**
-   * mayGoOn tells whether the peer may still send for a while. It is true if lameduck does not know the protocol, and
-   * so could not announce the end to the peer.
+   * mayGoOn tells whether the peer may still send for a while. It is true if lameduck does not know the protocol of the
+   * socket, because lameduck then could not announce the end to the peer.
    */
   get mayGoOn(): boolean {
     return this.#webSocket === undefined && !this.#isOverdue;
   }
 
-  // Tells whether the program has answered the upgrade. The upgrade also counts as answered if the socket is not a TCP
-  // or Unix socket, because such a socket does not count its bytes.
+  // Tells whether the program has answered the upgrade. If the socket is not a TCP or Unix socket, it does not count
+  // its bytes. The upgrade then always counts as answered.
   get #isAnswered(): boolean {
     return !(this.#socket.bytesWritten <= this.#writtenBefore);
   }

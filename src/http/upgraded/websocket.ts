@@ -32,7 +32,7 @@ export function sayGoingAway(webSocket: WebSocket): boolean {
     webSocket.close(goingAway, 'the server is shutting down');
     return true;
   } catch {
-    // The object is not a WebSocket of `ws`. Its socket is then ended like any other upgraded socket.
+    // The object is not a WebSocket of `ws`, so its socket is ended like any other upgraded socket.
     return false;
   }
 }
