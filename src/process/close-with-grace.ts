@@ -27,11 +27,11 @@ export function describeCloseWithGrace(
   environment: Environment,
 ): string | undefined {
   if (!isFastifyCli(command)) {
-    return `close-with-grace ends this process after its delay, even with requests in flight: set its delay to at least ${formatDuration(budget)}, or remove it, because lameduck itself handles process signals`;
+    return `close-with-grace ends this process after its delay, even with requests in flight: set its delay to at least ${formatDuration(budget)}, or remove close-with-grace, because lameduck itself handles process signals`;
   }
   const delay = delayOf(command, environment);
   if (delay !== undefined && delay >= budget) return undefined;
-  return `fastify-cli ends this process after its delay (default 500ms), even with requests in flight: start it with --close-grace-delay ${String(budget)} or more`;
+  return `fastify-cli ends this process after its delay (default 500ms), even with requests in flight: start fastify-cli with --close-grace-delay ${String(budget)} or more`;
 }
 
 // Recognizes a listener of close-with-grace by its source text, because close-with-grace neither exports its listeners

@@ -16,7 +16,7 @@ for (const [args, environment] of [
   test(`fastify start ${args.join(' ')} would end the process before the drain, ${JSON.stringify(environment)}`, () => {
     assert.equal(
       describeCloseWithGrace([...cli, ...args], 28_000, environment),
-      'fastify-cli ends this process after its delay (default 500ms), even with requests in flight: start it with --close-grace-delay 28000 or more',
+      'fastify-cli ends this process after its delay (default 500ms), even with requests in flight: start fastify-cli with --close-grace-delay 28000 or more',
     );
   });
 }
@@ -36,7 +36,7 @@ test('fastify-cli is also recognized by its folder, and other programs may have 
   assert.match(describeCloseWithGrace(byFolder, 28_000, {}) ?? '', /^fastify-cli ends this process/);
   assert.match(
     describeCloseWithGrace(['node', '/app/server.js', '-g', '30000'], 28_000, {}) ?? '',
-    /^close-with-grace ends this process after its delay, .*: set its delay to at least 28s, or remove it/,
+    /^close-with-grace ends this process after its delay, .*: set its delay to at least 28s, or remove close-with-grace/,
   );
 });
 
