@@ -1,7 +1,7 @@
 // Writes the files that a release publishes into release/. These are the packed package with its documents and its SBOM, and
 // the charts with the addresses of the images. It changes nothing else.
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const sbom = 'sbom.cdx.json';
@@ -23,7 +23,10 @@ export function writeArtifacts(root: string): string {
 
 // In the repository, the charts name locally built images. In a release, they name the published images.
 function writeCharts(root: string, folder: string): void {
-  cpSync(join(root, 'helm'), folder, { recursive: true });
+  // The library chart is a symbolic link in the repository. In release/, it must be a folder that can be packaged.
+  for (const name of readdirSync(join(root, 'helm'))) {
+    cpSync(realpathSync(join(root, 'helm', name)), join(folder, name), { recursive: true });
+  }
   const { version, repository } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     version: string;
     repository?: { url: string };

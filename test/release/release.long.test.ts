@@ -1,6 +1,6 @@
 // Runs the whole release command in a copy of the repository.
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, lstatSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -77,4 +77,5 @@ test('npm run release sets the version, creates a Git tag, and writes the files 
   const values = (chart: string): string => readFileSync(join(tree, 'release', 'charts', chart, 'values.yaml'), 'utf8');
   assert.match(values('lameduck-injector'), /^image: ghcr\.io\/owner\/lameduck-injector:9\.1\.0$/m);
   assert.match(values('lameduck'), /^ {2}repository: ghcr\.io\/owner\/lameduck-reference-service$/m);
+  assert.ok(lstatSync(join(tree, 'release', 'charts', 'lameduck-library')).isDirectory());
 });
