@@ -16,18 +16,12 @@ const usage = `Usage: npm run release -- VERSION [--repository URL] [--dry-run]
   --dry-run      releases a clone of the last commit, shows the changes, and deletes the clone
   --artifacts    only writes release/ from the tree as it is`;
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    repository: { type: 'string' },
-    'dry-run': { type: 'boolean', default: false },
-    artifacts: { type: 'boolean', default: false },
-  },
-});
+const { values, positionals } = parsed();
 const [version] = positionals;
 const here = process.cwd();
 
-if (values.artifacts) list(writeArtifacts(here));
+if (values.help) console.log(usage);
+else if (values.artifacts) list(writeArtifacts(here));
 else if (version === undefined || !/^\d+\.\d+\.\d+$/.test(version)) refuse(usage);
 else if (values.repository !== undefined && !/^https:\/\/[^/]+\/[^/]+\/[^/]+$/.test(values.repository)) {
   refuse(`--repository must be an address such as https://github.com/owner/lameduck, got ${values.repository}`);
@@ -36,6 +30,22 @@ else if (values.repository !== undefined && !/^https:\/\/[^/]+\/[^/]+\/[^/]+$/.t
   const order: Release = { version, date, repository: values.repository ?? knownRepository() };
   if (values['dry-run']) rehearse(order);
   else release(here, order);
+}
+
+function parsed() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        repository: { type: 'string' },
+        'dry-run': { type: 'boolean', default: false },
+        artifacts: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    });
+  } catch (error) {
+    return refuse(`${(error as Error).message}\n${usage}`);
+  }
 }
 
 function release(root: string, order: Release): void {

@@ -1,7 +1,10 @@
 // Tests the text that the release command writes to each file.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { changes, isNewer, type Release } from '../../scripts/release/cut.ts';
+import { root } from '../support/markdown.ts';
 
 const repository = 'https://github.com/owner/lameduck';
 const order: Release = { version: '0.2.0', date: '2026-11-23', repository };
@@ -79,4 +82,15 @@ test('the first different number decides which of two versions is newer', () => 
     [true, true, true, false],
   );
   assert.equal(isNewer('0.1.9', '0.2.0'), false);
+});
+
+test('the release command prints its usage for --help, and refuses an unknown option with its usage', () => {
+  const run = (option: string) =>
+    spawnSync(process.execPath, [join(root, 'scripts', 'release', 'main.ts'), option], { encoding: 'utf8' });
+  const help = run('--help');
+  assert.equal(help.status, 0, help.stderr);
+  assert.match(help.stdout, /^Usage: npm run release -- VERSION/);
+  const unknown = run('--force');
+  assert.equal(unknown.status, 1);
+  assert.match(unknown.stderr, /^Unknown option '--force'.*\nUsage: npm run release/);
 });
