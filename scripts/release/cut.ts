@@ -50,6 +50,13 @@ export function isNewer(version: string, than: string): boolean {
   return a > x || (a === x && (b > y || (b === y && c > z)));
 }
 
+/** nextStep returns what to do with a release that has been tagged. */
+export function nextStep({ version, repository }: Release): string {
+  if (repository !== undefined) return `publish it with: git push --atomic origin HEAD v${version}`;
+  // npm compares the address in package.json with that of the workflow, and the charts need the owner's registry.
+  return `GitHub cannot publish it: delete the commit and the tag v${version}, and release with --repository`;
+}
+
 function numbersOf(version: string): [number, number, number] {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
   return [major, minor, patch];

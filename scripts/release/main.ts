@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { writeArtifacts } from './artifacts.ts';
-import { changes, isNewer, type Release } from './cut.ts';
+import { changes, isNewer, nextStep, type Release } from './cut.ts';
 
 const usage = `Usage: npm run release -- VERSION [--repository URL] [--dry-run]
        npm run release -- --artifacts
@@ -64,7 +64,7 @@ function release(root: string, order: Release): void {
   git(root, 'commit', '--quiet', '--all', '--message', `build: release ${order.version}`);
   git(root, 'tag', '--annotate', `v${order.version}`, '--message', `lameduck ${order.version}`);
   list(writeArtifacts(root));
-  console.log(`publish it with: git push --atomic origin HEAD v${order.version}`);
+  console.log(nextStep(order));
 }
 
 function rehearse(order: Release): void {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { changes, isNewer, type Release } from '../../scripts/release/cut.ts';
+import { changes, isNewer, nextStep, type Release } from '../../scripts/release/cut.ts';
 import { root } from '../support/markdown.ts';
 
 const repository = 'https://github.com/owner/lameduck';
@@ -82,6 +82,11 @@ test('the first different number decides which of two versions is newer', () => 
     [true, true, true, false],
   );
   assert.equal(isNewer('0.1.9', '0.2.0'), false);
+});
+
+test('the release command says how to publish a release, or that GitHub cannot publish it without an address', () => {
+  assert.equal(nextStep(order), 'publish it with: git push --atomic origin HEAD v0.2.0');
+  assert.match(nextStep({ version: '0.2.0', date: '2026-11-23' }), /^GitHub cannot publish it: .* --repository$/);
 });
 
 test('the release command prints its usage for --help, and refuses an unknown option with its usage', () => {
