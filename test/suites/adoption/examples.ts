@@ -18,6 +18,8 @@ const isLong = process.env['LONG'] === 'yes';
 
 interface Example extends Omit<Startable, 'folder' | 'args'> {
   readonly name: string;
+  /** How the example is started, if another entry starts the same example in another way. */
+  readonly startedBy?: string;
   readonly args?: readonly string[];
   /** Whether the example gets its lifecycle from lameduck/register. */
   readonly isRegistered?: boolean;
@@ -45,6 +47,14 @@ const servers: readonly Example[] = [
   { name: 'node-cluster' },
   { name: 'next-custom-server', ...pool, isLong: true, args: ['server.ts'], env: { NODE_ENV: 'production' } },
   {
+    name: 'next-custom-server',
+    startedBy: 'next start',
+    isLong: true,
+    isRegistered: true,
+    end: '143',
+    args: ['../../node_modules/next/dist/bin/next', 'start'],
+  },
+  {
     name: 'next-standalone',
     isLong: true,
     isRegistered: true,
@@ -69,7 +79,8 @@ test('the examples depend on the package versions that the tests install', () =>
 
 void describe('the examples', { concurrency: 4 }, () => {
   for (const example of servers) {
-    test(`the example ${example.name} loses no request, and its process ends by itself`, async (t) => {
+    const title = [example.name, example.startedBy].filter((part) => part !== undefined).join(', started by ');
+    test(`the example ${title} loses no request, and its process ends by itself`, async (t) => {
       const program = await started(t, example);
       const sockets = example.hasWebSockets === true ? await openWebSockets(program.targets[0] as Target) : [];
       const load = await program.loaded();
