@@ -42,7 +42,10 @@ test('with ownSignalListeners=run, a starter such as fastify-cli with a short cl
   const env = { CLOSE_GRACE_DELAY: '500', ...run };
   const program = disposed(t, new ProcessUnderTest('starts-like-fastify-cli.ts', env));
   const port = await program.ready();
-  assert.match((await program.line('the warning', warning)).msg ?? '', /set its delay to at least 28s, or remove it/);
+  assert.match(
+    (await program.line('the warning', warning)).msg ?? '',
+    /set its delay to at least 28s, or remove close-with-grace/,
+  );
   const request = await HeldRequest.open(t, port);
   program.kill('SIGTERM');
   await request.cut();

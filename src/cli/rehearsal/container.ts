@@ -107,6 +107,8 @@ export class Container {
   #output = '';
   #errors = '';
   #exit: Exit | undefined;
+  /** #isKilled tells whether this rehearsal has sent SIGKILL to the main process. */
+  #isKilled = false;
 
   constructor({ command, env, isolation }: ContainerOptions) {
     const [program = '', ...args] = [...isolation, ...command];
@@ -156,7 +158,9 @@ export class Container {
   /** `signal()` sends a signal to the main process only (K-099). */
   signal(signal: NodeJS.Signals): void {
     const { pid } = this;
-    if (pid !== undefined) sendSignal(pid, signal);
+    if (pid === undefined) return;
+    if (signal === 'SIGKILL') this.#isKilled = true;
+    sendSignal(pid, signal);
   }
 
   /**
@@ -172,6 +176,7 @@ export class Container {
   /** killAll kills every process of the container, including processes that have left its process tree. */
   killAll(): void {
     const { pids } = this;
+    if (pids.length > 0) this.#isKilled = true;
     for (const pid of pids) sendSignal(pid, 'SIGKILL');
     if (!this.hasNamespace) for (const pid of withVariable(cookieName, this.#cookie)) sendSignal(pid, 'SIGKILL');
     else if (pids.length === 0) this.#child.kill('SIGKILL');
@@ -247,8 +252,8 @@ export class Container {
         resolve({ code: 127, signal: undefined });
       });
       this.#child.once('exit', (code, signal) => {
-        void this.#hasUnshareFailed().then((isKilled) => {
-          const [own, by] = isKilled ? [null, 'SIGKILL' as const] : [code, signal];
+        void this.#hasUnshareFailed(code).then((hasFailed) => {
+          const [own, by] = hasFailed ? [null, 'SIGKILL' as const] : [code, signal];
           resolve({ code: own ?? exitCode(by), signal: by ?? undefined });
         });
       });
@@ -259,11 +264,13 @@ export class Container {
     return exit;
   }
 
-  // Tells whether standard error ends with the message `unshareOfKilled`. If it does, SIGKILL has killed the child of
-  // unshare. unshare writes this message after every process of its PID namespace has ended.
-  async #hasUnshareFailed(): Promise<boolean> {
+  // Tells whether SIGKILL has killed the child of unshare. Then standard error ends with the message `unshareOfKilled`,
+  // which unshare writes after every process of its PID namespace has ended. The message is lost if standard error is
+  // full, but unshare also exits with 1. So the exit code suffices if this rehearsal itself has sent SIGKILL.
+  async #hasUnshareFailed(code: number | null): Promise<boolean> {
     const { stderr } = this.#child;
     if (!this.hasNamespace || stderr === null) return false;
+    if (this.#isKilled && code === 1) return true;
     const closed = new Promise((resolve) => stderr.once('close', resolve));
     if (!stderr.closed) await withTimeout(systemClock, closed, longestRead);
     return unshareOfKilled.test(this.#errors);
