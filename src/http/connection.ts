@@ -297,6 +297,9 @@ export class Connection {
   look(now: number, isDraining: boolean): void {
     this.session?.look(now, isDraining);
     this.upgraded?.look();
+    // Node ends the connection after the last response, unless the program has removed Node's listener of that response.
+    if (this.isClosing && this.spoken.is === 'http' && !this.isBusy && !this.#socket.writableEnded)
+      sendFin(this.#socket);
   }
 
   /** `end()` ends the connection after all pending bytes: with a FIN, a GOAWAY, or the close frame of a WebSocket. */

@@ -185,7 +185,10 @@ export class Traffic implements ServerEvents, Records, Ended {
     const begun = new Session(connection, session, this.#options);
     connection.enter({ is: 'session', session: begun });
     for (const stream of streamsOf(session)) {
-      if (stream !== arriving) this.requests.enrol(Http2Exchange.older(connection, stream, this.#clock.now()), false);
+      if (stream === arriving) continue;
+      const exchange = Http2Exchange.older(connection, stream, this.#clock.now());
+      this.requests.enrol(exchange, false);
+      if (exchange.request.method === 'CONNECT') this.requests.markLongRunning(stream);
     }
     return begun;
   }

@@ -78,9 +78,8 @@ export class Deferral {
     if (this.#rest.length === 0) this.#addToLifecycle(server);
     else if (!server.listening) this.#forget(server);
     else {
-      this.#restore.push(beforeUpgrades(server, this.#hurry));
-      // Before Node 24, a server of HTTP/2 does not list its open sessions. Load the lifecycle now, so that it sees
-      // each session begin.
+      this.#restore.push(beforeHidden(server, this.#hurry));
+      // A session loads the lifecycle in one turn. So begin to load it now if the server serves HTTP/2.
       if ('updateSettings' in server) this.#begin();
     }
   }
@@ -137,15 +136,18 @@ export class Deferral {
   }
 }
 
+// The events after which a lifecycle that is loaded later lacks a connection or its requests. Node does not list the
+// socket of an upgrade. Before Node 24, it does not list HTTP/2 sessions, and it never keeps the headers of all streams.
+const hidden: readonly unknown[] = ['upgrade', 'connect', 'session'];
+
 /**
- * beforeUpgrades calls `hurry`, which loads the lifecycle, before the program sees an upgrade. After an upgrade, Node
- * does not list the socket as a connection, so a lifecycle that is loaded later could not find the socket. The returned
- * function restores the server's `emit`.
+ * beforeHidden calls `hurry`, which loads the lifecycle, before the program sees an upgrade or an HTTP/2 session. The
+ * returned function restores the server's `emit`.
  */
-function beforeUpgrades(server: Server, hurry: () => void): () => void {
+function beforeHidden(server: Server, hurry: () => void): () => void {
   let isOver = false;
   const restore = patchEmit(server, (original) => (event, ...args) => {
-    if (isOver || (event !== 'upgrade' && event !== 'connect')) return original().call(server, event, ...args);
+    if (isOver || !hidden.includes(event)) return original().call(server, event, ...args);
     hurry();
     // `hurry` has given the server its lifecycle, which replaces `emit`. Emit the event again, so that the lifecycle
     // receives it.

@@ -1,8 +1,10 @@
 // Tests requests and process signals that arrive after a program's `listen()`, before `lameduck/register` has loaded
 // the lifecycle.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { test, type TestContext } from 'node:test';
 import { disposed } from '../support/disposed.ts';
+import { Http2Client, type Outcome } from '../support/http2-client.ts';
 import { messages, registered } from '../support/under-register.ts';
 import { LoggingCommand } from '../support/process-under-test.ts';
 
@@ -163,6 +165,54 @@ test('P-039 with lameduck/register, a WebSocket that is opened before the lifecy
   assert.ok(messages(command.lines).includes('server has left'));
   const { longRunningEnded } = await command.finalLine();
   assert.equal(longRunningEnded, 1);
+});
+
+// A program with an HTTP/2 server. It answers a stream when it reads something on standard input, but a tunnel at once.
+const streams = `
+  const server = require('node:http2').createServer();
+  const say = (line) => console.log(JSON.stringify(line));
+  server.on('stream', (stream, { ':method': method }) => {
+    stream.on('error', () => undefined);
+    stream.respond();
+    if (method === 'CONNECT') stream.resume().on('end', () => stream.end());
+    else process.stdin.once('data', () => stream.end('whole')).unref();
+    say({ msg: 'request' });
+  });
+  server.listen(0, '127.0.0.1', () => say({ msg: 'listening', port: server.address().port }));`;
+
+async function startedWithStream(t: TestContext, open: (client: Http2Client) => Promise<Outcome>) {
+  const command = started(t, streams, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '0s' });
+  const { port } = await command.line('listening', ({ msg }) => msg === 'listening');
+  const client = new Http2Client(Number(port));
+  t.after(() => {
+    client.session.destroy();
+  });
+  const outcome = open(client);
+  await command.line('request', ({ msg }) => msg === 'request');
+  await command.line('HasBeenReady', ({ name }) => name === 'HasBeenReady');
+  command.kill('SIGTERM');
+  return { command, outcome };
+}
+
+test('P-053 with lameduck/register, the drain waits for an HTTP/2 stream that arrived right after listen()', async (t) => {
+  const { command, outcome } = await startedWithStream(t, (client) => client.request('/'));
+  await command.line('HTTPServerStoppedListening', ({ name }) => name === 'HTTPServerStoppedListening');
+  command.child.stdin?.write('go on');
+  assert.equal((await outcome).body, 'whole');
+  const { exitCode, requests } = await command.finalLine();
+  assert.deepEqual([exitCode, requests], [0, { answered: 1, refused: 0, aborted: 0, cut: 0 }]);
+});
+
+test('P-039, P-053 with lameduck/register, the drain ends a tunnel of HTTP/2 that was opened right after listen()', async (t) => {
+  const { command } = await startedWithStream(t, async ({ session }) => {
+    const tunnel = session.request({ ':method': 'CONNECT', ':authority': 'example.org:443' }, { endStream: false });
+    tunnel.resume().on('error', () => undefined);
+    tunnel.on('end', () => tunnel.end());
+    await once(tunnel, 'close');
+    return { status: undefined, headers: {}, body: '', isWhole: false, code: tunnel.rstCode };
+  });
+  const { exitCode, longRunningEnded } = await command.finalLine();
+  assert.deepEqual([exitCode, longRunningEnded], [0, 1]);
 });
 
 const signal = "process.kill(process.pid, 'SIGTERM');";

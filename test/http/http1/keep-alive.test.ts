@@ -18,6 +18,23 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
 }
 
 describeAdapters((adapter) => {
+  it('P-001 a connection ends after its last response even if the program has removed the listeners of this response', async (t) => {
+    const held: ServerResponse[] = [];
+    const serving = await serve(t, { adapter, listener: (_, response) => held.push(response) });
+    const client = await serving.dial();
+    client.get('/');
+    await until(() => held.length === 1);
+    const { ended } = shutdownOf(serving);
+    await serving.handle.signals.httpServerStoppedListening.signaled;
+    // With these listeners, Node ends a connection after a response with Connection: close.
+    held[0]?.removeAllListeners();
+    held[0]?.end('whole');
+    assert.equal((await client.reader.next())?.body, 'whole');
+    const { exitCode, durationMs } = await ended;
+    assert.equal(exitCode, 0);
+    assert.ok(durationMs < 10_000, `the shutdown took ${String(durationMs)} ms, nearly its whole budget`);
+  });
+
   it('P-001, P-003 a connection gets Connection: close on its first response after its random close time, before the listener closes', async (t) => {
     // The random close time of a connection is never in the last quarter of the delay, which is left for slow clients.
     // On this slow clock, the quarter lasts for many round trips.
