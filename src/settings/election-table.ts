@@ -20,6 +20,7 @@ export const electionTable = {
    * leaseDuration: How long other candidates wait for a silent leader before one of them takes the Lease. This time must
    * be longer than `renewDeadline`. The difference must be at least the time that the leader's work takes to stop.
    *
+   * @remarks In code, a number is in milliseconds.
    * @default `15s`
    */
   leaseDuration: row<number, Duration>({
@@ -31,6 +32,7 @@ export const electionTable = {
    * renewDeadline: How long a process stays the leader after it has sent the last renewal that the API server
    * acknowledged. This time must be longer than 1.2 times `retryPeriod`.
    *
+   * @remarks In code, a number is in milliseconds.
    * @default `10s`
    */
   renewDeadline: row<number, Duration>({
@@ -42,6 +44,7 @@ export const electionTable = {
    * retryPeriod: The time between two renewals of the leader. Between two attempts to take the Lease, a candidate waits
    * 1 to 2.2 times this time.
    *
+   * @remarks In code, a number is in milliseconds.
    * @default `2s`
    */
   retryPeriod: row<number, Duration>({
@@ -53,6 +56,7 @@ export const electionTable = {
    * stopTimeout: How long the leader's work may take to stop at a shutdown, including the release of the Lease. This time
    * is the limit of the elector's pre-shutdown hook, and thus part of the shutdown budget.
    *
+   * @remarks In code, a number is in milliseconds.
    * @default `5s`
    */
   stopTimeout: row<number, Duration>({

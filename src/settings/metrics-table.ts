@@ -54,6 +54,7 @@ export const metricsRows = {
    * requestDurationBuckets: Upper bounds of the buckets of `http_server_request_duration_seconds`. The highest bound
    * must exceed the longest request. Otherwise, `lameduck_shutdown_predicted_seconds` is inaccurate.
    *
+   * @remarks In code, a number is in milliseconds.
    * @default `5ms,10ms,25ms,50ms,75ms,100ms,250ms,500ms,750ms,1s,2.5s,5s,7.5s,10s,15s,30s,1m0s,2m0s,5m0s`; the bounds up to `10s` are those that OpenTelemetry recommends
    */
   requestDurationBuckets: row<readonly number[], string | readonly Duration[]>({

@@ -27,6 +27,7 @@ const ownRows = {
    * `/readyz` fails, and connections are closed one after another. `0s` means no delay. In development, lameduck uses
    * `0s` instead of a delay that is set in code.
    *
+   * @remarks In code, a number is in milliseconds.
    * @default `10s` in a cluster (`KUBERNETES_SERVICE_HOST` is set), else `0s`
    */
   shutdownDelayDuration: row<number, Duration>({
@@ -50,6 +51,7 @@ const ownRows = {
    * long-running request, one after another. With `0s`, the drain ends all of them at once. If this setting exceeds the
    * time limit of the drain, the time limit of the drain applies.
    *
+   * @remarks In code, a number is in milliseconds.
    * @default `10s`
    */
   shutdownWatchTerminationGracePeriod: row<number, Duration>({
@@ -62,6 +64,7 @@ const ownRows = {
    * Each client gets a random time, from half of this value to one and a half times this value. With `0s`, the stream
    * sends no reconnection time.
    *
+   * @remarks In code, a number is in milliseconds.
    * @default `3s`
    */
   eventStreamRetry: row<number, Duration>({
@@ -91,12 +94,14 @@ const ownRows = {
   /**
    * preShutdownHookTimeout: The time limit of each pre-shutdown hook that has no `timeout` of its own.
    *
+   * @remarks In code, a number is in milliseconds.
    * @default `5s`
    */
   preShutdownHookTimeout: row<number, Duration>({ kind: limit, default: () => 5_000 }),
   /**
    * destroyHookTimeout: The time limit of all destroy hooks together. The hooks run one after another.
    *
+   * @remarks In code, a number is in milliseconds.
    * @default `3s`
    */
   destroyHookTimeout: row<number, Duration>({ kind: limit, default: () => 3_000 }),
@@ -144,6 +149,7 @@ const ownRows = {
   /**
    * healthCheckTimeout: The time limit of each health check. Keep this limit below the `timeoutSeconds` of the probe.
    *
+   * @remarks In code, a number is in milliseconds.
    * @default `900ms`
    */
   healthCheckTimeout: row<number, Duration>({ kind: limit, default: () => 900 }),
@@ -151,6 +157,7 @@ const ownRows = {
    * livezGracePeriod: How long a post-start hook may run after its registration. After that, `/livez` fails, so that
    * the kubelet restarts a container whose hook does not end. With `0s`, a running hook never makes `/livez` fail.
    *
+   * @remarks In code, a number is in milliseconds.
    * @default `0s`
    */
   livezGracePeriod: row<number, Duration>({
@@ -190,6 +197,7 @@ const ownRows = {
    * readyzEventLoopStallLimit: How long the event loop must be blocked before `/readyz` on `probePort` fails, so that
    * the pod is removed from its Services. With `0s`, a blocked event loop never makes `/readyz` fail.
    *
+   * @remarks In code, a number is in milliseconds.
    * @default `5s`
    */
   readyzEventLoopStallLimit: row<number, Duration>({ kind: stallLimit, default: () => 5_000 }),
@@ -197,6 +205,7 @@ const ownRows = {
    * livezEventLoopStallLimit: How long the event loop must be blocked before `/livez` and `/healthz` on `probePort`
    * fail, so that the kubelet restarts the container. With `0s`, a blocked event loop never makes these endpoints fail.
    *
+   * @remarks In code, a number is in milliseconds.
    * @default `30s`
    */
   livezEventLoopStallLimit: row<number, Duration>({ kind: stallLimit, default: () => 30_000 }),
@@ -251,6 +260,7 @@ const ownRows = {
    * balancer or proxy. If the server’s `headersTimeout` is shorter, lameduck raises `headersTimeout` too, but never above
    * the server’s own `requestTimeout`.
    *
+   * @remarks In code, a number is in milliseconds.
    * @default unset: the program’s own `server.keepAliveTimeout`
    */
   keepAliveTimeout: row<number | undefined, Duration>({
@@ -262,6 +272,7 @@ const ownRows = {
    * requestTimeout: How long a request that is not long-running may take before it is answered with 504. `0s` means no
    * limit.
    *
+   * @remarks In code, a number is in milliseconds.
    * @default `0s`: off
    */
   requestTimeout: row<number, Duration>({ kind: duration, default: () => 0, namedAfter: '--request-timeout' }),

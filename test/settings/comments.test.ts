@@ -18,6 +18,7 @@ interface Hover {
   readonly type: string;
   readonly text: string;
   readonly default: string | undefined;
+  readonly remarks: string | undefined;
 }
 
 const hovers = new Map<string, Hover>();
@@ -48,22 +49,28 @@ ${linesFor(electionTable)}};
   for (const [name] of rows) {
     const at = program.indexOf(`  ${name}:`);
     const info = service.getQuickInfoAtPosition(user, at + 2);
+    const tagged = (tagName: string): string | undefined =>
+      info?.tags?.find((tag) => tag.name === tagName)?.text?.[0]?.text;
     hovers.set(name, {
       type: ts.displayPartsToString(info?.displayParts),
       text: ts.displayPartsToString(info?.documentation).replace(/\s+/g, ' '),
-      default: info?.tags?.find((tag) => tag.name === 'default')?.text?.[0]?.text,
+      default: tagged('default'),
+      remarks: tagged('remarks'),
     });
   }
 });
 
 for (const [name, { kind, default: defaultIn }] of rows) {
   test(`the comment that an editor shows for ${name} has the text of the settings table, the default and the unit`, () => {
-    const { text = '', type = '', default: shown } = hovers.get(name) ?? {};
+    const { text = '', type = '', default: shown, remarks } = hovers.get(name) ?? {};
     const { description = '', default: byDefault } = comments.get(name) ?? {};
     assert.match(text, new RegExp(`^${name}: [A-Z].{20,}\\.$`));
     assert.equal(text, `${name}: ${description}`);
     assert.equal(shown, byDefault);
-    if (kind.name === 'duration') assert.match(type, /\bDuration\b/);
+    if (kind.name === 'duration') {
+      assert.match(type, /\bDuration\b/);
+      assert.equal(remarks, 'In code, a number is in milliseconds.');
+    }
     if (kind.name === 'seconds') assert.match(text, /\bseconds\b/);
   });
 
