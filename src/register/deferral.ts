@@ -3,7 +3,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Server } from 'node:net';
 import { startImmediate, startTimer, stopTimer } from '../node-timers.ts';
-import { patchEmit } from '../patch-emit.ts';
+import { patchEmit, type Emit } from '../patch-emit.ts';
 import { emitOverride } from '../process/emit-override.ts';
 
 // The diagnostics channel on which Node publishes each complete HTTP/1.1 response.
@@ -57,7 +57,7 @@ export class Deferral {
    * that a process signal right after `listen()` does not kill the process.
    */
   add(server: Server): void {
-    if (this.#rest.length > 0) this.#await(server);
+    if (this.#rest.length > 0 && !this.#try(this.#await.bind(this, server))) return;
     // First let the program's own callbacks run, because they may call `lameduck(server)` or close the server.
     startImmediate(() => {
       this.#try(() => {
@@ -68,6 +68,8 @@ export class Deferral {
 
   #await(server: Server): void {
     this.#servers.add(server);
+    // Replace `emit` now, because Node may accept a connection before the next immediate.
+    this.#restore.push(beforeHidden(server, this.#hurry));
     if (this.#stopIntercepting !== undefined) return;
     this.#stopIntercepting = emitOverride().interceptLater(['SIGTERM', 'SIGINT'], this.#hurry);
     this.#timer = startTimer(this.#begin, patience).unref();
@@ -77,11 +79,8 @@ export class Deferral {
   #look(server: Server): void {
     if (this.#rest.length === 0) this.#addToLifecycle(server);
     else if (!server.listening) this.#forget(server);
-    else {
-      this.#restore.push(beforeHidden(server, this.#hurry));
-      // A session loads the lifecycle in one turn. So begin to load it now if the server serves HTTP/2.
-      if ('updateSettings' in server) this.#begin();
-    }
+    // A session loads the lifecycle in one turn. So begin to load it now if the server serves HTTP/2.
+    else if ('updateSettings' in server) this.#begin();
   }
 
   #forget(server: Server): void {
@@ -146,12 +145,17 @@ const hidden: readonly unknown[] = ['upgrade', 'connect', 'session'];
  */
 function beforeHidden(server: Server, hurry: () => void): () => void {
   let isOver = false;
-  const restore = patchEmit(server, (original) => (event, ...args) => {
-    if (isOver || !hidden.includes(event)) return original().call(server, event, ...args);
-    hurry();
-    // `hurry` has given the server its lifecycle, which replaces `emit`. Emit the event again, so that the lifecycle
-    // receives it.
-    return server.emit(event as string, ...args);
+  const restore = patchEmit(server, (original) => {
+    const patched: Emit = (event, ...args) => {
+      // If the program has called `lameduck(server)`, its lifecycle has replaced `emit` and already has the event.
+      const isLate = isOver || server.emit !== patched;
+      if (isLate || !hidden.includes(event)) return original().call(server, event, ...args);
+      hurry();
+      // `hurry` has given the server its lifecycle, which replaces `emit`. Emit the event again, so that the lifecycle
+      // receives it.
+      return server.emit(event as string, ...args);
+    };
+    return patched;
   });
   return () => {
     isOver = true;
