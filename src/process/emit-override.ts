@@ -120,7 +120,7 @@ export class EmitOverride {
     };
     const provisional: Interceptor = {
       take: (event, args) => {
-        if (event === 'removeListener') keep(args);
+        if (event === 'removeListener') keepListener(this, listeners, args);
         const own = listeners.get(event);
         if (own === undefined && event !== 'message' && !event.startsWith('SIG')) return false;
         if (next()?.take(event, args) === true) return true;
@@ -140,22 +140,8 @@ export class EmitOverride {
         if (this.emitting !== signal) this.emit(signal, args);
       };
     };
-    const add = (signal: string): void => {
-      listeners.set(signal, this.added(signal, emitAgain(signal)));
-    };
-    // If the program has removed a listener of lameduck, adds it again. `process.removeAllListeners()` also removes the
-    // listener that `keep` has just added, without an event. So `keep` checks again in the next tick.
-    const keep = ([event, listener]: readonly unknown[]): void => {
-      const signal = event as string;
-      if (listener !== listeners.get(signal)) return;
-      add(signal);
-      this.process.nextTick(() => {
-        const present = listeners.get(signal);
-        if (present !== undefined && !this.process.rawListeners(signal).includes(present)) add(signal);
-      });
-    };
     this.#interceptor ??= provisional;
-    for (const signal of signals) add(signal);
+    for (const signal of signals) listeners.set(signal, this.added(signal, emitAgain(signal)));
     return end;
   }
 
@@ -234,6 +220,29 @@ export class EmitOverride {
     // Make the property not enumerable, as the original is, so that the properties of `process` look unchanged.
     Object.defineProperty(this.process, 'emit', { value, writable: true, configurable: true, enumerable: false });
   }
+}
+
+/**
+ * keepListener adds a listener of lameduck again if the program has removed it. `listeners` contains lameduck's listener
+ * of each event. The last parameter contains the arguments of the event `removeListener`. Node emits this event before it
+ * stops watching for the process signal.
+ */
+export function keepListener(
+  override: EmitOverride,
+  listeners: Map<string, Listener>,
+  [event, listener]: readonly unknown[],
+): void {
+  const signal = event as string;
+  const own = listeners.get(signal);
+  if (own === undefined || own !== listener) return;
+  listeners.set(signal, override.added(signal, own));
+  // `process.removeAllListeners()` also removes the listener that lameduck has just added again, without emitting
+  // `removeListener` for it. So check again in the next tick.
+  override.process.nextTick(() => {
+    const present = listeners.get(signal);
+    if (present === undefined || override.process.rawListeners(signal).includes(present)) return;
+    listeners.set(signal, override.added(signal, present));
+  });
 }
 
 type Listener = (...args: unknown[]) => void;

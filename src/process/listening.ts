@@ -1,6 +1,6 @@
 // lameduck's own listeners on `process`. Node delivers a process signal only if the signal has a listener. lameduck's
 // override of `process.emit` then takes the signal before any listener is called.
-import type { EmitOverride } from './emit-override.ts';
+import { keepListener, type EmitOverride } from './emit-override.ts';
 import type { Listener } from './own-listeners.ts';
 
 interface Wrapped {
@@ -56,21 +56,9 @@ export class Listening {
     if (this.#listeners.size === 0) this.#process.off('newListener', this.#onNewListener);
   }
 
-  /**
-   * `keep()` adds lameduck's listener again if the program has removed it. The arguments are those of the event
-   * `removeListener`. Node emits this event before it stops watching for the process signal.
-   */
-  keep([event, listener]: readonly unknown[]): void {
-    const signal = event as string;
-    const own = this.#listeners.get(signal);
-    if (own === undefined || own !== listener) return;
-    this.#add(signal, own);
-    // `process.removeAllListeners()` also removes the listener that lameduck has just added again, without emitting
-    // `removeListener` for it. So check again in the next tick.
-    this.#process.nextTick(() => {
-      const present = this.#listeners.get(signal);
-      if (present !== undefined && !this.#process.rawListeners(signal).includes(present)) this.#add(signal, present);
-    });
+  /** `keep()` adds lameduck's listener again if the program has removed it. See `keepListener`. */
+  keep(args: readonly unknown[]): void {
+    keepListener(this.#override, this.#listeners, args);
   }
 
   #add(event: string, listener: Listener): void {
