@@ -186,9 +186,7 @@ export class Traffic implements ServerEvents, Records, Ended {
     connection.enter({ is: 'session', session: begun });
     for (const stream of streamsOf(session)) {
       if (stream === arriving) continue;
-      const exchange = Http2Exchange.older(connection, stream, this.#clock.now());
-      this.requests.enrol(exchange, false);
-      if (exchange.request.method === 'CONNECT') this.requests.markLongRunning(stream);
+      this.requests.enrolStream(Http2Exchange.older(connection, stream, this.#clock.now()), false);
     }
     return begun;
   }

@@ -126,8 +126,7 @@ export class Admission {
     const exchange = new Http2Exchange(owner.connection, stream, headers, this.#options.clock.now());
     const answer = this.#options.answer(exchange.request.url, exchange.request.method);
     if (answer !== undefined) exchange.response.ignoreErrors();
-    this.#requests.enrol(exchange, answer !== undefined);
-    if (exchange.request.method === 'CONNECT') this.#requests.markLongRunning(stream);
+    this.#requests.enrolStream(exchange, answer !== undefined);
     owner.endByChance();
     const decision = this.#decide(exchange, answer);
     if (decision === 'held') this.#holdBack(exchange, proceed);

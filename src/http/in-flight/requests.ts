@@ -148,6 +148,12 @@ export class Requests {
     if (this.inFlight.isShuttingDown) this.#beginShutdown(exchange);
   }
 
+  /** enrolStream counts an HTTP/2 request as `enrol` does. A CONNECT, which opens a tunnel, counts as long-running. */
+  enrolStream(exchange: HttpExchange, isOurs: boolean): void {
+    this.enrol(exchange, isOurs);
+    if (exchange.request.method === 'CONNECT') this.#beginLongRunning(exchange);
+  }
+
   #begin(exchange: HttpExchange, isOurs: boolean): void {
     this.inFlight.move(exchange, isOurs ? ours : serving);
     exchange.onEnd(this.#onEnd);
