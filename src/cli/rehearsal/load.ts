@@ -1,18 +1,7 @@
 // The definition of a load: the kinds of clients, their requests, and the counts of these requests. No side effects.
 
-/** ClientKind names a kind of client by how it uses the server. */
-export type ClientKind =
-  | 'newConnection'
-  | 'keptConnection'
-  | 'retryingConnection'
-  | 'longPoll'
-  | 'eventStream'
-  | 'upload'
-  | 'webSocket'
-  | 'http2';
-
 /** clientKinds lists all kinds of clients, in the order of the reports. */
-export const clientKinds: readonly ClientKind[] = [
+export const clientKinds = [
   'newConnection',
   'keptConnection',
   'retryingConnection',
@@ -21,7 +10,10 @@ export const clientKinds: readonly ClientKind[] = [
   'upload',
   'webSocket',
   'http2',
-];
+] as const;
+
+/** ClientKind names a kind of client by how it uses the server. */
+export type ClientKind = (typeof clientKinds)[number];
 
 /** LoadOptions say which clients run and what they send. */
 export interface LoadOptions {
