@@ -81,9 +81,9 @@ function lossesSection(losses: readonly ComparedLoss[]): string[] {
   return [
     lossesHeading,
     '',
-    'Each server ran as a Deployment of two pods behind a Service. Sixteen clients sent requests',
-    'through kube-proxy during one rolling update of each Deployment. Ten of the clients kept their connection, and none retried. Each kube-proxy learned of a change up to',
-    '2 s late.',
+    'Each server ran as a Deployment of two pods behind a Service. Each Deployment had one rolling update.',
+    'During the update, sixteen clients sent requests to the Service through kube-proxy. Ten of the clients kept their connection, and none retried.',
+    'Each kube-proxy learned of a change up to 2 s late.',
     '`lameduck rehearse --manifest` then rehearsed the same Deployment with `--propagation 2s`. The cluster and the rehearsal send',
     'different numbers of requests, so the counts differ. Cluster and rehearsal agree if requests were lost or refused in both, and the',
     'server had served before. For a server with lameduck, they agree if both sent requests, and neither lost or refused a request.',
