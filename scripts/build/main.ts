@@ -10,13 +10,20 @@ const dist = join(root, 'dist');
 const graph = await ecmaScript();
 const files = new Map([...graph.files, ...(await commonJs(graph.metafile)), ...(await command()), ...declarations()]);
 
-for (const [name, text] of files) {
+for (const [name, code] of files) {
+  const text = withOwnNames(code);
   const path = join(dist, name);
   if (existsSync(path) && readFileSync(path, 'utf8') === text) continue;
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);
 }
 removeOthers(dist);
+
+// esbuild lists the names of the exports with `for…in`, and reads each export with a getter. If the program has added an
+// enumerable property to Object.prototype, its name is listed too, and `require('lameduck')` would throw.
+function withOwnNames(code: string): string {
+  return code.replaceAll(/for \(var (name\d*) in all\)/g, 'for (var $1 of Object.keys(all))');
+}
 
 function removeOthers(folder: string): void {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {

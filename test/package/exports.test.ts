@@ -87,6 +87,16 @@ void describe('each export of the package', () => {
   });
 });
 
+test('an enumerable property of Object.prototype does not prevent the import of the package', async (t) => {
+  for (const { name } of entries) {
+    const code = `
+      Object.prototype.added = 'by the program';
+      const exported = require(${JSON.stringify(specifierOf(name))});
+      console.log(Object.hasOwn(exported, 'added'));`;
+    assert.equal(await outputOf(t, ['--eval', code]), 'false\n');
+  }
+});
+
 test('each module is in only one built file, so that its state exists once in a process', () => {
   const files = readdirSync(join(root, 'dist')).filter((file) => file.endsWith('.cjs'));
   // In a built file, each bundled module begins with a comment that contains its path.
