@@ -8,7 +8,7 @@ import { pageOf } from '../../../src/cli/inspect/page.ts';
 import type { Inspection } from '../../../src/inspection.ts';
 import { signalNames } from '../../../src/lifecycle/graph.ts';
 import { CommandUnderTest } from '../../support/command-under-test.ts';
-import { inspect, socketPath } from '../../support/debug-socket.ts';
+import { inspected, socketPath } from '../../support/debug-socket.ts';
 import { disposed } from '../../support/disposed.ts';
 import { lameduck, main } from '../../support/lameduck-command.ts';
 import { probe } from '../../support/probe-client.ts';
@@ -33,7 +33,8 @@ test('`lameduck inspect` prints the state of the process. It takes the path of t
   assert.equal(code, 0);
   assert.match(output, new RegExp(`^process +${String(pid)}, lameduck `));
   assert.match(output, /^state +running$/m);
-  assert.match(output, /^event loop +runs$/m);
+  // On a busy machine, the main thread may answer late, and its event loop then counts as blocked.
+  assert.match(output, /^event loop +(runs|blocked)/m);
   assert.match(output, /Z {2}HasBeenReady, after /);
   const byVariable = await lameduck(t, ['inspect'], { LAMEDUCK_DEBUG_SOCKET_PATH: path });
   assert.match(byVariable.output, new RegExp(`^process +${String(pid)},`));
@@ -43,13 +44,13 @@ test('`lameduck inspect` carries out --unready, --ready and --shutdown, and with
   const path = socketPath(t);
   const process = await start(t, path, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s', HANGS: 'pre-shutdown' });
   const port = await process.port();
-  assert.deepEqual(await lameduck(t, ['inspect', '--socket', path, '--unready']), {
-    code: 0,
-    output: 'unready requested\n',
-  });
+  const { code, output } = await lameduck(t, ['inspect', '--socket', path, '--unready']);
+  assert.equal(code, 0);
+  assert.match(output, /^unready requested/);
+  await inspected(path, ({ isHeldUnready }) => isHeldUnready);
   assert.equal((await probe(port, '/readyz')).status, 500);
-  assert.equal((await inspect(path)).isHeldUnready, true);
   await lameduck(t, ['inspect', '--socket', path, '--ready']);
+  await inspected(path, ({ isHeldUnready }) => !isHeldUnready);
   assert.equal((await probe(port, '/readyz')).status, 200);
   const args = [main, 'inspect', '--socket', path, '--shutdown', '--watch'];
   const watching = disposed(t, new CommandUnderTest(globalThis.process.execPath, args));
