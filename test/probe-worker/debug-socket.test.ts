@@ -145,8 +145,7 @@ describe('the debug socket while the event loop is blocked', () => {
     for (const { eventLoop } of [one, other]) {
       assert.match(eventLoop.stack?.join('\n') ?? '', /^block \(.*blocks-for-a-while\.ts:\d+:\d+\)$/m);
     }
-    await inspected(path, ({ eventLoop: { isBlocked } }) => !isBlocked);
-    const { eventLoop } = await inspect(path, '/?stack');
+    const { eventLoop } = await inspected(path, ({ eventLoop: { isBlocked } }) => !isBlocked, '/?stack');
     assert.equal(eventLoop.stackProblem, 'the event loop is not blocked');
   });
 

@@ -32,9 +32,9 @@ export async function inspect(path: string, url = '/'): Promise<Inspection> {
 }
 
 /** `inspected()` requests the document repeatedly, and resolves with the first one for which `isSo` returns true. */
-export async function inspected(path: string, isSo: (found: Inspection) => boolean): Promise<Inspection> {
+export async function inspected(path: string, isSo: (found: Inspection) => boolean, url = '/'): Promise<Inspection> {
   for (let attempt = 0; attempt < 1_000; attempt++) {
-    const found = await inspect(path);
+    const found = await inspect(path, url);
     if (isSo(found)) return found;
     await setTimeout(10);
   }
