@@ -17,8 +17,8 @@ the pod. */}}
 {{- $lines := printf "{%s} |= `lameduck/shutdown/v1` | json" $selector -}}
 {{- include "lameduck.alert" (list $ $scope "LameduckShutdownCutRequests"
   (printf "%s > %s" (include "lameduck.ofLoggedPods" (list $scope (printf "sum by (namespace, pod) (sum_over_time(%s | unwrap requests_cut [15m]))" $lines))) (include "lameduck.threshold" (list $ "LameduckShutdownCutRequests")))
-  "{{ $labels.pod }} cut {{ $value }} requests at the end of its shutdown budget."
-  "The final line of the log names the cut requests in `unfinished`. These requests take longer than lameduck.longestRequestDuration.") }}
+  "{{ $labels.pod }} cut {{ $value }} requests during its shutdown."
+  "The drain's time limit had passed, or clients had not acknowledged their responses. The final line of the log names the requests and clients in `unfinished`.") }}
 {{- include "lameduck.alert" (list $ $scope "LameduckShutdownFailed"
   (printf "%s > %s" (include "lameduck.ofLoggedPods" (list $scope (printf "sum by (namespace, pod, exitCode) (count_over_time(%s | exitCode != `0` [15m]))" $lines))) (include "lameduck.threshold" (list $ "LameduckShutdownFailed")))
   "{{ $labels.pod }} exited with code {{ $labels.exitCode }}."

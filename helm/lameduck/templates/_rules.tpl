@@ -17,8 +17,8 @@ pod has been deleted. */ -}}
   "The drain is not expected to end within the shutdown budget. The final line of the log names the requests that were cut.") }}
 {{- include "lameduck.alert" (list $ $scope "LameduckRequestsCut"
   (printf "max %s (max_over_time(lameduck_shutdown_requests_total{outcome=\"cut\",%s}[15m])) > %s" $by $pods (include "lameduck.threshold" (list $ "LameduckRequestsCut")))
-  "{{ $labels.pod }} cut {{ $value }} requests at the end of its shutdown budget."
-  "The cut requests take longer than lameduck.longestRequestDuration.") }}
+  "{{ $labels.pod }} cut {{ $value }} requests during its shutdown."
+  "The drain's time limit had passed, or clients had not acknowledged their responses. The final line of the log names the requests and clients.") }}
 {{- include "lameduck.alert" (list $ $scope "LameduckHookFails"
   (printf "%s > %s" (include "lameduck.risen" (list "lameduck_hook_failures_total" $pods ", kind")) (include "lameduck.threshold" (list $ "LameduckHookFails")))
   "A {{ $labels.kind }} hook of {{ $labels.pod }} has failed."
