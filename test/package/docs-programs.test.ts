@@ -25,6 +25,8 @@ const stubs: Readonly<Record<string, string>> = {
     export const cache = { fill: said('cache.fill') };
     export const prices = { refresh: said('prices.refresh') };
     export const registry = { deregister: said('registry.deregister') };
+    export const worker = { close: said('worker.close') };
+    export const redis = { quit: said('redis.quit') };
     export const pool = { end: said('pool.end') };
     export const telemetry = { flush: said('telemetry.flush') };
   `,
@@ -63,7 +65,13 @@ after(async () => {
 });
 
 // The functions that each program of docs/hooks.md has called by its end, in order.
-const called = ['cache.fill', 'prices.refresh', 'registry.deregister', 'pool.end, telemetry.flush'];
+const called = [
+  'cache.fill',
+  'prices.refresh',
+  'registry.deregister',
+  'worker.close, redis.quit',
+  'pool.end, telemetry.flush',
+];
 
 test('docs/hooks.md has one program for each expected list of calls', () => {
   assert.equal(programs.length, called.length);

@@ -42,6 +42,8 @@ const stubs: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       export const cache: { fill(options: { signal: AbortSignal }): Promise<void> };
       export const prices: { refresh(): Promise<void> };
       export const registry: { deregister(options: { reason: string | undefined; signal: AbortSignal }): Promise<void> };
+      export const worker: { close(): Promise<void> };
+      export const redis: { quit(): Promise<string> };
       export const pool: { end(): Promise<void> };
       export const telemetry: { flush(): Promise<void> };
     `,
