@@ -140,8 +140,9 @@ const ownRows = {
   }),
   /**
    * ownSignalListeners: When lameduck calls the program’s own listeners of the shutdown signals. `hold` means after the
-   * drain and the destroy hooks, `run` means when the signal arrives. Set `run` if a listener forwards the signal to child
-   * processes or stops a queue worker.
+   * drain and the destroy hooks, `run` means when the signal arrives. To stop a queue worker, add a pre-shutdown hook
+   * instead of a listener. Set `run` if a listener that you cannot replace forwards the signal to child processes or
+   * stops a queue worker.
    *
    * @default `hold`
    */
