@@ -1,7 +1,7 @@
 // Tests what the chart adds for a program that uses lameduck/leader-election.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parse } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { roleText } from '../../../src/leader-election/loop/election-log.ts';
 import { readOptions } from '../../../src/leader-election/options.ts';
 import { budgetOf } from '../../../src/settings/budget.ts';
@@ -20,7 +20,8 @@ test('H-113 HC-23 L-041 the chart, the log of an elector and docs/leader-electio
   const { rules } = (await object('Role', on({ leaseName: 'shop-worker' }))) as unknown as Rules;
   assert.deepEqual(rules, (parse(roleText({ name: 'shop-worker', namespace: 'orders' })) as Rules).rules);
   const [shown] = blocksIn(readPage('docs/leader-election.md')).filter(({ text }) => text.includes('kind: Role'));
-  assert.deepEqual(rules, (parse(shown?.text ?? '') as Rules).rules);
+  const onPage = parseAllDocuments(shown?.text ?? '').map((document) => document.toJS() as Rules & { kind: string });
+  assert.deepEqual(rules, onPage.find(({ kind }) => kind === 'Role')?.rules);
   const narrowed = (rules as { verbs: string[]; resourceNames?: string[] }[]).map(({ verbs, resourceNames }) => ({
     isCreate: verbs.includes('create'),
     resourceNames,
