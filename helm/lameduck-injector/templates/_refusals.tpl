@@ -72,6 +72,6 @@ pre-shutdown hooks. The other terms are 1 s for requests, 3 s for destroy hooks,
 {{- if not (has $delivery (list "" "imageVolume" "initContainer")) -}}
 {{- include "injector.refuse" (list $problems "delivery" $.Values.delivery "must be imageVolume or initContainer" "correct it, or leave it out") -}}
 {{- else if and (eq $delivery "imageVolume") (ne (include "injector.isNew" $) "yes") -}}
-{{- include "injector.refuse" (list $problems "delivery" $delivery (printf "an image volume needs Kubernetes 1.36, and this is %s. An older version may drop the volume and keep NODE_OPTIONS, and then no pod would start" $.Capabilities.KubeVersion.Version) "set initContainer, or leave it out") -}}
+{{- include "injector.refuse" (list $problems "delivery" $delivery (printf "an image volume needs Kubernetes 1.36, and the cluster has %s. An older version may drop the volume and keep NODE_OPTIONS, and then no pod would start" $.Capabilities.KubeVersion.Version) "set initContainer, or leave it out") -}}
 {{- end -}}
 {{- end -}}

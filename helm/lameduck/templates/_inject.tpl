@@ -96,15 +96,15 @@ volumeMounts:
 {{- include "lameduck.refuse" (list $problems "inject.image" $v.inject.image "must have a digest (sha256: and 64 hexadecimal digits), or a tag other than latest, so that all pods load the same version of lameduck" "add a digest, or a tag that always names the same image") -}}
 {{- end -}}
 {{- if and (eq $v.inject.delivery "imageVolume") (semverCompare "<1.35.0-0" $.Capabilities.KubeVersion.Version) -}}
-{{- include "lameduck.refuse" (list $problems "inject.delivery" $v.inject.delivery (printf "an image volume needs Kubernetes 1.35, and this is %s: an older one may drop the volume and keep NODE_OPTIONS, and no pod would start" $.Capabilities.KubeVersion.Version) "leave it out") -}}
+{{- include "lameduck.refuse" (list $problems "inject.delivery" $v.inject.delivery (printf "an image volume needs Kubernetes 1.35, and the cluster has %s: an older version may drop the volume and keep NODE_OPTIONS, and no pod would start" $.Capabilities.KubeVersion.Version) "leave it out") -}}
 {{- end -}}
 {{- $options := get (default dict $v.env) "NODE_OPTIONS" -}}
 {{- if kindIs "map" $options -}}
-{{- include "lameduck.refuse" (list $problems "env.NODE_OPTIONS" $options "injection appends options to it, so it must be a text" "write it as a text") -}}
+{{- include "lameduck.refuse" (list $problems "env.NODE_OPTIONS" $options "injection appends an option to this variable, so it must be a text" "write it as a text") -}}
 {{- end -}}
 {{- range $v.extraEnv -}}
 {{- if eq .name "NODE_OPTIONS" -}}
-{{- include "lameduck.refuse" (list $problems "extraEnv" .name "injection appends options to its text in env" "put it into env") -}}
+{{- include "lameduck.refuse" (list $problems "extraEnv" .name "injection appends an option to the text of NODE_OPTIONS in env" "move NODE_OPTIONS into env") -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -149,9 +149,9 @@ because a container has only one preStop hook. */}}
 {{- /* The hook may be the kubelet's own sleep, or run a command such as `sleep 15`. */ -}}
 {{- $sleep := mul (regexFind "sleep[^0-9]{1,13}[0-9]+" (toJson $preStop) | regexFind "[0-9]+$" | int64) 1000 -}}
 {{- if and $preStop (or (eq $seconds 0) (gt $sleep $seconds)) -}}
-{{- include "lameduck.refuse" (list $problems "lifecycle.preStop" $preStop "takes time from the grace period before the process signal" "set lameduck.preStopSeconds to the most seconds that it takes") -}}
+{{- include "lameduck.refuse" (list $problems "lifecycle.preStop" $preStop "uses a part of the grace period before the process signal" "set lameduck.preStopSeconds to the most seconds that the hook takes") -}}
 {{- else if and $preStop (not (include "lameduck.isOn" $)) (lt $sleep (int64 $b.delay)) (not $v.lameduck.allowShortDelay) -}}
-{{- include "lameduck.refuse" (list $problems "lifecycle.preStop" $preStop (printf "replaces the sleep of lameduck.enabled false, so it must sleep for lameduck.shutdownDelayDuration (%s), in which new connections still arrive" (include "lameduck.duration" $b.delay)) "let the hook sleep first, or set lameduck.allowShortDelay") -}}
+{{- include "lameduck.refuse" (list $problems "lifecycle.preStop" $preStop (printf "replaces the sleep of lameduck.enabled false, so it must sleep for lameduck.shutdownDelayDuration (%s), in which new connections still arrive" (include "lameduck.duration" $b.delay)) "let the hook begin with this sleep, or set lameduck.allowShortDelay") -}}
 {{- else if and (include "lameduck.stopHook" $) (not $preStop) (gt $seconds 0) -}}
 {{- include "lameduck.refuse" (list $problems "lameduck.preStopSeconds" $v.lameduck.preStopSeconds "must be 0, because the preStop hook `lameduck stop` begins the shutdown at once" "leave it out, or set preStopHook to never") -}}
 {{- else if and (include "lameduck.isOn" $) (include "lameduck.launcher" $) (eq $v.preStopHook "auto") (not (include "lameduck.probePort" $)) (not $preStop) -}}

@@ -17,7 +17,7 @@
 {{- end -}}
 {{- else if eq $field "for" -}}
 {{- if not (regexMatch "^([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?$" (default "none" $value | toString)) -}}
-{{- include "lameduck.refuse" (list $problems $where $value "must be a duration that Prometheus reads" "write it as 5m or 1m30s") -}}
+{{- include "lameduck.refuse" (list $problems $where $value "must be a duration that Prometheus accepts" "write it as 5m or 1m30s") -}}
 {{- end -}}
 {{- else if eq $field "severity" -}}
 {{- if not (and (kindIs "string" $value) $value) -}}
@@ -28,7 +28,7 @@
 {{- include "lameduck.refuse" (list $problems $where $value "must be a number of at least 0" "correct it") -}}
 {{- end -}}
 {{- else -}}
-{{- include "lameduck.refuse" (list $problems $where $value (printf "this alert has %s" (concat (list "enabled" "severity") (keys (get $defaults $name)) | uniq | sortAlpha | join ", ")) "use one of them") -}}
+{{- include "lameduck.refuse" (list $problems $where $value (printf "this alert has only the fields %s" (concat (list "enabled" "severity") (keys (get $defaults $name)) | uniq | sortAlpha | join ", ")) "use one of these fields") -}}
 {{- end -}}
 {{- end -}}
 {{- else if not (kindIs "invalid" $given) -}}

@@ -22,10 +22,10 @@
 {{- end -}}
 {{- if $e.enabled -}}
 {{- if eq (include "lameduck.serviceAccountName" $) "default" -}}
-{{- include "lameduck.refuse" (list $problems "serviceAccount.name" $v.serviceAccount.name "every pod without its own ServiceAccount uses default, and would be allowed to take the Lease" "name another one, or set serviceAccount.create") -}}
+{{- include "lameduck.refuse" (list $problems "serviceAccount.name" $v.serviceAccount.name "every pod without its own ServiceAccount uses default, and would be allowed to take the Lease" "name another ServiceAccount, or set serviceAccount.create") -}}
 {{- end -}}
 {{- if and $v.networkPolicy.enabled (not $v.networkPolicy.egress) -}}
-{{- include "lameduck.refuse" (list $problems "networkPolicy.egress" $v.networkPolicy.egress "must name the API server: without this connection, no pod ever leads" "add the addresses and the port of its endpoints") -}}
+{{- include "lameduck.refuse" (list $problems "networkPolicy.egress" $v.networkPolicy.egress "must allow connections to the API server: without them, no pod can become the leader" "add the addresses and the port of the API server's endpoints") -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -74,7 +74,7 @@ extraContainerSpec:
 {{- include "lameduck.refuse" (list $problems "service.loadBalancerClass" $s.loadBalancerClass (printf "a Service of type %s has no load balancer" $s.type) "leave it out, or set service.type to LoadBalancer") -}}
 {{- end -}}
 {{- if and $s.sessionAffinityConfig (ne (toString $s.sessionAffinity) "ClientIP") -}}
-{{- include "lameduck.refuse" (list $problems "service.sessionAffinityConfig" $s.sessionAffinityConfig "has no effect without service.sessionAffinity ClientIP" "set it, or leave this value out") -}}
+{{- include "lameduck.refuse" (list $problems "service.sessionAffinityConfig" $s.sessionAffinityConfig "has no effect without service.sessionAffinity ClientIP" "set service.sessionAffinity to ClientIP, or leave this value out") -}}
 {{- end -}}
 {{- $ports := list (include "lameduck.text" $s.port) -}}
 {{- range $.Values.extraPorts -}}

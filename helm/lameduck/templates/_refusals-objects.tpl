@@ -41,7 +41,7 @@
 {{- range $v.extraVolumeMounts -}}{{- $mounts = append $mounts .mountPath -}}{{- end -}}
 {{- include "lameduck.refuseDuplicates" (list $problems "extraVolumeMounts" $mounts "the container would have two volumes at this path") -}}
 {{- if eq (include "lameduck.probePort" $) (toString (int64 $v.containerPort)) -}}
-{{- include "lameduck.refuse" (list $problems "lameduck.probePort" $v.lameduck.probePort "must not be containerPort, because a separate thread listens on the probe port" "choose another one") -}}
+{{- include "lameduck.refuse" (list $problems "lameduck.probePort" $v.lameduck.probePort "must not be containerPort, because a separate thread listens on the probe port" "choose another port") -}}
 {{- end -}}
 {{- $ports := list "http" "probes" -}}{{- range $v.extraPorts -}}{{- $ports = append $ports .name -}}{{- end -}}
 {{- include "lameduck.refuseDuplicates" (list $problems "extraPorts" $ports "the container would have this port twice") -}}
@@ -64,9 +64,9 @@ sets more. */}}
 {{- range $path, $labels := $given -}}
 {{- range $label, $value := default dict $labels -}}
 {{- if hasKey $selector $label -}}
-{{- include "lameduck.refuse" (list $problems (printf "%s.%s" $path $label) $value "the selector has this label" "choose another one, or set nameOverride") -}}
+{{- include "lameduck.refuse" (list $problems (printf "%s.%s" $path $label) $value "the selector of the Deployment has this label" "choose another label, or set nameOverride") -}}
 {{- else if and (ne $path "podLabels") (hasKey $own $label) -}}
-{{- include "lameduck.refuse" (list $problems (printf "%s.%s" $path $label) $value "the chart itself sets this label on every object" "choose another one") -}}
+{{- include "lameduck.refuse" (list $problems (printf "%s.%s" $path $label) $value "the chart itself sets this label on every object" "choose another label") -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -122,7 +122,7 @@ its ports count only if it is a sidecar. */}}
 {{- $l := $v.lameduck -}}
 {{- $b := include "lameduck.times" $ | fromJson -}}
 {{- if and (eq $l.front "aws") $v.ingress.enabled (or (lt (int64 $b.idle) 1000) (gt (int64 $b.idle) 4000000)) -}}
-{{- include "lameduck.refuse" (list $problems "lameduck.frontIdleTimeout" $l.frontIdleTimeout "must be from 1s to 4000s: the controller cannot set up an ALB with it" "correct it, or leave it out for 60s") -}}
+{{- include "lameduck.refuse" (list $problems "lameduck.frontIdleTimeout" $l.frontIdleTimeout "must be from 1s to 4000s: an ALB accepts no other idle timeout" "correct it, or leave it out for 60s") -}}
 {{- end -}}
 {{- $attributes := get (default dict $v.ingress.annotations) "alb.ingress.kubernetes.io/target-group-attributes" -}}
 {{- $drain := regexFind "deregistration_delay[.]timeout_seconds=[0-9]+" (nospace $attributes) -}}
@@ -130,12 +130,12 @@ its ports count only if it is a sidecar. */}}
 {{- include "lameduck.refuse" (list $problems "ingress.annotations" $drain (printf "must not be shorter than lameduck.longestRequestDuration (%s), or the ALB cuts requests that the pod still answers" (include "lameduck.duration" $b.longest)) "leave this attribute out, so that the chart sets it, or lower lameduck.longestRequestDuration") -}}
 {{- end -}}
 {{- if and $v.ingress.enabled (not $v.ingress.hosts) -}}
-{{- include "lameduck.refuse" (list $problems "ingress.hosts" $v.ingress.hosts "must name at least one host, because an Ingress without one routes no request" "add one") -}}
+{{- include "lameduck.refuse" (list $problems "ingress.hosts" $v.ingress.hosts "must name at least one host, because an Ingress without a host routes no request" "add a host") -}}
 {{- end -}}
 {{- range $name := list "httpRoute" "grpcRoute" -}}
 {{- $route := get $v $name -}}
 {{- if and $route.enabled (not $route.parentRefs) -}}
-{{- include "lameduck.refuse" (list $problems (printf "%s.parentRefs" $name) $route.parentRefs "must name a Gateway, because a route without one serves no request" "add one") -}}
+{{- include "lameduck.refuse" (list $problems (printf "%s.parentRefs" $name) $route.parentRefs "must name a Gateway, because a route without a Gateway serves no request" "add a Gateway") -}}
 {{- end -}}
 {{- end -}}
 {{- if and $v.httpRoute.enabled (not $v.httpRoute.allowLongTimeout) -}}

@@ -58,7 +58,7 @@
 {{- $ := index . 0 -}}{{- $problems := index . 1 -}}
 {{- $pdb := $.Values.podDisruptionBudget -}}
 {{- if not (or $pdb.enabled $pdb.allowNone) -}}
-{{- include "lameduck.refuse" (list $problems "podDisruptionBudget.enabled" false "without it, draining nodes may remove all pods at once" "leave it out, or set podDisruptionBudget.allowNone") -}}
+{{- include "lameduck.refuse" (list $problems "podDisruptionBudget.enabled" false "without a PodDisruptionBudget, draining several nodes may remove all pods at once" "leave it out, or set podDisruptionBudget.allowNone") -}}
 {{- end -}}
 {{- if $pdb.enabled -}}
 {{- $hasLeast := eq (include "lameduck.isGiven" $pdb.minAvailable) "yes" -}}
@@ -67,7 +67,7 @@
 {{- include "lameduck.refuse" (list $problems "podDisruptionBudget" (dict "maxUnavailable" $pdb.maxUnavailable "minAvailable" $pdb.minAvailable) "must not have both maxUnavailable and minAvailable" "leave one of them out") -}}
 {{- else if $hasMost -}}
 {{- if include "lameduck.isNone" $pdb.maxUnavailable -}}
-{{- include "lameduck.refuse" (list $problems "podDisruptionBudget.maxUnavailable" $pdb.maxUnavailable "must not be 0: a node with such a pod could never be drained" "set it to 1 or more") -}}
+{{- include "lameduck.refuse" (list $problems "podDisruptionBudget.maxUnavailable" $pdb.maxUnavailable "must not be 0: a node with a pod of this release could never be drained" "set it to 1 or more") -}}
 {{- end -}}
 {{- else if $hasLeast -}}
 {{- $text := include "lameduck.text" $pdb.minAvailable -}}
@@ -79,7 +79,7 @@
 {{- $of := ternary 100 $least (and $isShare $isScaled) | int64 -}}
 {{- if $isShare -}}{{- $kept = div (add (mul $kept $of) 99) 100 -}}{{- end -}}
 {{- if ge $kept $of -}}
-{{- include "lameduck.refuse" (list $problems "podDisruptionBudget.minAvailable" $pdb.minAvailable (printf "must be below the least number of replicas (%d): a node with such a pod could never be drained" $least) "lower it, or set maxUnavailable instead") -}}
+{{- include "lameduck.refuse" (list $problems "podDisruptionBudget.minAvailable" $pdb.minAvailable (printf "must be below the least number of replicas (%d): a node with a pod of this release could never be drained" $least) "lower it, or set maxUnavailable instead") -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -13,7 +13,7 @@ report restarts, rollouts and other facts that a process cannot measure itself. 
 pod has been deleted. */ -}}
 {{- include "lameduck.alert" (list $ $scope "LameduckShutdownRunsOutOfTime"
   (printf "min %s (min_over_time((lameduck_shutdown_remaining_seconds{%s} and lameduck_shutdown_overrun_predicted{%s} == 1)[5m:5s])) < %s" $by $pods $pods (include "lameduck.threshold" (list $ "LameduckShutdownRunsOutOfTime")))
-  "{{ $labels.pod }} is shutting down and will cut requests: {{ $value | humanizeDuration }} left at the last scrape."
+  "{{ $labels.pod }} is shutting down and will cut requests: {{ $value | humanizeDuration }} of the shutdown budget were left at the last scrape."
   "The drain is not expected to end within the shutdown budget. The final line of the log names the requests that were cut.") }}
 {{- include "lameduck.alert" (list $ $scope "LameduckRequestsCut"
   (printf "max %s (max_over_time(lameduck_shutdown_requests_total{outcome=\"cut\",%s}[15m])) > %s" $by $pods (include "lameduck.threshold" (list $ "LameduckRequestsCut")))
@@ -61,17 +61,17 @@ that were scraped in the last hour and still have replicas. If lameduck is off, 
 {{- include "lameduck.alert" (list $ $scope "LameduckReadinessFlaps"
   (include "lameduck.ofScrapedPods" (list $scope (printf "max by (namespace, pod) (changes(kube_pod_status_ready{condition=\"true\",%s}[15m])) > %s" $pods (include "lameduck.threshold" (list $ "LameduckReadinessFlaps"))) "namespace, pod"))
   "{{ $labels.pod }} alternates between ready and not ready."
-  "If all replicas share the check that fails, the Service loses all of them at once.") }}
+  "If the check that fails depends on something that all replicas share, all pods leave the Service at once.") }}
 {{- include "lameduck.alert" (list $ $scope "LameduckRolloutIsStuck"
   (include "lameduck.ofScrapedWorkloads" (list $scope (printf "kube_deployment_status_condition{condition=\"Progressing\",status=\"false\",%s} == 1" (include "lameduck.objectIn" (list $ $scope "deployment"))) "deployment"))
-  "The rollout of {{ $labels.deployment }} makes no progress."
+  "The rollout of the Deployment {{ $labels.deployment }} makes no progress."
   "The new pods do not become ready. The old pods still serve requests.") }}
 {{- include "lameduck.alert" (list $ $scope "LameduckNodesCannotBeDrained"
   (include "lameduck.ofScrapedWorkloads" (list $scope (printf "kube_poddisruptionbudget_status_pod_disruptions_allowed{%s} == 0" (include "lameduck.objectIn" (list $ $scope "poddisruptionbudget"))) "poddisruptionbudget"))
-  "{{ $labels.poddisruptionbudget }} allows no disruption."
+  "The PodDisruptionBudget {{ $labels.poddisruptionbudget }} allows no eviction."
   "Some pods are not ready, so the nodes of the pods cannot be drained.") }}
 {{- include "lameduck.alert" (list $ $scope "LameduckAtMaximumReplicas"
   (include "lameduck.ofScrapedWorkloads" (list $scope (printf "(kube_horizontalpodautoscaler_status_current_replicas{%s} >= on (namespace, horizontalpodautoscaler) kube_horizontalpodautoscaler_spec_max_replicas)" (include "lameduck.objectIn" (list $ $scope "horizontalpodautoscaler"))) "horizontalpodautoscaler"))
-  "{{ $labels.horizontalpodautoscaler }} has reached its maximum number of replicas."
+  "The HorizontalPodAutoscaler {{ $labels.horizontalpodautoscaler }} has reached its maximum number of replicas."
   "Raise autoscaling.maxReplicas, or find the cause of the load.") }}
 {{- end -}}

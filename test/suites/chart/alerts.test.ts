@@ -79,7 +79,7 @@ const cases: Readonly<Record<string, Case>> = {
     silent: { [overrun]: steps([0, 1], [290, 0], [346, 'stale']), [remaining]: drained },
     // The series end in second 346. The last scrape is 8 s before that with a scrape interval of 15 s, and 5 s before
     // that with 30 s.
-    says: /will cut requests: [85]s left at the last scrape/,
+    says: /will cut requests: [85]s of the shutdown budget were left at the last scrape/,
   },
   LameduckRequestsCut: {
     at: '10m',
@@ -151,7 +151,7 @@ const cases: Readonly<Record<string, Case>> = {
     fires: { [disruptions]: always(0) },
     silent: { [disruptions]: steps([0, 0], [600, 1], [660, 0]) },
     isOnPod: false,
-    says: /allows no disruption/,
+    says: /allows no eviction/,
   },
   LameduckAtMaximumReplicas: {
     at: '17m',

@@ -98,7 +98,7 @@ test("H-056 docs/load-balancers.md has the chart's times for each load balancer 
     assert.equal(environment['LAMEDUCK_KEEP_ALIVE_TIMEOUT'], `${kept}s`, front);
     await object('Deployment', { lameduck: { ...named, shutdownDelayDuration: `${least}s` } });
     const short = await refusals({ lameduck: { ...named, shutdownDelayDuration: `${String(Number(least) - 1)}s` } });
-    assert.match(short[0] ?? '', new RegExp(`at least ${least}s, because front ${front}`));
+    assert.match(short[0] ?? '', new RegExp(`at least ${least}s, because with front ${front}`));
     if (idle === '') continue;
     const [line] = await refusals({ lameduck: { front, keepAliveTimeout: `${idle}s` } });
     assert.match(line ?? '', new RegExp(`idle timeout of front ${front} \\(${idle}s\\)`));

@@ -96,7 +96,7 @@ describe(
       const lines = await errors({ delivery: 'imageVolume' }, ['--kube-version', '1.35.4']);
       assert.match(
         lines.join('\n'),
-        /^delivery \(imageVolume\): an image volume needs Kubernetes 1\.36, and this is v1\.35\.4\. .*; set initContainer, or leave it out$/,
+        /^delivery \(imageVolume\): an image volume needs Kubernetes 1\.36, and the cluster has v1\.35\.4\. .*; set initContainer, or leave it out$/,
       );
     });
   },

@@ -16,7 +16,7 @@ refused('alerts', [
   refusal(
     'H-146 the chart rejects a duration of an alert that Prometheus cannot parse',
     rules({ for: '1.5m' }),
-    /^alerts\.rules\.LameduckContainerRestarts\.for \(1\.5m\): must be a duration that Prometheus reads; /,
+    /^alerts\.rules\.LameduckContainerRestarts\.for \(1\.5m\): must be a duration that Prometheus accepts; /,
   ),
   refusal(
     'H-146 the chart rejects a threshold of an alert that is not a number',
@@ -31,7 +31,7 @@ refused('alerts', [
   refusal(
     'H-146 the chart rejects a threshold for an alert that has none',
     { alerts: { rules: { LameduckRolloutIsStuck: { threshold: 1 } } } },
-    /^alerts\.rules\.LameduckRolloutIsStuck\.threshold \(1\): this alert has enabled, for, severity; use one of them$/,
+    /^alerts\.rules\.LameduckRolloutIsStuck\.threshold \(1\): this alert has only the fields enabled, for, severity; use one of these fields$/,
   ),
   refusal(
     'H-146 the chart rejects changes to an alert that are not a map',
@@ -49,6 +49,6 @@ refused('alerts', [
       rulesOnly: true,
       prometheusRule: { enabled: true, scope: 'cluster', labels: { 'app.kubernetes.io/name': 'rules' } },
     },
-    /^prometheusRule\.labels\.app\.kubernetes\.io\/name \(rules\): the selector has this label/,
+    /^prometheusRule\.labels\.app\.kubernetes\.io\/name \(rules\): the selector of the Deployment has this label/,
   ),
 ]);

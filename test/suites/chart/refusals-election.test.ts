@@ -7,12 +7,12 @@ refused('leader election', [
   refusal(
     'H-078 the chart rejects leader election with the default ServiceAccount, which other pods also have',
     { ...on(), serviceAccount: { create: false } },
-    /^serviceAccount\.name \(\): every pod without its own ServiceAccount uses default, .*; name another one/,
+    /^serviceAccount\.name \(\): every pod without its own ServiceAccount uses default, .*; name another ServiceAccount/,
   ),
   refusal(
     'H-113 the chart rejects leader election with a NetworkPolicy that does not name the API server',
     { ...on(), networkPolicy: { enabled: true } },
-    /^networkPolicy\.egress \(\[\]\): must name the API server: without this connection, no pod ever leads; add /,
+    /^networkPolicy\.egress \(\[\]\): must allow connections to the API server: without them, no pod can become the leader; add /,
   ),
   refusal(
     'L-002 the chart rejects a lease duration that is not longer than the renew deadline',

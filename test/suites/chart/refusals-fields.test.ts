@@ -41,7 +41,7 @@ refused('fields that the chart sets, and fields of a Service', [
   refusal(
     'the chart rejects a sessionAffinityConfig without sessionAffinity',
     { service: { sessionAffinityConfig: { clientIP: { timeoutSeconds: 60 } } } },
-    /^service\.sessionAffinityConfig \(.*\): has no effect without service\.sessionAffinity ClientIP; set it, or leave this value out$/,
+    /^service\.sessionAffinityConfig \(.*\): has no effect without service\.sessionAffinity ClientIP; set service\.sessionAffinity to ClientIP, or leave this value out$/,
   ),
   refusal(
     'H-076 the chart rejects two ports of the Service with one number',
@@ -56,7 +56,7 @@ refused('fields that the chart sets, and fields of a Service', [
   refusal(
     'H-075 the chart rejects injection if NODE_OPTIONS in env comes from another object',
     { inject: { enabled: true }, env: { NODE_OPTIONS: { valueFrom: { configMapKeyRef: { name: 'a', key: 'b' } } } } },
-    /^env\.NODE_OPTIONS \(.*\): injection appends options to it, so it must be a text; write it as a text$/,
+    /^env\.NODE_OPTIONS \(.*\): injection appends an option to this variable, so it must be a text; write it as a text$/,
   ),
   refusal(
     'H-076 the chart rejects two UDP ports with the same number',

@@ -33,7 +33,7 @@ refused('values that lose requests, unless another value allows the loss', [
   refusal(
     'H-100 the chart rejects a release without a disruption budget',
     { podDisruptionBudget: { enabled: false } },
-    /^podDisruptionBudget\.enabled \(false\): without it, draining nodes may remove all pods at once; .* podDisruptionBudget\.allowNone$/,
+    /^podDisruptionBudget\.enabled \(false\): without a PodDisruptionBudget, draining several nodes may remove all pods at once; .* podDisruptionBudget\.allowNone$/,
   ),
   refusal(
     'H-050 the chart rejects a route timeout that is longer than the drain waits for a request',
@@ -82,13 +82,13 @@ refused('values that lose requests, unless another value allows the loss', [
   refusal(
     'H-043 the chart rejects a preStop hook of the values whose time is not in preStopSeconds',
     { lifecycle: { preStop: { exec: { command: ['sleep', '5'] } } } },
-    /^lifecycle\.preStop \(.*\): takes time from the grace period .*; set lameduck\.preStopSeconds to the most seconds/,
+    /^lifecycle\.preStop \(.*\): uses a part of the grace period .*; set lameduck\.preStopSeconds to the most seconds/,
   ),
   ...[{ sleep: { seconds: 20 } }, { exec: { command: ['sleep', '20'] } }].map((preStop) =>
     refusal(
       'H-043 the chart rejects a preStop sleep of the values that is longer than preStopSeconds',
       { lameduck: { preStopSeconds: 5 }, lifecycle: { preStop } },
-      /^lifecycle\.preStop \(.*20.*\): takes time from the grace period .*; set lameduck\.preStopSeconds to the most seconds/,
+      /^lifecycle\.preStop \(.*20.*\): uses a part of the grace period .*; set lameduck\.preStopSeconds to the most seconds/,
     ),
   ),
   ...[{ sleep: { seconds: 9 } }, { exec: { command: ['/bin/leave'] } }].map((preStop) =>

@@ -8,7 +8,7 @@ refused('invalid names, images, routes and monitors', [
   refusal(
     'M-07 the chart rejects an image volume for an API server that may drop it',
     { inject: { enabled: true, delivery: 'imageVolume' } },
-    /^inject\.delivery \(imageVolume\): an image volume needs Kubernetes 1\.35, and this is v1\.34\.9/,
+    /^inject\.delivery \(imageVolume\): an image volume needs Kubernetes 1\.35, and the cluster has v1\.34\.9/,
     ['--kube-version', '1.34.9'],
   ),
   refusal(
@@ -82,7 +82,7 @@ refused('invalid names, images, routes and monitors', [
   refusal(
     'H-075 the chart rejects injection if NODE_OPTIONS comes from a reference',
     { inject: { enabled: true }, extraEnv: duplicate(['NODE_OPTIONS']) },
-    /^extraEnv \(NODE_OPTIONS\): injection appends options to its text in env; put it into env$/,
+    /^extraEnv \(NODE_OPTIONS\): injection appends an option to the text of NODE_OPTIONS in env; move NODE_OPTIONS into env$/,
   ),
   refusal(
     'H-075 the chart rejects a volume with the name of the injected volume',
@@ -92,7 +92,7 @@ refused('invalid names, images, routes and monitors', [
   refusal(
     'H-018 the chart rejects a pod label that overrides the selector',
     { podLabels: { 'app.kubernetes.io/name': 'other' } },
-    /^podLabels\.app\.kubernetes\.io\/name \(other\): the selector has this label/,
+    /^podLabels\.app\.kubernetes\.io\/name \(other\): the selector of the Deployment has this label/,
   ),
   refusal(
     'H-079 the chart rejects an HTTPRoute without a Gateway',

@@ -44,7 +44,7 @@ refused('rollouts and replicas', [
   refusal(
     'H-067 the chart rejects a disruption budget that allows no disruption',
     { podDisruptionBudget: { maxUnavailable: '0%' } },
-    /^podDisruptionBudget\.maxUnavailable \(0%\): must not be 0: a node with such a pod could never be drained/,
+    /^podDisruptionBudget\.maxUnavailable \(0%\): must not be 0: a node with a pod of this release could never be drained/,
   ),
   refusal(
     'H-067 the chart rejects a disruption budget that requires all replicas',

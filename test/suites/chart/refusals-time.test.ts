@@ -19,12 +19,12 @@ refused('time', [
   refusal(
     'H-063 the chart rejects a shutdown delay of 0',
     { lameduck: { shutdownDelayDuration: 0 } },
-    /^lameduck\.shutdownDelayDuration \(0s\): together with preStopSeconds, it must be at least 5s, because front none .*allowShortDelay/,
+    /^lameduck\.shutdownDelayDuration \(0s\): together with preStopSeconds, it must be at least 5s, because with front none, .*allowShortDelay/,
   ),
   refusal(
     'H-047 the chart rejects a shutdown delay that is shorter than the load balancer needs to remove a pod',
     { lameduck: { front: 'gce', shutdownDelayDuration: '39s' } },
-    /^lameduck\.shutdownDelayDuration \(39s\): together with preStopSeconds, it must be at least 40s, because front gce/,
+    /^lameduck\.shutdownDelayDuration \(39s\): together with preStopSeconds, it must be at least 40s, because with front gce/,
   ),
   refusal(
     'H-072 P-122 the chart rejects a readiness probe that fails later than the shutdown delay ends',
@@ -82,12 +82,12 @@ refused('time', [
   refusal(
     'H-061 the chart rejects a grace period that is longer than Kubernetes allows',
     { lameduck: { longestRequestDuration: '596h' } },
-    /^lameduck \(2145618s\): a pod has at most 2000000 seconds: preStopSeconds 0s \+ .* = 2145618s; lower the longest/,
+    /^lameduck \(2145618s\): the grace period must be at most 2000000 seconds: preStopSeconds 0s \+ .* = 2145618s; lower the longest/,
   ),
   refusal(
     'H-052 the chart rejects lameduck.front `gateway` without the idle timeout of that proxy',
     { lameduck: { front: 'gateway' } },
-    /^lameduck\.frontIdleTimeout \(null\): must be how long your proxy keeps an idle connection .*; look it up in the /,
+    /^lameduck\.frontIdleTimeout \(null\): must be set to the time for which your proxy keeps an idle connection .*; look it up in the /,
   ),
   refusal(
     'the chart rejects an unknown value of lameduck.front',

@@ -80,7 +80,7 @@ that it causes no further errors. */}}
 {{- if eq $name "liveness" -}}{{- $fields = append $fields "terminationGracePeriodSeconds" -}}{{- end -}}
 {{- range $field, $value := $probe -}}
 {{- if not (has $field $fields) -}}
-{{- include "lameduck.refuse" (list $problems (printf "%s.%s" $path $field) $value (printf "this probe has %s" (join ", " $fields)) "use one of them") -}}
+{{- include "lameduck.refuse" (list $problems (printf "%s.%s" $path $field) $value (printf "this probe has only the fields %s" (join ", " $fields)) "use one of these fields") -}}
 {{- else if and (eq $field "path") (not (and (kindIs "string" $value) (hasPrefix "/" $value))) -}}
 {{- include "lameduck.refuse" (list $problems (printf "%s.path" $path) $value "must be a text that begins with /" "correct it, or leave it out") -}}
 {{- else if not (kindIs "invalid" $value) -}}

@@ -27,7 +27,7 @@
 {{- $lag := include "lameduck.readinessLag" $ | int64 -}}
 {{- if and (lt $served (int64 $b.least)) (not $l.allowShortDelay) -}}
 {{- include "lameduck.refuse" (list $problems "lameduck.shutdownDelayDuration" (include "lameduck.duration" $b.delay)
-  (printf "together with preStopSeconds, it must be at least %s, because front %s continues to send new connections for this time" (include "lameduck.duration" $b.least) $l.front)
+  (printf "together with preStopSeconds, it must be at least %s, because with front %s, new connections may arrive for this time after the deletion of the pod" (include "lameduck.duration" $b.least) $l.front)
   "raise it, leave it out, or set lameduck.allowShortDelay if connections may be refused") -}}
 {{- else if and (gt $lag (int64 $b.delay)) (not $l.allowShortDelay) -}}
 {{- include "lameduck.refuse" (list $problems "probes.readiness" (printf "periodSeconds %v, failureThreshold %v, timeoutSeconds %v" $.Values.probes.readiness.periodSeconds $.Values.probes.readiness.failureThreshold $.Values.probes.readiness.timeoutSeconds)
@@ -35,7 +35,7 @@
   "probe more often, or raise lameduck.shutdownDelayDuration") -}}
 {{- end -}}
 {{- if gt (int64 $b.grace) 2000000 -}}
-{{- include "lameduck.refuse" (list $problems "lameduck" (printf "%ds" (int64 $b.grace)) (printf "a pod has at most 2000000 seconds: %s" (include "lameduck.sum" $)) "lower the longest part") -}}
+{{- include "lameduck.refuse" (list $problems "lameduck" (printf "%ds" (int64 $b.grace)) (printf "the grace period must be at most 2000000 seconds: %s" (include "lameduck.sum" $)) "lower the longest part") -}}
 {{- end -}}
 {{- if and (gt (int64 $b.grace) 600) (le (int64 $b.grace) 2000000) (not $l.allowLongGracePeriod) -}}
 {{- include "lameduck.refuse" (list $problems "lameduck" (printf "%ds" (int64 $b.grace)) (printf "the cluster autoscaler kills a pod after 600 seconds: %s" (include "lameduck.sum" $)) "lower the longest part, or set lameduck.allowLongGracePeriod") -}}
@@ -44,7 +44,7 @@
 {{- include "lameduck.refuse" (list $problems "lameduck.shutdownSignals" $l.shutdownSignals "must contain SIGTERM, which the kubelet sends to end a container" "add it, or set lameduck.allowOtherStopSignal if the image has another STOPSIGNAL") -}}
 {{- end -}}
 {{- if lt (int64 $b.margin) 5000 -}}
-{{- include "lameduck.refuse" (list $problems "lameduck.marginDuration" $l.marginDuration "must be at least 5s: the process keeps 2s for its own exit, and the kubelet's time starts before the process signal" "raise it, or leave it out") -}}
+{{- include "lameduck.refuse" (list $problems "lameduck.marginDuration" $l.marginDuration "must be at least 5s: the process keeps 2s for its own exit, and the grace period begins before the process signal" "raise it, or leave it out") -}}
 {{- end -}}
 {{- range $name := list "requestTimeout" "shutdownWatchTerminationGracePeriod" -}}
 {{- $value := get $l $name -}}
@@ -61,11 +61,11 @@
 {{- $l := $.Values.lameduck -}}
 {{- $b := include "lameduck.times" $ | fromJson -}}
 {{- if and (eq $l.front "gateway") (not (include "lameduck.isGiven" $l.frontIdleTimeout)) -}}
-{{- include "lameduck.refuse" (list $problems "lameduck.frontIdleTimeout" $l.frontIdleTimeout "must be how long your proxy keeps an idle connection to a pod, because front gateway is any proxy" "look it up in the proxy's configuration, or name the proxy in lameduck.front") -}}
+{{- include "lameduck.refuse" (list $problems "lameduck.frontIdleTimeout" $l.frontIdleTimeout "must be set to the time for which your proxy keeps an idle connection to a pod, because front gateway can be any proxy" "look it up in the proxy's configuration, or name the proxy in lameduck.front") -}}
 {{- end -}}
 {{- if and (le (int64 $b.keepAlive) (int64 $b.idle)) (gt (int64 $b.idle) 0) -}}
 {{- include "lameduck.refuse" (list $problems "lameduck.keepAliveTimeout" (include "lameduck.duration" $b.keepAlive)
-  (printf "must be longer than the idle timeout of front %s (%s): it could otherwise send a request on a connection that the server closes" $l.front (include "lameduck.duration" $b.idle))
+  (printf "must be longer than the idle timeout of front %s (%s): otherwise, the load balancer or proxy could send a request on a connection that the server closes" $l.front (include "lameduck.duration" $b.idle))
   "raise it, or set lameduck.frontIdleTimeout to the idle timeout of your load balancer or proxy") -}}
 {{- end -}}
 {{- $drains := or (has $l.front (list "aws" "azure" "gce")) (eq (include "lameduck.isGiven" $l.frontDrainDuration) "yes") -}}
