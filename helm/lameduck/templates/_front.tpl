@@ -7,14 +7,14 @@ Annotations in the values override them. */}}
 {{- end -}}
 
 {{/* Returns the path that a load balancer probes for readiness. If lameduck is off, no process answers the path of the
-readiness probe. Health checks that can open a TCP connection then do so, and the others request `/`. An ALB accepts every
-status below 500, but the health check of a BackendConfig accepts only 200. */}}
+readiness probe. Health checks that can probe by TCP then only open a connection. All other health checks request `/`. An
+ALB accepts every status below 500, but the health check of a BackendConfig accepts only 200. */}}
 {{- define "lameduck.healthCheckPath" -}}
 {{- ternary .Values.probes.readiness.path "/" (eq (include "lameduck.isOn" .) "yes") -}}
 {{- end -}}
 
-{{/* Returns the value of an annotation that lists attributes. Adds an attribute of the chart unless the values already set
-it: (list annotations name key value). */}}
+{{/* Returns the value of an annotation that lists attributes. Adds the chart's own attribute unless the values already set
+this attribute: (list annotations name key value). */}}
 {{- define "lameduck.attributes" -}}
 {{- $given := get (default dict (index . 0)) (index . 1) -}}
 {{- $own := printf "%s=%d" (index . 2) (int64 (index . 3)) -}}
