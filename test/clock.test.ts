@@ -7,7 +7,7 @@ function heldTimers(): number {
   return process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 }
 
-test('P-074 setting the system time does not change the clock', (context) => {
+test('P-074 setting the system time does not change the time of the clock of lameduck', (context) => {
   let timeOfDay = 0;
   context.mock.method(Date, 'now', () => timeOfDay);
   const before = systemClock.now();
@@ -104,7 +104,7 @@ test('withTimeout returns a result or an error that arrives in time, and leaves 
   assert.equal(clock.pending.all, 0);
 });
 
-test('withTimeout resolves with timedOut after its limit, and ignores a later result', async () => {
+test('withTimeout resolves with timedOut after its time limit, and ignores a result that arrives later', async () => {
   const clock = new FakeClock();
   let fail = (_error: Error): void => undefined;
   const late = new Promise<string>((_resolve, reject) => {

@@ -7,7 +7,7 @@ import { errorCodes, isLameduckError, LameduckError, quoted } from '../src/error
 const root = join(import.meta.dirname, '..');
 const codes = Object.keys(errorCodes).sort();
 
-test('an error of lameduck has its code, its message, its cause and a fixed name', () => {
+test('an error of lameduck has a code, a message, a cause and the name LameduckError', () => {
   const cause = new Error('why');
   const error = new LameduckError('LAMEDUCK_ERR_HOOK_FAILED', 'what', { cause });
   assert.ok(error instanceof Error);
@@ -32,7 +32,7 @@ test('isLameduckError returns false for a value that is not an error of lameduck
   for (const other of others) assert.equal(isLameduckError(other), false);
 });
 
-test('src uses every error code in the table, and no other', () => {
+test('the code in src/ uses each error code of the table in src/errors.ts, and no other error code', () => {
   const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' });
   const used = files
     .filter((file) => file.endsWith('.ts') && file !== 'errors.ts')
@@ -41,7 +41,7 @@ test('src uses every error code in the table, and no other', () => {
   assert.deepEqual([...new Set(used)].sort(), codes);
 });
 
-test('docs/errors.md has a section for each error code, and no other', () => {
+test('docs/errors.md has a section for each error code, and no other section', () => {
   const page = readFileSync(join(root, 'docs', 'errors.md'), 'utf8');
   const sections = [...page.matchAll(/^## (.+)$/gm)].map(([, code = '']) => code);
   assert.deepEqual(sections.sort(), codes);

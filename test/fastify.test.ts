@@ -12,7 +12,8 @@ import { createApp, Fastify, listen, silentLogger, type PluginOptions } from './
 const logger = silentLogger;
 
 /**
- * `refused()` asserts that a registration fails with this code, and that neither the process nor the server is changed.
+ * `refused()` asserts that a registration fails with the given error code, and that neither the process nor the server
+ * is changed.
  */
 async function refused(
   code: string,
@@ -155,7 +156,7 @@ test('the options of the Fastify plugin may be a function, as for any plugin', a
   assert.ok(app.lameduck);
 });
 
-test('a Fastify version that is too old is rejected, and the error has the oldest supported version', async () => {
+test('a Fastify version that is too old is rejected, and the error names the oldest supported version', async () => {
   const app = Fastify();
   Object.defineProperty(app, 'version', { value: '5.7.4' });
   const register = (it: FastifyInstance): PromiseLike<unknown> => it.register(fastifyLameduck, { logger });

@@ -115,7 +115,7 @@ for (const [who, env] of lifecycles) {
 }
 
 for (const [who, env] of lifecycles) {
-  test(`P-071 with the shortest grace period that has time for the shutdown delay, a worker serves requests until the drain, ${who}`, async (t) => {
+  test(`P-071 if the grace period is just long enough for the shutdown delay, each worker waits for the whole delay and completes its request in flight, ${who}`, async (t) => {
     const times = { LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '7', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' };
     const program = await start(t, { ...env, ...times });
     const request = await HeldRequest.open(t, await program.port());
@@ -232,7 +232,7 @@ test('P-071 a worker without a lifecycle gets the process signal, and the primar
   );
 });
 
-test('P-071 workers without a lifecycle serve during the shutdown delay, and a client loses one request at most', async (t) => {
+test('P-071 workers without a lifecycle serve during the shutdown delay, and each client loses at most one request', async (t) => {
   const program = await start(t, { BARE: '1', WORKERS: '4', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '3s' });
   const port = await program.port();
   await program.signaled('HasBeenReady');

@@ -134,7 +134,7 @@ void describe('the gRPC health service', { concurrency: 4 }, () => {
     assert.ok(code === codes.UNAVAILABLE || code === codes.CANCELLED, String(code));
   });
 
-  test('P-046 a Watch gets NOT_SERVING at ShutdownInitiated, except for livez, and its stream then ends without an error', async (t) => {
+  test('P-046 a Watch stream gets NOT_SERVING at ShutdownInitiated, unless it watches livez, and ends without an error', async (t) => {
     const it = subject(t);
     const client = await ownPort(t, it);
     const watch = client.watch();
@@ -164,7 +164,7 @@ void describe('the gRPC health service', { concurrency: 4 }, () => {
     }
   });
 
-  test('each of a thousand Watch streams gets a change of status, and a further stream is rejected until one has ended', async (t) => {
+  test('each of a thousand Watch streams gets a change of status, and a further stream is rejected until one of them has ended', async (t) => {
     const client = await ownPort(t, subject(t));
     const watches = Array.from({ length: 1_000 }, () => client.watch());
     await Promise.all(watches.map(({ first }) => first));
@@ -243,7 +243,7 @@ void describe("a gRPC server of the program's own", { concurrency: 4 }, () => {
 });
 
 void describe('incorrect use of the gRPC health service', () => {
-  test('the gRPC health service reports an address on which it cannot listen with one error', async (t) => {
+  test('if the gRPC health service cannot listen on its address, exactly one error is reported', async (t) => {
     const taken = createNetServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     t.after(() => taken.close());

@@ -9,7 +9,7 @@ function hangs(): Promise<never> {
   return new Promise(() => undefined);
 }
 
-test('a lifecycle does nothing until its startup begins', async () => {
+test('a new lifecycle has no effect until its startup begins', async () => {
   const { handle, clock, starts } = createUnderTest();
   await clock.advance(60_000);
   assert.deepEqual(starts, []);
@@ -40,7 +40,7 @@ test('a readyz check belongs only to /readyz, and a livez check to /livez and /h
   );
 });
 
-test('A-040, A-074 a check or post-start hook is rejected if it is added after the start', async () => {
+test('A-040, A-074 a check or post-start hook is rejected if it is added after the start of the lifecycle', async () => {
   const { handle } = await readyUnderTest();
   const late = { code: 'LAMEDUCK_ERR_REGISTERED_TOO_LATE' };
   assert.throws(() => {
@@ -102,7 +102,7 @@ test('P-075 a pre-shutdown hook whose limit leaves less than 1 s for the drain i
   fresh.handle.addPreShutdownHook('slow', () => undefined, { timeout: 24_000 });
 });
 
-test('a hook has its own time limit, or else the limit of its kind of hook', async () => {
+test('a hook without a time limit of its own has the default time limit of its kind of hook', async () => {
   const { handle, clock } = await readyUnderTest({ preShutdownHookTimeout: '2s', destroyHookTimeout: '1s' });
   handle.addPreShutdownHook('own', hangs, { timeout: '500ms' });
   handle.addPreShutdownHook('of-kind', hangs);
@@ -147,7 +147,7 @@ test('a shutdown without a reason says that the program requested it', async () 
   assert.equal((await clock.advanceUntil('the end', handle.ended)).reason, 'shutdown()');
 });
 
-test('the promise ended resolves after every shutdown, whatever its cause', async () => {
+test('the promise handle.ended resolves after every shutdown, whatever its cause', async () => {
   const { handle, shutdown, clock } = await readyUnderTest();
   void shutdown.begin('SIGTERM');
   assert.equal((await clock.advanceUntil('the end', handle.ended)).reason, 'SIGTERM');
@@ -166,7 +166,7 @@ test('invalid or unknown options of a hook are rejected', () => {
   assert.throws(() => handle.shutdown('test', null as never), { code: 'LAMEDUCK_ERR_OPTIONS_INVALID' });
 });
 
-test('a destroy hook cannot have more time than all destroy hooks together', () => {
+test('a destroy hook is rejected if its time limit is longer than destroyHookTimeout, which all destroy hooks share', () => {
   const { handle } = createUnderTest({ destroyHookTimeout: '3s' });
   assert.throws(
     () => {

@@ -43,7 +43,7 @@ test('a second elector for a Lease is rejected until the first one has stopped',
   await second.stop();
 });
 
-test('L-120 an elector is rejected outside of a cluster', () => {
+test('L-120 createElector() throws outside of a cluster', () => {
   for (const namespace of [{ leaseNamespace: 'ns' }, {}]) {
     assert.throws(() => createElector({ leaseName: 'app', ...namespace, logger }), {
       code: 'LAMEDUCK_ERR_NOT_IN_CLUSTER',
@@ -51,7 +51,7 @@ test('L-120 an elector is rejected outside of a cluster', () => {
   }
 });
 
-test('an elector does not replace the dispatcher that a program has set for the global fetch', async (t) => {
+test('an elector does not replace the undici dispatcher that a program has set for the global fetch', async (t) => {
   const api = new ApiServer(systemClock);
   const url = await api.listen();
   t.after(() => {

@@ -152,7 +152,7 @@ test('an undocumented part of Node shows the socket of an HTTP/2 session, and th
   answered.resume().respond({});
   answered.end();
   await until(() => internals.isClosedHere(answered));
-  assert.equal(internals.hasEnded(answered), false, 'the client must be able to continue');
+  assert.equal(internals.hasEnded(answered), false, 'the client must be able to continue its upload');
   assert.equal(typeof answered.state.state, 'number');
   upload.end();
   await once(upload, 'close');
@@ -165,7 +165,7 @@ test('an undocumented part of Node shows where an error event without a listener
   assert.match(String(internals.enhancedStackOf(error)), /Emitted 'error' event at:/);
 });
 
-test('a primary of node:cluster receives a message for each accepted connection, and sends its worker one to disconnect', async (t) => {
+test('a primary of node:cluster receives a message for each accepted connection, and sends its worker a message to disconnect it', async (t) => {
   const exec = new URL('fixtures/answers-as-a-cluster-worker.ts', import.meta.url).pathname;
   cluster.setupPrimary({ exec, execArgv: [], args: [] });
   const worker = cluster.fork();

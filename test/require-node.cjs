@@ -1,4 +1,5 @@
-// Runs before every npm script of this package, with any version of Node. Therefore it uses only the syntax of 2009.
+// Runs before every npm script of this package, with any version of Node. Therefore it uses only JavaScript syntax from
+// 2009.
 var wanted = require('../package.json').engines.node;
 var least = wanted.replace('>=', '').split('.').map(Number);
 var running = process.versions.node.split('.').map(Number);

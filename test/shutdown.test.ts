@@ -33,7 +33,7 @@ for (const shutdownSendRetryAfter of [false, true]) {
     ? ['InFlightRequestsDrained', 'HTTPServerStoppedListening']
     : ['HTTPServerStoppedListening', 'InFlightRequestsDrained'];
 
-  test(`A-004, A-005, A-010, A-011, A-018 the eight lifecycle signals fire in order ${number}, and the destroy hooks run after them`, async () => {
+  test(`A-004, A-005, A-010, A-011, A-018 the eight lifecycle signals fire in their fixed order ${number}, and the destroy hooks run after them`, async () => {
     const parts = await readyUnderTest({ shutdownDelayDuration: '1s', shutdownSendRetryAfter });
     let atDestroy: readonly SignalName[] = [];
     parts.handle.addDestroyHook('pool', () => (atDestroy = parts.observer.order));
@@ -181,7 +181,7 @@ test('P-073 after the shutdown has ended, another shutdown() call with a shutdow
   assert.equal(parts.clock.pending.all, 0);
 });
 
-test('P-023, P-027 if a request is in flight at the end of the shutdown budget, it is reported, cut and counted, and the exit code is 80', async (context) => {
+test('P-023, P-027 if a request is in flight at the end of the shutdown budget, the request is reported, cut and counted, and the exit code is 80', async (context) => {
   const serving = disposed(context, new ServerUnderTest(neverAnswers));
   const parts = await withRequestInFlight(serving);
   const closed = once(parts.client, 'close');

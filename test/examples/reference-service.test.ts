@@ -200,7 +200,7 @@ for (const mode of ['false', 'true']) {
     await Promise.all(kept.map(({ hasLeft }) => hasLeft));
     assert.ok(
       !service.lines.some(({ name }) => name === 'NotAcceptingNewRequest'),
-      'every client must leave before the listener closes',
+      'every client must have closed its connection before the listener closes',
     );
 
     await service.signaled('NotAcceptingNewRequest');

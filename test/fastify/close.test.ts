@@ -11,7 +11,7 @@ type AnyClose = (callback?: unknown) => unknown;
 
 /**
  * heldRoute adds the route /held, whose requests get a response after `letGo` is called. `isHeld` says whether such a
- * request is waiting.
+ * request is waiting for its response.
  */
 function heldRoute(app: FastifyInstance): { letGo(): void; readonly isHeld: boolean } {
   const waiting: (() => void)[] = [];
@@ -143,7 +143,7 @@ test('an onClose hook that fails makes app.close() reject, and counts as a faile
   ]);
 });
 
-test('app.close() waits for an onClose hook that takes longer than the destroy hook timeout, and a warning is logged', async (t) => {
+test('app.close() waits for an onClose hook that takes longer than the destroy hook timeout, and the hook is recorded as failed', async (t) => {
   const app = await createApp(t, { destroyHookTimeout: '50ms' });
   let hasClosed = false;
   app.addHook('onClose', async () => {

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { createApp, dial, Fastify } from '../support/fastify.ts';
 
-test('P-031 inject() works in each form of its call, with a callback, a promise or a chain, and the drain does not count the requests', async (t) => {
+test('P-031 inject() works in each form of its call, with a callback, a promise or a chain, and the drain does not count injected requests', async (t) => {
   const app = await createApp(t);
   app.get('/', async () => 'served');
   app.post('/', async (request) => request.body);

@@ -48,7 +48,7 @@ function poller(app: FastifyInstance): { readonly handler: RouteOptions['handler
   };
 }
 
-test('P-033, P-035 the drain ends a request of a route with longRunning, and waits for any other', async (t) => {
+test('P-033, P-035 the drain ends a request of a route with longRunning, and waits for any other request', async (t) => {
   const app = await createApp(t, shortDrain);
   const { handler, count } = poller(app);
   app.get('/poll', longRunning, handler);
@@ -85,7 +85,7 @@ test('a long-running route keeps its own hooks, which run after the hooks of its
   assert.equal((await app.lameduck.ended).longRunningEnded, 2);
 });
 
-test('longRunning applies to routes in encapsulated scopes, with prefixes, with several methods, and added before the Fastify plugin', async (t) => {
+test('longRunning applies to routes in encapsulated scopes, with prefixes or several methods, and to routes added before the Fastify plugin', async (t) => {
   const app = Fastify();
   t.after(() => app.lameduck.shutdown('end of the test', { budget: 1 }));
   // The registration of the plugin is not awaited, so the routes below are added before the plugin.
@@ -154,8 +154,8 @@ for (const given of [undefined, {}, { longRunning: undefined }]) {
 }
 
 /**
- * routesInTheLog leaves one request for each path without a response. It returns the routes with which the log names
- * these requests.
+ * routesInTheLog sends one request for each path, and no request gets a response. It returns the routes with which the
+ * log names these requests.
  */
 async function routesInTheLog(t: TestContext, options: LameduckOptions, paths: readonly string[]): Promise<string[]> {
   const app = await createApp(t, { ...shortDrain, ...options });

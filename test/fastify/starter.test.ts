@@ -10,7 +10,7 @@ import { ProcessUnderTest, type Line } from '../support/process-under-test.ts';
 const warning = ({ level, msg }: Line): boolean =>
   level === 40 && msg?.startsWith('close-with-grace ends this process') === true;
 
-test('a starter such as fastify-cli does not cut the drain, even if its own close delay is shorter, and no warning is logged', async (t) => {
+test('a starter such as fastify-cli does not cut the drain short, even if the drain takes longer than its close delay, and no warning is logged', async (t) => {
   const program = disposed(t, new ProcessUnderTest('starts-like-fastify-cli.ts', { CLOSE_GRACE_DELAY: '1' }));
   const request = await HeldRequest.open(t, await program.ready());
   program.kill('SIGTERM');
@@ -78,7 +78,7 @@ if (cli !== undefined) {
     ['500', run, 1, undefined],
   ] as const) {
     const how = `--close-grace-delay ${delay}, ${JSON.stringify(env)}`;
-    test(`fastify-cli with ${how} ends the process with ${String(code)} while a request is held`, async (t) => {
+    test(`fastify-cli with ${how} ends the process with exit code ${String(code)} if a request is in flight at SIGTERM`, async (t) => {
       const command = start(t, delay, env);
       const [, port = ''] = await command.printed(/"addresses":\["[^"]+:(\d+)"\]/);
       await command.printed(/"name":"HasBeenReady"/);

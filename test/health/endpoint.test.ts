@@ -31,7 +31,7 @@ test('the check worker-threads is on /readyz only while a worker thread with a s
   }, /the name is taken/);
 });
 
-test('P-086 every probe response has Cache-Control: no-store, and all but the ok of a single check have X-Content-Type-Options', () => {
+test('P-086 every probe response has Cache-Control: no-store, and all except the ok of a single check also have X-Content-Type-Options', () => {
   const under = new HealthUnderTest();
   under.health.addLivez('bad', fails);
   for (const url of ['/livez', '/livez/ping', '/livez/bad', '/livez/nothing']) {
@@ -112,7 +112,7 @@ test('A-095 the path of a single check responds with 200 and ok, or 500 without 
   assert.deepEqual([under.statusOf('/readyz/ping'), under.bodyOf('/readyz/ping')], [200, 'ok']);
 });
 
-test('A-096 the path of a single check ignores verbose and exclude, and its result does not count for the endpoint', () => {
+test('A-096 the path of a single check ignores verbose and exclude, and its result is not counted in the metrics', () => {
   const under = new HealthUnderTest();
   let runs = 0;
   under.health.addReadyz('counted', () => runs++);
@@ -202,7 +202,7 @@ test('A-104, P-083 the observer of the lifecycle gets the reason of a failed che
   ]);
 });
 
-test('A-181 the result of a check is counted when a probe of a whole endpoint runs the check, and an excluded check is not counted', async () => {
+test('A-181 the metrics count the result of a check when a probe of a whole endpoint runs the check, and do not count an excluded check', async () => {
   const under = new HealthUnderTest();
   under.health.addReadyz('bad', fails);
   under.health.addReadyz('slow', async () => true);
@@ -214,7 +214,7 @@ test('A-181 the result of a check is counted when a probe of a whole endpoint ru
     'readyz shutdown: passed',
   ]);
   assert.equal(await under.health.readyz.passes(), false);
-  assert.deepEqual(under.observer.checkResults, [], 'the start of the lifecycle must run this check, not a probe');
+  assert.deepEqual(under.observer.checkResults, [], 'a run of the checks without a probe must not be counted');
 });
 
 test('P-088 the lifecycle can run the checks although no probe has arrived', async () => {
@@ -241,7 +241,7 @@ test('P-091 a readiness probe that still waits for a check when the shutdown beg
   );
 });
 
-test('A-089 a check that passes because of its grace period can be excluded by its group, and is then not counted', () => {
+test('A-089 a check that passes because of its grace period can be excluded by its group, and the metrics then do not count its result', () => {
   const { clock, observer } = new HealthUnderTest();
   const endpoint = new Endpoint('livez', { clock, observer });
   const check = new Check('boot', fails, { clock, checkTimeout: 900 }, { group: 'start' });

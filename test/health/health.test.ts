@@ -169,14 +169,14 @@ for (const livezGracePeriod of [0, 5_000]) {
 }
 
 for (const url of ['/readyz', '/readyz/', '/readyz?', '/readyz?a=1', '/readyz/?a=/x', '/READYZ', '/Readyz/?verbose=']) {
-  test(`P-080, A-070 ${url} is a probe of the whole endpoint`, () => {
+  test(`P-080, A-070 ${url} runs all checks of the endpoint, not a single one`, () => {
     const under = new HealthUnderTest();
     assert.equal(under.statusOf(url), 200);
     assert.match(under.bodyOf(url), /^ok$|check passed\n$/);
   });
 }
 
-test('A-070, P-085 the path of a single check begins with the path of its endpoint, in upper or lower case', () => {
+test('A-070, P-085 in the path of a single check, the name of the endpoint may be in upper or lower case, and the name of the check must match exactly', () => {
   const under = new HealthUnderTest();
   under.health.addLivez('a/b', passes);
   under.health.addLivez('bad', fails);

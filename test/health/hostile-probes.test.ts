@@ -62,7 +62,7 @@ test('A-089 an excluded name is compared with checks before groups, and excludes
   );
 });
 
-test('A-089 an excluded group counts as unmatched if each of its checks is already excluded by its own name', () => {
+test('A-089 an excluded group is listed as matching no check if each check of this group is already excluded by its own name', () => {
   const under = new HealthUnderTest();
   under.health.addLivez('a', passes, { group: 'g' });
   assert.match(under.bodyOf('/livez?verbose&exclude=a&exclude=g'), /^\[\+\]a excluded: ok\nwarn: .* "g"$/m);
@@ -182,7 +182,7 @@ test('the work for a probe grows only linearly with the length of its query, eve
   );
 });
 
-test('no probe URL causes an exception, and every response is one of the known kinds', () => {
+test('no probe URL causes an exception, and every response is `ok`, a list of checks or a 404', () => {
   const random = seededRandom(20_261_121);
   const pieces = [
     '/',

@@ -89,7 +89,7 @@ test('A-075 the livezGracePeriod of a post-start hook begins when the hook is re
   assert.match(under.bodyOf('/livez'), /\[-\]poststarthook\/second failed/);
 });
 
-test('A-181 a check that passes only because of livezGracePeriod is not counted as a result of /livez', async () => {
+test('A-181 a check that passes only because of livezGracePeriod is not counted in the metrics of /livez', async () => {
   const under = new HealthUnderTest({ livezGracePeriod: 10_000 });
   under.health.addPostStartHook('warm-up', () => false);
   under.ask('/livez');

@@ -51,7 +51,7 @@ test('P-089 a livez check that looks like a dependency causes a warning, and is 
   assert.match((await serving.ask('/livez')).body, /^\[-\]orders-db failed/m);
 });
 
-test('A-042, A-075, P-087 livezGracePeriod decides when an unfinished post-start hook fails /livez', async (t) => {
+test('A-042, A-075, P-087 an unfinished post-start hook fails /livez only after livezGracePeriod', async (t) => {
   for (const [livezGracePeriod, after] of [
     ['0s', 200],
     ['10s', 500],
@@ -102,7 +102,7 @@ test('A-077, P-073 the log is flushed from the start of a lifecycle to its end, 
   assert.equal(clock.pending.all, 0);
 });
 
-test('A-181 a check that lameduck runs at the start is not counted as a result, but a check that a probe runs is', async (t) => {
+test('A-181 the metrics do not count the result of a check that lameduck runs at the start, but count that of a check that a probe runs', async (t) => {
   const serving = disposed(t, new ServerUnderTest());
   const parts = createUnderTest({}, [serving.server]);
   let isUp = false;

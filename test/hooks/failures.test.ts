@@ -1,5 +1,5 @@
-// Tests the effects of failed hooks in processes of their own: a log line for each hook, the final log line and the
-// exit code.
+// Tests the effects of failed hooks: a log line for each hook, the final log line and the exit code. Each test starts
+// its own process.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { disposed } from '../support/disposed.ts';

@@ -121,7 +121,7 @@ test('a hook for which no time is left in the shutdown budget succeeds if it blo
   }
 });
 
-test('the shutdown no longer waits for a hook that continues after its AbortSignal was aborted', async () => {
+test('at the time limit of a hook, the shutdown stops waiting for the hook, even if the hook ignores its AbortSignal', async () => {
   const clock = new FakeClock();
   let hasHeard = false;
   const hook = hookOf(({ signal }) => {

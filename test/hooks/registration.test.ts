@@ -99,7 +99,7 @@ test('a hook that was removed is not called, and another hook may then use its n
   assert.deepEqual(notes, ['second']);
 });
 
-test('the longest hook timeout is that of the pre-shutdown hooks only, and is 0 without such hooks', () => {
+test('the longest pre-shutdown hook timeout ignores hooks of other kinds, and is 0 without pre-shutdown hooks', () => {
   const { hooks } = createHooks();
   hooks.add('post-start', 'endless', hangs, Infinity);
   hooks.add('destroy', 'long', hangs, 60_000);

@@ -121,7 +121,7 @@ for (const [status, text] of answers) {
             socket.on('data', () => undefined).on('error', () => undefined);
             assert.ok(
               !Object.hasOwn(socket, 'write') && !Object.hasOwn(socket, 'end'),
-              'the response must have the methods of Node again',
+              'after the first write, the socket must have the methods of Node again',
             );
           });
         },

@@ -51,7 +51,7 @@ it('P-113 a request with Upgrade: h2c gets the same response as without lameduck
   assert.equal((await client.reader.next())?.body, 'plain');
 });
 
-it('P-112 every request reaches an emit that was patched on the server before lameduck, and an emit that is patched on the prototype later', async (t) => {
+it('P-112 every request reaches an emit that was patched on the server before lameduck() was called, and an emit that is patched on the prototype later', async (t) => {
   const seen: string[] = [];
   // This method is called with the server as its `this`.
   // eslint-disable-next-line @typescript-eslint/unbound-method
@@ -136,7 +136,7 @@ it('passing an application instead of a server throws an error that says what to
   }
 });
 
-it('passing anything but a server of node:http, node:https or node:http2 throws an error that names it', () => {
+it('passing anything but a server of node:http, node:https or node:http2 throws an error that names the given value', () => {
   for (const [given, name] of [
     [createNetServer(), 'Server'],
     [undefined, 'undefined'],

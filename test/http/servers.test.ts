@@ -1,5 +1,5 @@
-// Tests whole servers: several servers that drain together, a unix socket, a server that already listens, and one that
-// never does.
+// Tests whole servers: several servers that drain together, a server on a unix socket, a server that already listens,
+// and a server that never listens.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
@@ -122,7 +122,8 @@ describeAdapters((adapter) => {
     assert.ok((phases.InFlightRequestsDrained ?? 0) >= 1_000, 'an idle connection must stay open for one second');
   });
 
-  // With an overload limit, a request is counted when it arrives, so a request that is older than the lifecycle is not.
+  // With an overload limit, a request is counted when it arrives, so a request that is older than the lifecycle was
+  // never counted.
   for (const maxRequestsInflight of [0, 100]) {
     const limit = maxRequestsInflight === 0 ? 'without overload limits' : 'with an overload limit';
 

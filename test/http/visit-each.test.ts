@@ -1,4 +1,4 @@
-// Tests that an object that the program has modified affects no other connection.
+// Tests that a request, response or socket that the program has modified affects only its own connection.
 import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { it, test } from 'node:test';

@@ -76,7 +76,7 @@ function samplesIn(text: string): Record<string, number | undefined> {
   );
 }
 
-test("L-113, LT-40 a scrape during and after a term has client-go's metrics of an elector, and two more", async (t) => {
+test("L-113, LT-40 a scrape during and after a term has client-go's metrics of an elector, and two metrics of lameduck's own", async (t) => {
   const { elector, ask, shutdown } = await served(t);
   const before = samplesIn(await ask('/metrics'));
   assert.deepEqual(before, {

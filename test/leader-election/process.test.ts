@@ -25,7 +25,7 @@ async function leading(
 const holder = (api: ApiServer): unknown => api.store.current('app')?.spec['holderIdentity'];
 
 describe('a process that leads on a Lease', { concurrency: 3 }, () => {
-  test('L-141, L-143 at SIGTERM a pre-shutdown hook releases the Lease for the next leader, and the process exits with 0', async (t) => {
+  test('L-141, L-143 at SIGTERM a pre-shutdown hook releases the Lease for the next leader, and the process exits with code 0', async (t) => {
     const { api, program } = await leading(t);
     program.kill('SIGTERM');
     assert.deepEqual(await program.exit, { code: 0, signal: null });
@@ -47,7 +47,7 @@ describe('a process that leads on a Lease', { concurrency: 3 }, () => {
     assert.notEqual(holder(api), '');
   });
 
-  test('LT-29, L-141 if the work ignores its AbortSignal, the hook of the elector fails, and the process exits with 81 without a release', async (t) => {
+  test('LT-29, L-141 if the work ignores its AbortSignal, the hook of the elector fails, and the process exits with code 81 without a release', async (t) => {
     const { api, program } = await leading(t, { STUBBORN: '1' });
     program.kill('SIGTERM');
     assert.deepEqual(await program.exit, { code: 81, signal: null });
@@ -98,20 +98,20 @@ describe('a process that leads on a Lease', { concurrency: 3 }, () => {
     assert.ok(Number(msBeforeExit) < 4_000, String(msBeforeExit));
   });
 
-  test('L-142 with onLoss: shutdown, a lost term shuts the process down with 83', async (t) => {
+  test('L-142 with onLoss: shutdown, a lost term shuts the process down with exit code 83', async (t) => {
     const { api, program } = await leading(t, { ON_LOSS: 'shutdown' });
     api.script = () => ({ isLost: true });
     assert.deepEqual(await program.exit, { code: 83, signal: null });
     assert.match(String((await program.finalLine())['reason']), /leadership of app lost/);
   });
 
-  test('L-142 with onLoss: shutdown, a lost term ends the process with 83 even if LAMEDUCK_DISABLED has switched the lifecycle off', async (t) => {
+  test('L-142 with onLoss: shutdown, a lost term ends the process with exit code 83 even if LAMEDUCK_DISABLED has switched the lifecycle off', async (t) => {
     const { api, program } = await leading(t, { ON_LOSS: 'shutdown', LAMEDUCK_DISABLED: '1' });
     api.script = () => ({ isLost: true });
     assert.deepEqual(await program.exit, { code: 83, signal: null });
   });
 
-  test('L-142 if the work still runs when its lease duration has passed, the process ends with 83', async (t) => {
+  test('L-142 if the work is still running when the lease duration of its term has passed, the process ends with exit code 83', async (t) => {
     const { api, program } = await leading(t, { STUBBORN: '1' });
     api.script = () => ({ isLost: true });
     assert.deepEqual(await program.exit, { code: 83, signal: null });

@@ -46,7 +46,7 @@ test('the start line of the log has the version, the sum of the shutdown budget,
   ]);
 });
 
-test('P-101 each lifecycle signal is one line at info level with its name, duration and counts', () => {
+test('P-101 each lifecycle signal is logged as one line at info level with its name, duration and counts', () => {
   const { logger, calls } = recordedLogger();
   const logging = createLogging(logger, usualLog);
   const counts = { durationMs: 7, connections: 2, requestsInFlight: 1, longRunningRequests: 0 };
@@ -58,7 +58,7 @@ test('P-101 each lifecycle signal is one line at info level with its name, durat
   ]);
 });
 
-test('a warning, a failed hook and an uncaught error are one log line each', () => {
+test('a warning, a failed hook and an uncaught error cause one log line each', () => {
   const { logger, calls } = recordedLogger();
   const logging = createLogging(logger, usualLog);
   const error = new Error('no');

@@ -12,7 +12,7 @@ test('if all settings fit into the start line of the log, the line has no count 
   assert.deepEqual(startDetails(report, bytesOf), { version, ...report });
 });
 
-test('the start line of the log counts a setting that does not fit, and still shows a shorter setting that comes later', () => {
+test('the start line of the log counts a setting that does not fit into the line, and still shows a shorter setting that comes later', () => {
   const settings = { readinessPaths: `/${'a'.repeat(600)} (env)`, goawayChance: '0.01 (env)' };
   assert.deepEqual(startDetails({ addresses: [], settings }, bytesOf), {
     version,
@@ -22,7 +22,7 @@ test('the start line of the log counts a setting that does not fit, and still sh
   });
 });
 
-test('the start line of the log counts the addresses that do not fit', () => {
+test('the start line of the log counts the addresses that do not fit into the line', () => {
   const details = startDetails(
     { addresses: many(100), settings: { readinessPaths: `/${'a'.repeat(60)} (code)` } },
     bytesOf,

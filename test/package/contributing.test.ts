@@ -8,7 +8,7 @@ import { blocksIn, readPage, root } from '../support/markdown.ts';
 const page = readPage('CONTRIBUTING.md');
 const [map = ''] = blocksIn(page).flatMap(({ text }) => (text.startsWith('src/') ? [text] : []));
 
-test('the list of folders in CONTRIBUTING.md has every folder of src, and no other', () => {
+test('the list of folders in CONTRIBUTING.md has every folder of src, and no other folder', () => {
   const named = [...map.matchAll(/src\/([a-z-]+)\//g)].map(([, name = '']) => name);
   const folders = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
   assert.deepEqual(named.sort(), folders.map(({ name }) => name).sort());

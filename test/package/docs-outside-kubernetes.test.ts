@@ -93,7 +93,7 @@ function sumIn(platform: string, message: string): string {
 
 describe('docs/outside-kubernetes.md', { concurrency: 5 }, () => {
   for (const [name, read] of Object.entries(platforms)) {
-    test(`P-075 the configuration for ${name} in docs/outside-kubernetes.md passes the grace period to lameduck, and has the shutdown budget of the start line of the log`, async (t) => {
+    test(`P-075 the configuration for ${name} in docs/outside-kubernetes.md passes the grace period to lameduck, and the page states the shutdown budget that lameduck logs at the start`, async (t) => {
       const { config, sum } = section(name);
       const { seconds, variables } = read(config);
       assert.equal(variables['LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS'], String(seconds));

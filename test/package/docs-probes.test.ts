@@ -1,4 +1,4 @@
-// Tests that the readiness probes in the pages fail before the delay ends.
+// Tests that the readiness probes in the pages fail before the shutdown delay ends.
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ function readinessProbesIn(value: unknown): Probe[] {
   );
 }
 
-test('P-122 with each readiness probe in README.md and docs/, a pod whose container ends by itself is unready before the delay ends', () => {
+test('P-122 with each readiness probe in README.md and docs/, a pod whose container ends by itself is unready before the shutdown delay ends', () => {
   const shown = pages.flatMap((page) =>
     blocksIn(readPage(page))
       .filter(({ language, text }) => language === 'yaml' && text.includes('readinessProbe'))

@@ -27,7 +27,7 @@ describe('a blocked process without a probe port', { concurrency: true }, () => 
       nodeOptions: [],
     },
     {
-      how: 'by its own signal listener, which is called at once,',
+      how: 'by its own signal listener, which lameduck calls at once,',
       fixture: 'blocks-for-a-while.ts',
       env: { BLOCK_AT_SIGNAL: '60000', LAMEDUCK_OWN_SIGNAL_LISTENERS: 'run' },
       nodeOptions: [],
@@ -39,13 +39,13 @@ describe('a blocked process without a probe port', { concurrency: true }, () => 
       nodeOptions: [],
     },
     {
-      how: 'and has an inspector without a debugger',
+      how: 'although it has an inspector, to which no debugger is attached,',
       fixture: 'blocks-for-a-while.ts',
       env: {},
       nodeOptions: ['--inspect=127.0.0.1:0'],
     },
   ]) {
-    test(`P-118 a process whose event loop is blocked ${how} is ended after its budget, with its final line`, async (t) => {
+    test(`P-118 a process whose event loop is blocked ${how} is ended after its shutdown budget, and its final log line is written`, async (t) => {
       const all = { ...shortBudget, BLOCK_AT_DESTROY: '60000', ...env };
       const program = disposed(t, new ProcessUnderTest(fixture, all, nodeOptions));
       await program.signaled('HasBeenReady');
@@ -112,7 +112,7 @@ describe('a blocked process with a probe port', { concurrency: true }, () => {
     assert.equal(program.lines.filter(({ schema }) => schema !== undefined).length, 1);
   });
 
-  test('P-118 the final line of a blocked process has everything until shortly before the block', async (t) => {
+  test('P-118 the final line of a blocked process reports everything that happened until shortly before the block', async (t) => {
     const program = await ProbedProcess.start(t, { ...shortBudget, DESTROY: '300', BLOCK_AT_DESTROY: '60000' });
     program.kill('SIGTERM');
     const final = await program.line('the final line', isFinal);
@@ -120,7 +120,7 @@ describe('a blocked process with a probe port', { concurrency: true }, () => {
     assert.ok('InFlightRequestsDrained' in (final['phases'] as object));
   });
 
-  test('P-118 an event loop that continues in time writes the whole final line itself', async (t) => {
+  test('P-118 a main thread whose event loop continues in time writes the whole final line itself', async (t) => {
     const program = await ProbedProcess.start(t, { ...shortBudget, BLOCK_AT_SHUTDOWN: '1500' });
     program.kill('SIGTERM');
     assert.notEqual((await program.finalLine())['exitCode'], 137);

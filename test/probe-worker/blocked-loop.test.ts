@@ -11,7 +11,7 @@ const shortLimits = {
   LAMEDUCK_LIVEZ_EVENT_LOOP_STALL_LIMIT: '2s',
 };
 
-test('P-090 during a block of 4 s probes get the last responses at once, with their age, and new ones after the block', async (t) => {
+test('P-090 while the event loop is blocked for 4 s, probes get the last responses at once, with their age, and new responses after that', async (t) => {
   const program = await ProbedProcess.start(t);
   const paths = ['/readyz', '/livez', '/healthz?verbose', '/readyz/turned'];
   const before = new Map<string, string>();
@@ -100,7 +100,7 @@ describe('a process with a blocked event loop', { concurrency: true }, () => {
     assert.equal(program.lines.filter(({ msg }) => msg?.startsWith('event loop') === true).length, 2);
   });
 
-  test('P-090 a block of an idle process makes /readyz fail, and its reported length is at most 1.3 s too short', async (t) => {
+  test('P-090 if the event loop of an idle process is blocked, /readyz fails, and the reported length of the block is at most 1.3 s too short', async (t) => {
     const program = await ProbedProcess.start(t, shortLimits);
     // After five seconds without a request, the process counts as idle.
     await pause(6_000);
@@ -111,7 +111,7 @@ describe('a process with a blocked event loop', { concurrency: true }, () => {
     assert.ok(stalledMs > 3_700 && stalledMs < 6_000, String(stalledMs));
   });
 
-  test('P-090 a process that is suspended with its machine has no stall when it continues', async (t) => {
+  test('P-090 a process that is suspended with its machine reports no stall when it continues', async (t) => {
     const program = await ProbedProcess.start(t, {
       ...shortLimits,
       LAMEDUCK_READYZ_EVENT_LOOP_STALL_LIMIT: '2s',

@@ -41,8 +41,8 @@ class WordsUnderTest {
   }
 
   /**
-   * `note()` makes a report of the main thread that is `ageMs` old: a shutdown is running, with `remainingMs` of its
-   * budget left.
+   * `note()` makes a report that the main thread seems to have sent `ageMs` ago: a shutdown is running, with
+   * `remainingMs` of its budget left.
    */
   note(remainingMs: number, { ageMs = 0, uncaughtError }: { ageMs?: number; uncaughtError?: string } = {}): void {
     this.words.note({ record, uncaughtError, remainingMs }, ageMs);
@@ -87,7 +87,7 @@ test('the probe thread writes nothing before the end of the budget, and one line
   assert.deepEqual([durationMs, exitCode], [2_600, 137]);
 });
 
-test('the time before the probe thread learns of the shutdown counts against the budget', async () => {
+test('the shutdown budget is counted from the beginning of the shutdown, even if the probe thread learns of the shutdown later', async () => {
   const under = new WordsUnderTest();
   under.note(2_000, { ageMs: 800 });
   assert.deepEqual(await under.saidAfter([1_699, 1_700]), [0, 1]);
@@ -111,7 +111,7 @@ test("the probe thread's next check is at the time of the last line, if no debug
   assert.equal(due(), Infinity);
 });
 
-test('if an event loop becomes blocked at the end of the budget, the probe thread waits for a second before it writes', async () => {
+test('if an event loop becomes blocked at the end of the budget, the probe thread writes the final line only after the event loop has been blocked for one second', async () => {
   const under = new WordsUnderTest();
   under.note(0);
   under.stalledMs = 950;
@@ -133,7 +133,7 @@ test('P-058 after its final line, the main thread has one second to exit with it
   assert.equal(under.kills, 1);
 });
 
-test('the probe thread writes nothing about a process that does not shut down, is not blocked, or has written its own line', async () => {
+test('the probe thread writes nothing about a process that does not shut down, is not blocked, or has written its final line itself', async () => {
   const idle = new WordsUnderTest();
   assert.deepEqual(await idle.saidAfter([60_000]), [0]);
   const turning = new WordsUnderTest();
@@ -155,7 +155,7 @@ test('if the probe thread cannot write a log line, it tries again later', async 
   assert.deepEqual(await under.saidAfter([100, 200]), [1, 1]);
 });
 
-test('P-118 the probe thread ends the process after the final line, except while a debugger is attached or the reader of the log still has time', async () => {
+test('P-118 the probe thread ends the process after the final line, except while a debugger is attached or the time for a slow reader of the log is not over', async () => {
   const under = new WordsUnderTest();
   under.note(0);
   under.isPaused = true;
@@ -209,7 +209,7 @@ test('K-212 the probe thread neither overwrites nor removes a termination messag
   assert.equal(readFileSync(path, 'utf8'), own);
 });
 
-test('K-212 if the main thread writes its final line just as the probe thread begins, the probe thread writes nothing', async (t) => {
+test('K-212 if the main thread writes its final line just as the probe thread begins to write, the probe thread writes nothing', async (t) => {
   class Hurried extends SharedState {
     override set(...[slot, value]: Parameters<SharedState['set']>): void {
       super.set(slot, value);

@@ -188,7 +188,7 @@ test('POST /ready on the debug socket makes /readyz fail and pass again, and POS
   assert.deepEqual(actions, ['unready', 'ready', 'shutdown', 'shutdown']);
 });
 
-test('the debug socket rejects an unknown path, value or method', async (t) => {
+test('the debug socket rejects requests with an unknown path, value or method', async (t) => {
   const [, path] = await listening(t);
   const statuses = async (method: string, urls: readonly string[]): Promise<number[]> =>
     Promise.all(urls.map(async (url) => (await send(path, url, method)).status));
@@ -260,7 +260,7 @@ describe('an unusable debug socket path causes one log line, and the service con
     assert.deepEqual(readdirSync(dirname(long)), []);
   });
 
-  test('the debug socket of another process causes one log line, and that process keeps it', async (t) => {
+  test('if the path is the debug socket of another process, one log line is written, and that process keeps its socket', async (t) => {
     const [first, path] = await listening(t);
     await refused(await start(t, path), /another process listens on the socket/);
     assert.equal((await inspect(path)).pid, first.pid);
@@ -268,7 +268,7 @@ describe('an unusable debug socket path causes one log line, and the service con
   });
 
   test(
-    'the debug socket of another user causes one log line',
+    'if the path is the debug socket of another user, one log line is written',
     { skip: process.geteuid?.() === 0 ? false : 'only root can change the owner of a file' },
     async (t) => {
       const path = socketPath(t);

@@ -22,14 +22,14 @@ class HeartbeatUnderTest {
   }
 }
 
-test('a process has ten heartbeats per second, and two after five seconds without an event of a server', async () => {
+test('a process sends ten heartbeats per second, and only two per second after five seconds without an event of a server', async () => {
   const under = new HeartbeatUnderTest();
   assert.equal(await under.beatsIn(5_000), 50);
   assert.equal(under.state.get('beatInterval'), 500);
   assert.equal(await under.beatsIn(10_000), 20);
 });
 
-test('after an event of a server, a process has ten heartbeats per second again', async () => {
+test('after an event of a server, a process sends ten heartbeats per second again', async () => {
   const under = new HeartbeatUnderTest();
   await under.beatsIn(10_000);
   under.state.add('beats', 1);
@@ -41,7 +41,7 @@ test('after an event of a server, a process has ten heartbeats per second again'
   assert.equal(await under.beatsIn(4_000), 40);
 });
 
-test('during a shutdown, a process has ten heartbeats per second', async () => {
+test('during a shutdown, a process sends ten heartbeats per second', async () => {
   const under = new HeartbeatUnderTest();
   under.state.set('isShuttingDown', 1);
   assert.equal(await under.beatsIn(10_000), 100);

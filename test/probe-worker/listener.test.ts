@@ -173,7 +173,7 @@ test('HEAD on the probe port has the headers of GET and no body', async (t) => {
   assert.deepEqual([headers['content-length'], body], ['2', '']);
 });
 
-test('K-030, K-202 a connection to the probe port without a byte causes no error, and delays no other probe', async (t) => {
+test('K-030, K-202 a connection to the probe port on which no byte arrives causes no error, and delays no other probe', async (t) => {
   const { port, asked, dial } = await listen(t);
   for (let index = 0; index < 20; index++) (await dial()).end();
   assert.equal((await probe(port, '/livez')).status, 200);

@@ -42,7 +42,7 @@ async function startWriter(t: TestContext): Promise<Writer> {
   };
 }
 
-test('P-118 a full pipe accepts no line of the probe thread and does not block it, and writes of the main thread continue to wait', async (t) => {
+test('P-118 a full pipe accepts no line of the probe thread and does not block the probe thread, and writes of the main thread still wait for the pipe', async (t) => {
   const writer = await startWriter(t);
   writer.fill();
   writer.write(10);

@@ -82,7 +82,7 @@ test('the probe port sends a response without an age if the main thread has resp
   assert.equal((await under.respond('/livez', passed, 199)).headers['Age'], undefined);
 });
 
-test('P-082 a hundred simultaneous probes cause one request to the main thread, and probes after 200 ms of silence do not wait', async () => {
+test('P-082 a hundred simultaneous probes cause one request to the main thread, and after the main thread has been silent for 200 ms, further probes do not wait', async () => {
   const under = new ResponderUnderTest();
   await under.respond('/livez', passed);
   await under.clock.advance(9_000);
@@ -119,7 +119,7 @@ test('a probe within a second of the last response does not wait for a busy main
   }
 });
 
-test('P-090 a probe within a second of the last response waits 2 ms for the main thread to begin, and longer for checks', async () => {
+test('P-090 a probe within a second of the last response waits 2 ms until the main thread begins to handle it, and longer if it has begun', async () => {
   for (const isTaken of [false, true]) {
     const under = new ResponderUnderTest();
     await under.respond('/readyz', passed);

@@ -187,7 +187,7 @@ describe('a file that is not a checkpoint of this pod causes one log line, and i
 
 /**
  * `obstructed()` starts a process whose checkpoint cannot be written. The process must log one line about this, and
- * serve.
+ * serve requests.
  */
 async function obstructed(process: ProcessUnderTest | LoggingCommand): Promise<Line> {
   const { port } = await process.line('listening', ({ msg }) => msg === 'listening');
@@ -202,7 +202,7 @@ async function obstructed(process: ProcessUnderTest | LoggingCommand): Promise<L
 }
 
 describe(
-  'an invalid checkpoint path causes one log line, and hinders neither the start nor the end',
+  'an invalid checkpoint path causes one log line, and hinders neither the start nor the end of the process',
   { concurrency: 3 },
   () => {
     const obstacles: Readonly<Record<string, readonly [prepare: (path: string) => void, reason: RegExp]>> = {
@@ -274,7 +274,7 @@ test('of two lifecycles in one process, only the first writes the checkpoint, an
   assert.equal(recordIn(path).cleanExit, true);
 });
 
-test('the workers of node:cluster write no checkpoint, because they would overwrite the file of each other', async (t) => {
+test('the workers of node:cluster write no checkpoint, because each worker would overwrite the file of the others', async (t) => {
   const path = join(folder(t), 'checkpoint.json');
   const env = { LAMEDUCK_CHECKPOINT_PATH: path, OWN_PORTS: 'off off' };
   const process = disposed(t, new ProcessUnderTest('runs-a-cluster.ts', env));

@@ -31,7 +31,7 @@ for (const parent of [
   ['/usr/bin/node', '/usr/lib/node_modules/npm/bin/npm-cli.js', 'start', ''],
   ['node', '/app/.yarn/releases/yarn-4.5.0.cjs', 'start', ''],
 ]) {
-  test(`P-065 a warning says that a package manager decides about process signals: ${parent.join(' ')}`, () => {
+  test(`P-065 a warning says that the package manager decides whether the program receives process signals: ${parent.join(' ')}`, () => {
     assert.match(describeLauncher(parent, npm) ?? '', byManager);
   });
 }
@@ -55,7 +55,7 @@ for (const parent of [
   });
 }
 
-test('P-065 if the parent process cannot be read, the variables of the package manager decide', () => {
+test('P-065 if the parent process cannot be read, the variables of a package manager decide whether there is a warning', () => {
   assert.match(describeLauncher(undefined, npm) ?? '', byManager);
   assert.equal(describeLauncher(undefined, {}), undefined);
 });

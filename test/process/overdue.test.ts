@@ -19,16 +19,22 @@ describe('what lameduck decides at the end of the shutdown budget', () => {
   const over: Event = { kind: 'budget over' };
   const why = "the program's own cleanup took longer than the shutdown budget: exiting";
   follows([
-    ["P-075 the end of the budget ends the program's listeners with 80", cleaning, over, cleaning, ['exit', 80, why]],
     [
-      "P-058, P-075 the end of the budget ends the program's own listeners with 82 after an uncaught error",
+      'P-075 at the end of the budget, the process exits with 80 if listeners of the program are still running',
+      cleaning,
+      over,
+      cleaning,
+      ['exit', 80, why],
+    ],
+    [
+      'P-058, P-075 at the end of the budget after an uncaught error, the process exits with 82 if listeners of the program are still running',
       failed,
       over,
       failed,
       ['exit', 82, why],
     ],
     [
-      "P-058, P-075 the end of the budget ends the program's own listeners with 83 after a loss of leadership",
+      'P-058, P-075 at the end of the budget after a loss of leadership, the process exits with 83 if listeners of the program are still running',
       afterLoss,
       over,
       afterLoss,
@@ -43,15 +49,39 @@ describe('what lameduck decides at the end of the shutdown budget', () => {
   ]);
 });
 
-describe('the decision of the backstop', () => {
+describe('what lameduck decides if the process is still alive shortly after its shutdown budget', () => {
   const overdue: Event = { kind: 'backstop' };
   follows([
-    ['P-058 the backstop ends a drain with 80', draining, overdue, draining, ['forceExit', 80]],
-    ['P-058 the backstop ends a drain after an uncaught error with 82', erring, overdue, erring, ['forceExit', 82]],
-    ['P-058 the backstop ends a drained process with its exit code', ended, overdue, ended, ['forceExit']],
-    ["P-058 the backstop ends the program's own listeners with 80", cleaning, overdue, cleaning, ['forceExit', 80]],
     [
-      "P-058 the backstop ends the program's own listeners after an uncaught error with 82",
+      'P-058 if the process is still draining, the backstop timer ends the process with exit code 80',
+      draining,
+      overdue,
+      draining,
+      ['forceExit', 80],
+    ],
+    [
+      'P-058 if the process is still draining after an uncaught error, the backstop timer ends the process with exit code 82',
+      erring,
+      overdue,
+      erring,
+      ['forceExit', 82],
+    ],
+    [
+      'P-058 the backstop timer ends a drained process with the exit code that the process already has',
+      ended,
+      overdue,
+      ended,
+      ['forceExit'],
+    ],
+    [
+      'P-058 if listeners of the program are still running, the backstop timer ends the process with exit code 80',
+      cleaning,
+      overdue,
+      cleaning,
+      ['forceExit', 80],
+    ],
+    [
+      'P-058 if listeners of the program are still running after an uncaught error, the backstop timer ends the process with exit code 82',
       failed,
       overdue,
       failed,

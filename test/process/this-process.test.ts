@@ -71,7 +71,7 @@ test('P-070 a lifecycle can join a process after all others have ended', () => {
   assert.equal(thisProcess().isEnding, false);
 });
 
-test('P-056 copies of the package in one process listen and end together', async () => {
+test('P-056 several copies of the package in one process share the signal listeners, which the last lifecycle of any copy removes', async () => {
   const copy = new URL('../../src/process/this-process.ts?copy', import.meta.url).href;
   const other = (await import(copy)) as { thisProcess: typeof thisProcess };
   assert.notEqual(other.thisProcess, thisProcess);

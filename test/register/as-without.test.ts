@@ -24,11 +24,11 @@ const stops: Readonly<Record<string, string>> = {
     s.close = function (callback) { console.log('pool ended'); return own.call(this, callback); };
     s.listen(0, up);
     process.on('SIGTERM', () => s.close((error) => process.exit(error ? 1 : 6)));`,
-  'has a server class whose close() does more': `
+  'has a server class that overrides close()': `
     class Server extends http.Server { close(callback) { console.log('pool ended'); return super.close(callback); } }
     s = new Server(answer).listen(0, up);
     process.on('SIGTERM', () => s.close((error) => process.exit(error ? 1 : 6)));`,
-  'has a server class that closes in another method': `
+  'has a server class that closes the server in a method other than close()': `
     class Server extends http.Server { stop() { return new Promise((yes, no) => super.close((e) => (e ? no(e) : yes()))); } }
     s = new Server(answer).listen(0, up);
     process.on('SIGTERM', () => s.stop().then(() => { console.log('cleanup'); process.exit(4); }));`,

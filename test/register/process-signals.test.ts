@@ -89,7 +89,7 @@ void describe('process signals of a program with lameduck/register', { concurren
     await request.cut();
   });
 
-  test('P-075 under lameduck/register cleanup that does not end is cut at the end of the shutdown budget, with exit code 80 and a log line', async (t) => {
+  test('P-075 under lameduck/register cleanup code that does not end is cut off at the end of the shutdown budget, with exit code 80 and a log line', async (t) => {
     const env = { IDIOM: 'never ends its cleanup', LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '5' };
     const subject = disposed(t, startUnderRegister(program, env));
     await subject.ready();

@@ -10,7 +10,7 @@ import { LoggingCommand } from '../support/process-under-test.ts';
 import { HeldRequest } from '../support/held-request.ts';
 
 void describe('servers of a program with lameduck/register', { concurrency: 2 }, () => {
-  test('P-020, P-112 under lameduck/register servers of every kind drain together, and each can then be closed', async (t) => {
+  test('P-020, P-112 under lameduck/register servers of every kind drain together, and the program can then close each of them', async (t) => {
     const subject = disposed(t, startUnderRegister('knows-nothing-of-many-servers.cts'));
     const { ports } = (await subject.line('listening', ({ msg }) => msg === 'listening')) as unknown as {
       readonly ports: { readonly http: number };
@@ -110,7 +110,7 @@ void describe('settings of a program with lameduck/register', { concurrency: 2 }
     assert.deepEqual(await Promise.all(asked), [503, 503, 200, 200]);
   });
 
-  test('P-077 under lameduck/register, the probe port reports ready, and after the process signal alive but not ready', async (t) => {
+  test('P-077 under lameduck/register, the probe port reports that the program is ready, and after the process signal that it is alive but not ready', async (t) => {
     const env = { LAMEDUCK_PROBE_PORT: String(await reservePort()), LAMEDUCK_SHUTDOWN_DELAY_DURATION: '20s' };
     const subject = disposed(t, startUnderRegister('knows-nothing.ts', env));
     await subject.ready();

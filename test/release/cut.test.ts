@@ -36,7 +36,7 @@ test('a release sets the version in the lock file and in the examples', () => {
   });
 });
 
-test('a release sets the version of the chart and of its library, and the address of the repository once', () => {
+test('a release sets the version of the chart and of its library, and adds the address of the repository only if it is missing', () => {
   const dependency = 'dependencies:\n  # beside it\n  - name: lameduck-library\n    version: 0.1.0\n';
   const text = `name: lameduck\ntype: application\nversion: 0.1.0\nappVersion: '0.0.0'\n${dependency}`;
   const expected = [
@@ -84,7 +84,7 @@ test('the first different number decides which of two versions is newer', () => 
   assert.equal(isNewer('0.1.9', '0.2.0'), false);
 });
 
-test('the release command says how to publish a release, or that GitHub cannot publish it without an address', () => {
+test('the release command says how to publish a release, or, without the address of a repository, that GitHub cannot publish it', () => {
   assert.equal(nextStep(order), 'publish it with: git push --atomic origin HEAD v0.2.0');
   assert.match(nextStep({ version: '0.2.0', date: '2026-11-23' }), /^GitHub cannot publish it: .* --repository$/);
 });

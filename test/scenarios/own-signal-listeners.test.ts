@@ -1,5 +1,5 @@
-// Tests programs that call lameduck() and also listen for process signals. When are their listeners called, how long
-// may these take, and how does the process end?
+// Tests programs that call lameduck() and also listen for process signals. They show when the listeners of such a
+// program are called, how long these may take, and how the process ends.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -210,7 +210,7 @@ void describe('a program that calls lameduck() and listens for process signals',
     assert.deepEqual(order(program, ...messages), messages);
   });
 
-  test('P-116 with ownSignalListeners=run, a program that sends itself the signal again at its end exits with the code of the shutdown', async (t) => {
+  test('P-116 with ownSignalListeners=run, a program that sends itself the signal again at the end of its listener exits with the code of the shutdown', async (t) => {
     const program = await signalled(t, 'signals itself', { HOOK: 'fails', ...run });
     assert.deepEqual(await program.exit, { code: 81, signal: null });
   });

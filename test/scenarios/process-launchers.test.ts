@@ -78,7 +78,7 @@ void describe('programs that npm or a shell starts', { concurrency: 3 }, () => {
   }
 
   test(
-    "P-065 SIGTERM reaches the program if npm's shell replaces itself with it, and npm returns the program's exit code",
+    "P-065 SIGTERM reaches the program if npm's shell replaces itself with the program, and npm returns the program's exit code",
     { skip: bash },
     async (t) => {
       const launched = launch(t, 'npm start --script-shell=bash');

@@ -40,7 +40,7 @@ test('A-140 if the grace period for long-running requests exceeds the drain, it 
   assert.match(warning, /^shutdownWatchTerminationGracePeriod 10s \(code\) .* the drain is the limit: .* = drain 5s$/);
 });
 
-test('P-090 a livez stall limit that is shorter than the readyz stall limit causes one warning, unless it is off', () => {
+test('P-090 a livez stall limit that is shorter than the readyz stall limit causes one warning, unless the livez stall limit is off', () => {
   assert.deepEqual(warningsOf({ livezEventLoopStallLimit: '5s' }), []);
   assert.deepEqual(warningsOf({ livezEventLoopStallLimit: '0s' }), []);
   assert.match(

@@ -11,7 +11,7 @@ export function runProbe(action: HttpGet): Promise<Outcome> {
   return runAttempts(() => probeHttp(action));
 }
 
-/** ProberOptions has the names of a pod's probe fields. The period is in milliseconds. */
+/** ProberOptions uses the field names of a probe in a pod. The period is in milliseconds. */
 export interface ProberOptions {
   readonly kind: 'liveness' | 'readiness';
   readonly action: HttpGet;

@@ -35,7 +35,10 @@ export function tablesIn(page: string): string[][][] {
   );
 }
 
-/** firstColumn returns the cells of the first column of the only table with this heading. */
+/**
+ * firstColumn returns the cells of the first column of the table whose first column has this heading. There must be
+ * only one such table.
+ */
 export function firstColumn(page: string, heading: string): string[] {
   const [table, ...others] = tablesIn(page).filter(([head]) => head?.[0] === heading);
   if (table === undefined || others.length > 0) throw new Error(`no table, or several, begins with "${heading}"`);

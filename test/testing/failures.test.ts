@@ -125,7 +125,7 @@ test('runShutdown rejects with an Error if its callback throws synchronously, or
   );
 });
 
-test('the error of runShutdown for a request after the listener has closed says what happened', async () => {
+test('the error of runShutdown for a request after the listener has closed says that the listener had closed', async () => {
   const { server } = serving();
   await assert.rejects(
     runShutdown(server, async (origin) => {

@@ -94,7 +94,11 @@ describeAdapters((adapter) => {
     assert.equal(signal?.aborted, true);
     response?.writeHead(200, { 'X-Late': 'yes' });
     response?.end('too late');
-    assert.equal(answer?.isClose, true, 'the socket must exist, because the handler may still use it');
+    assert.equal(
+      answer?.isClose,
+      true,
+      'the 504 must have Connection: close, because the handler may still write to the socket',
+    );
     assert.equal(serving.traffic.requests.inFlight.totals.timedOut, 1);
   });
 
@@ -139,7 +143,7 @@ describeAdapters((adapter) => {
   });
 });
 
-test('A-170 a client can shorten requestTimeout with a Go duration but not extend it, and other values reach the program unchanged', async (t) => {
+test('A-170 the query parameter timeout, if it is a Go duration, can shorten requestTimeout but not extend it, and other values reach the program unchanged', async (t) => {
   const serving = await serve(t, {
     requestTimeout: '400ms',
     listener: ({ url }, response) => {
@@ -175,7 +179,7 @@ test('A-103, K-201 probes get responses while maxRequestsInflight is exceeded', 
   await client.reader.next();
 });
 
-test('A-174 requests that are rejected do not count against maxRequestsInflight, even many at once', async (t) => {
+test('A-174 rejected requests do not count against maxRequestsInflight, even if many arrive at once', async (t) => {
   const { listener, answer } = waiting();
   const serving = await serve(t, { maxRequestsInflight: 1, listener });
   const [first, flood] = [await serving.dial(), await serving.dial()];

@@ -89,7 +89,7 @@ describeAdapters((adapter) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it("P-013 a connection with half a head that is never completed gets a FIN one second before the drain's time ends", async (t) => {
+  it("P-013 a connection with half a request head that is never completed gets a FIN one second before the drain's time ends", async (t) => {
     const serving = await serve(t, {
       adapter,
       listener: () => undefined,
@@ -157,7 +157,7 @@ describeAdapters((adapter) => {
 
 // The upload is fast only if no other test runs at the same time.
 describeAdaptersInTurn((adapter) => {
-  it('P-026 a fast upload is read for one more mebibyte after its response, then gets a FIN, and no reset while it continues', async (t) => {
+  it('P-026 a fast upload is read for one more mebibyte after its response, then its connection gets a FIN, and no reset while the upload continues', async (t) => {
     const serving = await serve(t, {
       adapter,
       listener: (_, response) => response.end('enough'),

@@ -148,7 +148,7 @@ describeAdapters((adapter) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it("P-006 a connection whose client does not answer the server's FIN is destroyed after a bounded wait", async (t) => {
+  it("P-006 a connection whose client does not answer the server's FIN is destroyed after a limited time", async (t) => {
     const serving = await serve(t, { adapter, listener: answer });
     const client = await serving.dial();
     // The client reads nothing, so it does not see the server's FIN.
@@ -204,7 +204,7 @@ describeAdapters((adapter) => {
     assert.deepEqual(executed, ['GET /first']);
   });
 
-  it("P-016, P-120 the drain's Connection: close replaces the handler's own Connection header, in every way to set one", async (t) => {
+  it("P-016, P-120 the drain's Connection: close replaces the handler's own Connection header, whichever way the handler uses to set that header", async (t) => {
     const forms: ((response: ServerResponse) => void)[] = [
       (response) =>
         response.writeHead(200, { Connection: 'keep-alive', 'Keep-Alive': 'timeout=9', 'X-Form': 'object' }),
@@ -267,7 +267,7 @@ describeAdapters((adapter) => {
     assert.equal((await ended).requests.answered, 2);
   });
 
-  it('P-016 header values that are arrays are sent unchanged, in every way to write headers', async (t) => {
+  it('P-016 header values that are arrays are sent unchanged, whichever method of the response writes the headers', async (t) => {
     const cookies = ['a=1', 'b=2', 'c=3'];
     const forms: ((response: ServerResponse) => void)[] = [
       (response) => response.writeHead(200, ['Set-Cookie', cookies, 'X-Form', 'list'] as never),

@@ -77,7 +77,7 @@ describeKinds((kind) => {
 
   // Node reports no error for the code CANCEL (8), and an error for REFUSED_STREAM (7).
   for (const code of [8, 7]) {
-    it(`P-021, P-051 a stream that is cancelled by ${String(code)} while it opens is not executed, and raises no uncaught error`, async (t) => {
+    it(`P-021, P-051 a stream that its client resets with error code ${String(code)} while the stream opens is not executed, and raises no uncaught error`, async (t) => {
       const { serving, executed } = await open(t);
       const socket = dialInProcess(t, serving.server, kind.isSecure);
       const ask = (id: number): Buffer => frame('headers', question, { flags: 5, id });

@@ -49,8 +49,8 @@ async function serveOlder(t: TestContext, isSecure: boolean) {
 }
 
 for (const isSecure of [false, true]) {
-  void describe(`node:http2 ${isSecure ? 'over TLS' : 'without TLS'}, a session that is found with its first request`, () => {
-    it('P-042, P-053 a session older than the lifecycle gets its response and its GOAWAY, and the drain waits for it', async (t) => {
+  void describe(`node:http2 ${isSecure ? 'over TLS' : 'without TLS'}, a session that lameduck finds when its first request arrives`, () => {
+    it('P-042, P-053 the drain waits for a session older than the lifecycle, which gets its response and its GOAWAY', async (t) => {
       const { handle, client, outcome, answer } = await serveOlder(t, isSecure);
       const ended = handle.shutdown('test');
       const expected = isSecure ? [1] : [2 ** 31 - 1, 1];

@@ -9,7 +9,7 @@ import { pacedClock } from '../../support/paced-clock.ts';
 import { until } from '../../support/until.ts';
 
 describeKinds((kind) => {
-  it('P-005, P-008 a request that is sent together with the process signal is served, and the drain ends a session whose client keeps sending requests', async (t) => {
+  it('P-005, P-008 a request that is sent at the moment of the process signal is served, and the drain ends a session whose client keeps sending requests', async (t) => {
     const serving = await serve(t, kind, {
       listener: (path, answer) => {
         answer.respond(200);
@@ -65,8 +65,9 @@ describeKinds((kind) => {
     assert.deepEqual([exitCode, requests.cut], [0, 0]);
   });
 
-  it('P-006, P-011 a connection without a byte gets a FIN and does not delay the drain', async (t) => {
-    // The drain waits for a connection without a byte for two round trips of three seconds each.
+  it('P-006, P-011 a connection on which the client sends nothing gets a FIN and does not delay the drain', async (t) => {
+    // The drain waits up to six seconds for a connection on which the client has sent nothing: two round trips of three
+    // seconds each.
     const serving = await serve(t, kind, { listener: () => undefined, clock: pacedClock(4) });
     const { port } = serving.server.address() as AddressInfo;
     const socket = connect({ port, host: '127.0.0.1' });
@@ -84,7 +85,7 @@ describeKinds((kind) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-055 a close() of the HTTP/2 server by the program neither breaks nor ends the drain', async (t) => {
+  it('P-055 if the program calls close() of the HTTP/2 server, the drain still completes, and does not end early', async (t) => {
     const { serving, held, outcome } = await serveHeld(t, kind, 'whole');
     const ended = serving.handle.shutdown('test');
     const closed = new Promise((resolve) => serving.server.close(resolve));

@@ -82,7 +82,7 @@ describeKinds((kind) => {
   // Without TLS, a client that does not read answers no ping, so it receives its GOAWAY only after seconds. With the
   // compatibility API, Node closes a stream only after its response has been sent.
   const notThere =
-    (!kind.isSecure || kind.isCompatible) && 'its stream is not closed before its response has been sent';
+    (!kind.isSecure || kind.isCompatible) && 'this kind of server closes no stream before the response has been sent';
   it('P-019 with shutdownSendRetryAfter a server drains although twenty new sessions per second arrive', async (t) => {
     const { serving, held, outcome } = await serveHeld(t, kind, 'old', { shutdownSendRetryAfter: true });
     const ended = serving.handle.shutdown('test');
@@ -166,7 +166,7 @@ describeKinds((kind) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-042 after the last GOAWAY of a session, a push throws, and the request that wanted to push is still served', async (t) => {
+  it('P-042 after the last GOAWAY of a session, pushStream() throws, and the request whose handler called it is still served', async (t) => {
     const held: { readonly stream: ServerHttp2Stream; readonly finish: () => void }[] = [];
     const serving = await serve(t, kind, {
       listener: (_, answer, request) => {
@@ -250,7 +250,7 @@ describeKinds((kind) => {
     assert.deepEqual([await body, stream.rstCode], ['half ', 0]);
   });
 
-  it('P-026 a client that keeps uploading after its complete response gets a reset of its stream one second into the drain', async (t) => {
+  it('P-026 a client that keeps uploading after its complete response gets a reset of its stream one second after the drain has begun', async (t) => {
     const serving = await serve(t, kind, {
       listener: (_, answer, request) => {
         streamOf(request).resume();

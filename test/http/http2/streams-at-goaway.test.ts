@@ -226,12 +226,12 @@ describeKindsInTurn((kind) => {
   });
 });
 
-// The client of these tests writes raw bytes, because other clients end the socket together with the session.
+// The client of these tests writes raw bytes, because other HTTP/2 clients close the socket when they end the session.
 const ping = '\0\0\x08\x06\0';
 const goodbye = frame('goaway', [0, 0, 0, 0, 0, 0, 0, 0], { id: 0 });
 
 for (const moment of ['before its GOAWAY', 'while its GOAWAY waits to be sent'] as const) {
-  test(`P-044, P-051 a session that its client ends with a GOAWAY of its own, ${moment}, keeping the socket open, gets no further GOAWAY and does not delay the drain`, async (t) => {
+  test(`P-044, P-051 a client that ends its session with a GOAWAY of its own, ${moment}, and keeps the socket open gets no further GOAWAY and does not delay the drain`, async (t) => {
     const held = new HeldAnswer('whole');
     const serving = await serve(t, streamsWithoutTls, { listener: held.listener });
     const opened = once(serving.server, 'session');

@@ -14,7 +14,7 @@ import { describeAdapters, serve, shutdownOf } from '../../support/serving.ts';
 import { until } from '../../support/until.ts';
 
 describeAdapters((adapter) => {
-  it('P-021 a connection without its close listeners is no longer counted after its client disconnects, before and during the drain', async (t) => {
+  it('P-021 a connection whose close listeners the program has removed is not counted after its client disconnects, before and during the drain', async (t) => {
     const requests: IncomingMessage[] = [];
     const serving = await serve(t, {
       adapter,
@@ -37,7 +37,7 @@ describeAdapters((adapter) => {
     assert.deepEqual([exitCode, counted], [0, { answered: 0, refused: 0, aborted: 0, cut: 0 }]);
   });
 
-  it('A-174, P-021 a response without its listeners neither counts against maxRequestsInflight nor delays the drain', async (t) => {
+  it('A-174, P-021 a response whose listeners the program has removed neither counts against maxRequestsInflight nor delays the drain', async (t) => {
     let held: ServerResponse | undefined;
     const serving = await serve(t, {
       adapter,
@@ -67,7 +67,7 @@ describeAdapters((adapter) => {
   });
 });
 
-test('P-021 connections without their close listeners do not accumulate in a server whose counts are never read', async (t) => {
+test('P-021 connections whose close listeners the program has removed do not accumulate in lameduck, even if nothing reads its counts', async (t) => {
   const sockets: IncomingMessage['socket'][] = [];
   const serving = await serve(t, {
     listener: ({ socket }) => {
@@ -85,7 +85,7 @@ test('P-021 connections without their close listeners do not accumulate in a ser
   assert.ok(serving.traffic.connections.size <= 110, String(serving.traffic.connections.size));
 });
 
-test('P-021 an HTTP/2 stream without its listeners does not delay the drain', async (t) => {
+test('P-021 an HTTP/2 stream whose listeners the program has removed does not delay the drain', async (t) => {
   const server = createHttp2Server();
   const parts = manage([server]);
   const streams: ServerHttp2Stream[] = [];
@@ -110,7 +110,7 @@ test('P-021 an HTTP/2 stream without its listeners does not delay the drain', as
   assert.deepEqual([exitCode, requests.cut], [0, 0]);
 });
 
-test('P-021 a connection that is sent to another process is no longer counted, nor is its request', async (t) => {
+test('P-021 after a connection has been sent to another process, neither the connection nor its request is counted', async (t) => {
   const child = fork(fileURLToPath(new URL('../../fixtures/answers-a-socket.ts', import.meta.url)));
   t.after(() => child.kill('SIGKILL'));
   await once(child, 'spawn');

@@ -1,4 +1,4 @@
-// Tests requests that are held for up to 30 ms while the listener closes.
+// Tests requests that lameduck delays by up to 30 ms while the listener closes.
 import assert from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { it } from 'node:test';
@@ -6,7 +6,7 @@ import { describeAdapters, serve } from '../../support/serving.ts';
 import { until } from '../../support/until.ts';
 
 describeAdapters((adapter) => {
-  it("P-112 a request that is held while the listener closes keeps the async context that another library's emit has set", async (t) => {
+  it("P-112 a request that lameduck delays while the listener closes keeps the async context that another library's emit has set", async (t) => {
     const context = new AsyncLocalStorage<string>();
     const seen: unknown[] = [];
     const serving = await serve(t, {
@@ -22,7 +22,7 @@ describeAdapters((adapter) => {
     });
     const { hold } = serving.traffic;
     const client = await serving.dial();
-    // Requests are held only during a shutdown.
+    // lameduck delays requests only during a shutdown.
     await serving.traffic.beginShutdown({ since: performance.now(), window: 60_000 });
     hold.begin();
     client.get('/');

@@ -14,7 +14,7 @@ type Watched = Pick<Parts, 'traffic'>;
 function recount({ traffic }: Watched): Counts {
   const counts: Counts = { serving: 0, ours: 0, 'long-running': 0, ending: 0 };
   const count = ({ state: { is } }: Exchange): void => {
-    assert.ok(is !== 'noted' && is !== 'released', `an exchange that is ${is} is on no connection`);
+    assert.ok(is !== 'noted' && is !== 'released', `no connection may have an exchange that is ${is}`);
     counts[is]++;
   };
   for (const { exchanges, upgraded } of traffic.connections) {
@@ -26,7 +26,7 @@ function recount({ traffic }: Watched): Counts {
 
 /**
  * recountEachTurn compares the counters with a fresh count after each event of the server and in each turn of the event
- * loop. It returns a function that ends this and returns the states that occurred.
+ * loop. It returns a function that stops the comparisons and returns the states of requests that occurred.
  */
 function recountEachTurn(
   t: TestContext,
@@ -63,7 +63,7 @@ function exchange(): Exchange {
   return { state: noted } as Exchange;
 }
 
-test('each request is counted in only one state at a time', () => {
+test('each request is counted in exactly one state at a time', () => {
   const inFlight = new InFlight();
   const [one, other] = [exchange(), exchange()];
   inFlight.move(one, servingState);

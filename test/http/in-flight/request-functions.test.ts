@@ -4,7 +4,7 @@ import { describeKinds, serve } from '../../support/serving-http2.ts';
 import { until } from '../../support/until.ts';
 
 describeKinds((kind) => {
-  it('P-033 longRunning is called with the documented request when a stream opens, and its result decides how the stream is counted', async (t) => {
+  it('P-033 the function longRunning is called with the documented request object when a stream opens, and its result decides how the stream is counted', async (t) => {
     const asked: Record<string, unknown>[] = [];
     const streams: unknown[] = [];
     const serving = await serve(t, kind, {

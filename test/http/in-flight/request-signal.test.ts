@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { serve, shutdownOf } from '../../support/serving.ts';
 import { until } from '../../support/until.ts';
 
-test('P-028 the AbortSignal of an ordinary request is aborted only at the deadline of the drain, and has the reason', async (t) => {
+test('P-028 the AbortSignal of an ordinary request is aborted only at the deadline of the drain, with a reason that names the shutdown budget', async (t) => {
   const reasons: string[] = [];
   const serving = await serve(t, {
     listener: (request) => {

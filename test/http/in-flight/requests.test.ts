@@ -1,5 +1,5 @@
-// Tests that the drain waits for each request in flight and counts it once. A request gets its whole response.
-// Otherwise it is cut at the deadline of the drain and named in the log.
+// Tests that the drain waits for each request in flight and counts it once. Each request either gets its whole
+// response, or is cut at the deadline of the drain and named in the log.
 import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { it } from 'node:test';
@@ -26,7 +26,7 @@ function inFlight({ traffic }: Serving): number {
 }
 
 describeAdapters((adapter) => {
-  it('P-021 a request that its client gives up does not delay the drain', async (t) => {
+  it('P-021 a request whose client disconnects does not delay the drain', async (t) => {
     const exchanges: Exchange[] = [];
     const serving = await serve(t, { adapter, listener: keep(exchanges) });
     const before = await serving.dial();
@@ -182,7 +182,7 @@ describeAdapters((adapter) => {
     assert.ok(record.durationMs < 5_000);
   });
 
-  it('P-030 requests that never reach a handler are counted once or not at all', async (t) => {
+  it('P-030 a request that never reaches a handler is never counted twice, and is not in flight after its connection has ended', async (t) => {
     const serving = await serve(t, { adapter, listener: (_, response) => response.end('ok') });
     for (const bad of [
       'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', // This request has no Host header.
@@ -230,7 +230,7 @@ describeAdapters((adapter) => {
     assert.equal(record.requests.answered, 2);
   });
 
-  it('P-009 all requests of one packet get responses, even if the handler responds at once', async (t) => {
+  it('P-009 all requests that arrive in one packet get responses, even if the handler responds at once', async (t) => {
     const serving = await serve(t, { adapter, listener: (request, response) => response.end(request.url) });
     const client = await serving.dial();
     const { ended } = shutdownOf(serving);

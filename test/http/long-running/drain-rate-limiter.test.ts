@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { DrainRateLimiter } from '../../../src/http/long-running/drain-rate-limiter.ts';
 
 /**
- * momentsOf returns the next `count` times that the limiter allows. It requests the next time from the limiter when the
- * previous time has passed.
+ * momentsOf returns the next `count` times at which the limiter allows a request to end. It asserts that the limiter
+ * allows no request earlier.
  */
 function momentsOf(limiter: DrainRateLimiter, count: number): number[] {
   return Array.from({ length: count }, () => {
@@ -21,7 +21,7 @@ test('A-140 up to 200 requests per second end 5 ms apart, the first at once', ()
   assert.deepEqual(momentsOf(limiter, 4), [1_000, 1_005, 1_010, 1_015]);
 });
 
-test('A-140 more than 200 long-running requests for each second of the grace period are ended over the whole period, and not at 200 per second', () => {
+test('A-140 if there are more than 200 long-running requests for each second of the grace period, the drain ends them evenly over the whole period', () => {
   assert.equal(new DrainRateLimiter(5_000, 25_000, 0).rate, 200);
   assert.equal(new DrainRateLimiter(5_001, 25_000, 0).rate, 5_001 / 25);
   const moments = momentsOf(new DrainRateLimiter(50_000, 10_000, 0), 50_000);
@@ -29,14 +29,14 @@ test('A-140 more than 200 long-running requests for each second of the grace per
   assert.ok(moments.every((moment, index) => index === 0 || moment - (moments[index - 1] as number) < 0.201));
 });
 
-test('A-140 after a blocked event loop, the rate limiter allows the requests that it could not allow during the block', () => {
+test('A-140 after the event loop was blocked, the rate limiter at once allows all requests that were due during the block', () => {
   const limiter = new DrainRateLimiter(10, 10_000, 0);
   const taken = Array.from({ length: 20 }, () => limiter.take(50)).filter(Boolean).length;
   assert.equal(taken, 11);
   assert.equal(limiter.next, 55);
 });
 
-test('A-135 without a grace period, the rate limiter lets the drain end all long-running requests at once', () => {
+test('A-135 if the grace period is 0, the rate limiter lets the drain end all long-running requests at once', () => {
   const limiter = new DrainRateLimiter(10, 0, 7);
   assert.deepEqual(momentsOf(limiter, 3), [7, 7, 7]);
 });

@@ -51,7 +51,7 @@ describe('the end of an event stream', { concurrency: 4 }, () => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  test('P-034 a comment that keeps an event stream alive does not count as half an event, and the drain ends the stream as usual', async (t) => {
+  test('P-034 a comment, which programs send to keep an event stream alive, does not count as half an event, and the drain ends the stream as usual', async (t) => {
     let response: ServerResponse | undefined;
     const serving = await serve(t, {
       shutdownDelayDuration: '50ms',
@@ -97,7 +97,7 @@ describe('the end of an event stream', { concurrency: 4 }, () => {
     });
   }
 
-  test('P-034 an event stream whose handler uses the AbortSignal gets the retry hint, and the handler ends it', async (t) => {
+  test('P-034 an event stream whose handler uses the AbortSignal gets the retry hint, and the handler ends the stream', async (t) => {
     const serving = await serve(t, {
       listener: (request, response) => {
         openEventStream(response);
@@ -137,7 +137,7 @@ describe('the end of an event stream', { concurrency: 4 }, () => {
 
 describeAdapters((adapter) => {
   for (const kind of ['a generator', 'a stream'] as const) {
-    it(`P-034 a source such as ${kind} that is piped into an event stream ends with ERR_STREAM_PREMATURE_CLOSE, and the client gets a complete end`, async (t) => {
+    it(`P-034 a source such as ${kind} that is piped into an event stream ends with ERR_STREAM_PREMATURE_CLOSE, and the client gets the final chunk`, async (t) => {
       const events: string[] = [];
       async function* ticks(): AsyncGenerator<string> {
         try {
@@ -171,7 +171,7 @@ describeAdapters((adapter) => {
   }
 });
 
-test('P-034 an event stream that is fed by pipe() ends completely and throws nothing', async (t) => {
+test('P-034 an event stream that is fed by pipe() gets its retry hint and its final chunk, and nothing throws', async (t) => {
   const source = new PassThrough();
   const serving = await serve(t, {
     listener: (_, response) => {

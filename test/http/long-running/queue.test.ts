@@ -51,7 +51,7 @@ test('A-140 long-running requests are ended one after another, 5 ms apart', asyn
   ]);
 });
 
-test('P-037 if a long-running request ends by itself, the drain ends the next request in its place', async () => {
+test('P-037 if a long-running request ends by itself, the drain uses its turn for the next request', async () => {
   const { clock, inFlight, longRunning, begun, keys } = drained(4);
   await clock.advance(1);
   assert.equal(longRunning.delete(keys[1] as Exchange), true);
@@ -64,7 +64,7 @@ test('P-037 if a long-running request ends by itself, the drain ends the next re
   assert.equal(inFlight.counts.ending, 3, 'requests that the drain is ending count until they have ended');
 });
 
-test('P-038 the drain ends a long-running request that arrives during the drain after the earlier ones', async () => {
+test('P-038 a long-running request that arrives during the drain is ended after all earlier long-running requests', async () => {
   const { clock, add, begun } = drained(2);
   await clock.advance(2);
   add(2);

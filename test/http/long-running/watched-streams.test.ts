@@ -8,7 +8,7 @@ import { describeKinds, serve as serveHttp2 } from '../../support/serving-http2.
 import { until } from '../../support/until.ts';
 import { eventSource, openEventStream, watching } from '../../support/watching.ts';
 
-/** A POST with which a client of an LLM or of an MCP server opens an event stream. */
+/** A POST request by which a client of an LLM or of an MCP server opens an event stream. */
 const post =
   'POST /chat HTTP/1.1\r\nHost: localhost\r\nAccept: application/json, text/event-stream\r\nContent-Length: 0\r\n\r\n';
 
@@ -60,7 +60,10 @@ describeAdapters((adapter) => {
 interface Case {
   readonly what: string;
   readonly request: string;
-  /** The values of the option eventStreams with which the drain ends this stream instead of waiting for its end. */
+  /**
+   * The values of the option eventStreams with which the drain ends such an event stream instead of waiting for the
+   * stream to end.
+   */
   readonly watchedBy: readonly string[];
 }
 

@@ -51,7 +51,7 @@ describeAdapters((adapter) => {
   for (const leaves of ['a FIN', 'a reset'] as const) {
     for (const begun of [false, true]) {
       const when = begun ? 'after the headers' : 'before the headers';
-      it(`P-027 a client that disconnects by ${leaves} ${when} is not counted as aborted`, async (t) => {
+      it(`P-027 a request whose client disconnects by ${leaves} ${when} is not counted as aborted`, async (t) => {
         const held: ServerResponse[] = [];
         const serving = await serve(t, { adapter, listener: (_, response) => held.push(response) });
         const client = await serving.dial();
@@ -136,7 +136,7 @@ describeKinds((kind) => {
       });
     }
     for (const [name, leave] of Object.entries(clientEnds)) {
-      it(`P-027 an HTTP/2 client that ends its request by ${name} ${when} is not counted as aborted`, async (t) => {
+      it(`P-027 a request that its HTTP/2 client ends by ${name} ${when} is not counted as aborted`, async (t) => {
         const { client, asked, ended } = await hold(t, begins);
         leave(client, (code) => {
           asked.close(code);

@@ -91,7 +91,7 @@ describeKinds((kind) => {
     await assert.rejects(text(stream), { code: 'ERR_HTTP2_STREAM_ERROR', message: /INTERNAL_ERROR/ });
   });
 
-  it('P-021, P-025 an HTTP/2 client with the whole response sees no error when its upload is broken off', async (t) => {
+  it('P-021, P-025 an HTTP/2 client that has the whole response sees no error if the server breaks off its upload', async (t) => {
     const serving = await serveHttp2(t, kind, {
       listener: (_path, answer, request) => {
         (request as Readable).resume();

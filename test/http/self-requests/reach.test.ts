@@ -1,4 +1,5 @@
-// Tests which connections that a process opens lead to its own servers, by the address on which each server listens.
+// Tests how lameduck recognizes connections that a process opens to its own servers, by the addresses on which the
+// servers listen.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,7 +19,7 @@ async function reachAt(t: TestContext, host: string): Promise<Reach> {
 const own = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
 const ownIPv4 = own.filter(({ family }) => family === 'IPv4').map(({ address }) => address);
 
-test('A-126 a server on every IPv4 address is reached at each of them, and at no IPv6 address', async (t) => {
+test('A-126 a server that listens on every IPv4 address can be reached at each of them, and at no IPv6 address', async (t) => {
   const reach = await reachAt(t, '0.0.0.0');
   for (const address of ['0.0.0.0', '127.0.0.1', '127.9.9.9', '::ffff:127.0.0.1', ...ownIPv4]) {
     assert.ok(reach.has(address), address);
@@ -26,7 +27,7 @@ test('A-126 a server on every IPv4 address is reached at each of them, and at no
   for (const address of ['::1', '::', '192.0.2.1', '2001:db8::1']) assert.ok(!reach.has(address), address);
 });
 
-test('A-126 a server on every IPv6 address is also reached at the IPv4 addresses', async (t) => {
+test('A-126 a server that listens on every IPv6 address can also be reached at the IPv4 addresses', async (t) => {
   const reach = await reachAt(t, '::');
   for (const address of [
     '::',
@@ -41,7 +42,7 @@ test('A-126 a server on every IPv6 address is also reached at the IPv4 addresses
   for (const address of ['192.0.2.1', '2001:db8::1']) assert.ok(!reach.has(address), address);
 });
 
-test('A-126 a server that listens on one address is reached only at that address', async (t) => {
+test('A-126 a server that listens on one address can be reached only at that address', async (t) => {
   const reach = await reachAt(t, '127.0.0.1');
   assert.ok(reach.has('127.0.0.1'));
   for (const address of ['127.0.0.2', '::1', ...ownIPv4.filter((one) => one !== '127.0.0.1')]) {
@@ -49,7 +50,7 @@ test('A-126 a server that listens on one address is reached only at that address
   }
 });
 
-test('A-126 of two servers on one port, the IPv4 server is reached at the IPv4 addresses', async (t) => {
+test('A-126 if an IPv4 server and an IPv6 server have the same port, each is reached only at the addresses of its own IP version', async (t) => {
   const [first, second] = [createServer(), createServer()];
   const port = await listen(t, first, '0.0.0.0');
   second.listen({ port, host: '::', ipv6Only: true });
@@ -61,6 +62,6 @@ test('A-126 of two servers on one port, the IPv4 server is reached at the IPv4 a
   assert.equal(reaches.find((reach) => reach.has('::1'))?.server, second);
 });
 
-test('A-126 a server that does not listen is reached on no port', () => {
+test('A-126 a server that does not listen cannot be reached on any port', () => {
   assert.deepEqual(reachOf([createServer()]), []);
 });

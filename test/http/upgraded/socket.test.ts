@@ -127,7 +127,7 @@ test('P-041 an upgrade without a response at the end of the grace period is reje
   assert.deepEqual(late, [false, 'the request has been answered in place of its handler']);
 });
 
-test('P-040 the server reads from a peer that keeps sending after the FIN, and does not reset it before the grace period ends', async (t) => {
+test('P-040 the server reads from a peer that keeps sending after the FIN, and does not reset the connection before the grace period ends', async (t) => {
   const serving = await onUpgrade(t, echo, { shutdownWatchTerminationGracePeriod: '2500ms' });
   const client = await serving.dial({ allowHalfOpen: true });
   await upgraded(client);
@@ -188,7 +188,7 @@ for (const [what, wanted, unfinished] of [
   ['an upgraded socket', `GET /chat?secret HTTP/1.1\r\nHost: localhost\r\n${upgrade}\r\n`, ['GET', '/chat']],
   ['a CONNECT tunnel', 'CONNECT localhost:1 HTTP/1.1\r\nHost: localhost:1\r\n\r\n', ['CONNECT', 'localhost:1']],
 ] as const) {
-  test(`P-027, P-040 a connection that no longer uses HTTP and is open when the drain's time ends is named in the log and then destroyed: ${what}`, async (t) => {
+  test(`P-027, P-040 a connection that no longer uses HTTP and is still open at the deadline of the drain is named in the log and then destroyed: ${what}`, async (t) => {
     const serving = await onUpgrade(t, echo, {
       prepare: (server) => {
         for (const event of ['upgrade', 'connect']) {
@@ -213,7 +213,7 @@ for (const [what, wanted, unfinished] of [
   });
 }
 
-test('P-028 the AbortSignal of an upgraded request is aborted before its socket is destroyed, even if no time is left', async (t) => {
+test('P-028 the AbortSignal of an upgraded request is aborted before its socket is destroyed, even if the drain has no time left', async (t) => {
   const reasons: unknown[] = [];
   const serving = await onUpgrade(t, echo, {
     prepare: (server, { handle }) => {

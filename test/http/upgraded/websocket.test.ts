@@ -109,7 +109,7 @@ test('P-039 the close frame of a WebSocket is sent after all pending messages, a
   assert.equal((await ended).exitCode, 0);
 });
 
-test('P-039 a WebSocket whose peer does not respond is terminated after a bounded wait', async (t) => {
+test('P-039 a WebSocket whose peer does not respond is terminated after a limited time', async (t) => {
   const serving = await serveWebSockets(t);
   const client = await serving.dial({ allowHalfOpen: true });
   await opened(client);
@@ -183,7 +183,7 @@ test('A-140, P-039 WebSockets are closed one after another, 200 per second', asy
   assert.equal((await ended).longRunningEnded, 41);
 });
 
-test("P-027, P-039 a WebSocket that is open when the drain's time ends is named in the log", async (t) => {
+test('P-027, P-039 a WebSocket that is still open at the deadline of the drain is named in the log', async (t) => {
   const serving = await serveWebSockets(t);
   const client = await serving.dial({ allowHalfOpen: true });
   client.get('/chat?secret', handshake);

@@ -64,7 +64,7 @@ test('LT-25 metadata.labels that is null does not prevent a term, and configured
   await running;
 });
 
-test('LT-26, L-012, L-013, L-035, L-181, L-189 each time that an elector writes has six fractional digits, and an acquireTime is sent back as it was read', async (t) => {
+test('LT-26, L-012, L-013, L-035, L-181, L-189 each timestamp that an elector writes has six fractional digits, and an acquireTime is sent back as it was read', async (t) => {
   const contest = await Contest.begin(t);
   const acquireTime = '2026-01-02T03:04:05.123456Z';
   contest.heldBy('a', { acquireTime });

@@ -88,7 +88,7 @@ for (const [what, field, change] of webhooks) {
       };
     };
 
-  test(`L-062, L-068 an elector does not lead if the API server stored its write with another value: ${what}`, async (t) => {
+  test(`L-062, L-068 an elector does not lead if the API server stored a value other than the one that the elector sent: ${what}`, async (t) => {
     const contest = await Contest.begin(t);
     const a = contest.contender('a');
     contest.server.script = mutate(contest);
@@ -105,7 +105,7 @@ for (const [what, field, change] of webhooks) {
     await Promise.all([stopped, running]);
   });
 
-  test(`L-093, L-094 a term ends at once if the API server stored its renewal with another value: ${what}`, async (t) => {
+  test(`L-093, L-094 a term ends at once if the API server, at a renewal, stored a value other than the one that the leader sent: ${what}`, async (t) => {
     const contest = await Contest.begin(t);
     const a = contest.contender('a');
     const running = a.run();
@@ -121,7 +121,7 @@ for (const [what, field, change] of webhooks) {
   });
 }
 
-test('L-039 a follower makes an attempt in each lease duration, even if a Retry-After header tells it to wait longer', async (t) => {
+test('L-039 a follower makes at least one attempt per lease duration, even if a Retry-After header tells it to wait longer', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   const headers = { 'Retry-After': '3600' };
@@ -225,7 +225,7 @@ test('LT-43 a request is repeated with the new token if the token was replaced w
   );
 });
 
-test('L-041, L-121 a watch names its one Lease, and is repeated if its token was replaced', async (t) => {
+test('L-041, L-121 a watch selects the Lease by its name, and is repeated if the token of the elector was replaced', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'lease-'));
   const tokenFile = join(folder, 'token');
   writeFileSync(tokenFile, 'first');

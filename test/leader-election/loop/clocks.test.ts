@@ -39,7 +39,7 @@ for (const [pause, block] of [
   ],
 ] as const) {
   for (const how of ['returns', 'rejects'] as const)
-    test(`LT-46, L-142 a term that ended during a pause of the process, ${pause}, is reported as lost, and the elector contends again if the work ${how} before the elector notices`, async (t) => {
+    test(`LT-46, L-142 if a term ends during a pause of the process, ${pause}, and the work then ${how} before the elector notices this, the term is reported as lost, and the elector contends again`, async (t) => {
       const contest = await Contest.begin(t);
       const a = contest.contender('a');
       const running = a.runStubborn();
@@ -71,7 +71,7 @@ for (const [pause, block] of [
     });
 }
 
-test('LT-47 a term and its renewals do not change if the wall clock is set back', async (t) => {
+test('LT-47 setting the wall clock back affects neither a term nor its renewals', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   const start = contest.clock.now();
@@ -144,7 +144,7 @@ test('LT-47, L-195 a leader whose machine was suspended loses its term to the el
   await running;
 });
 
-test('L-095 the work is not called if its term has ended before that', async () => {
+test('L-095 the work is not called if its term ends before the call', async () => {
   let calls = 0;
   const parts = { token: '1', leaseName: 'ns/app', remainingMs: () => 0, onSettled: () => undefined };
   const running = new RunningTerm(() => calls++, parts);

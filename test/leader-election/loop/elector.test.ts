@@ -33,7 +33,7 @@ test('LT-38, L-100, L-193 each change of the leader is reported once, even if th
   await running;
 });
 
-test('LT-38, L-100 an onLeaderChange function that throws or rejects is logged and has no other effect', async () => {
+test('LT-38, L-100 an error in onLeaderChange, thrown or rejected, is logged and has no other effect', async () => {
   const lines: string[] = [];
   const note = (_details: object, message: string): void => {
     lines.push(message);
@@ -194,7 +194,7 @@ test('LT-39, L-103 the livez check of an elector fails when the last renewal is 
   await Promise.all([...stopped, running, following]);
 });
 
-test('run() of an elector without a function rejects at once, and sends no request', async (t) => {
+test('a call of run() without a function rejects at once, and sends no request', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   await assert.rejects(a.elector.run(undefined as never), { code: 'LAMEDUCK_ERR_FUNCTION_INVALID' });
@@ -242,7 +242,7 @@ test('LT-57 handles, sockets, timers and listeners of three electors stay consta
   assert.equal(contest.clock.pending.all, 0);
 });
 
-test('LT-52, L-170 of ten electors, one without a reachable API server does not affect the others', async (t) => {
+test('LT-52, L-170 an elector that cannot reach the API server does not affect nine other electors in its process', async (t) => {
   const contest = await Contest.begin(t);
   const all = Array.from({ length: 10 }, (_, index) => contest.contender('a', { name: `app${String(index)}` }));
   const running = all.map((one) => one.run());

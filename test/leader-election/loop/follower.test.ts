@@ -115,7 +115,7 @@ takenAfter(
   15_000,
 );
 takenAfter(
-  'LT-56 a follower waits for a record without acquireTime and transitions, which a kubelet writes',
+  'LT-56 a follower waits for a holder whose record has no acquireTime and no transitions, as in the Lease of a kubelet',
   { acquireTime: undefined, leaseTransitions: undefined, leaseDurationSeconds: 4 },
   4_000,
 );

@@ -200,7 +200,7 @@ test('LT-17, L-054, L-087, L-124, L-187 a leader that reaches no API server stop
   await Promise.all([...stops, ...running]);
 });
 
-test('LT-18, L-081, L-082, L-190 a term is counted from the time when a write is sent, even if the response is late', async (t) => {
+test('LT-18, L-081, L-082, L-190 a term lasts from the time when its write was sent, even if the response is late', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a', { leaseDuration: 30_000, renewDeadline: 20_000 });
   const running = a.run();

@@ -38,7 +38,7 @@ test('LT-37, L-094 when the work has ended, its AbortSignal is aborted, so that 
   }
 });
 
-test('L-102, L-142 if the work continues beyond the lease duration of its lost term, the process ends and its elector no longer contends', async (t) => {
+test('L-102, L-142 if the work continues beyond the lease duration of its lost term, the process ends and its elector does not contend again', async (t) => {
   const { contest, a, running } = await leading(t, true);
   const lastSent = contest.server.calls.at(-1)?.at ?? 0;
   contest.server.script = () => ({ isLost: true });

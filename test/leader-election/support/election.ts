@@ -20,8 +20,8 @@ export function electionOf(identity: string, overrides: Partial<Election> = {}):
 export const wall = Date.UTC(2026, 0, 2);
 
 /**
- * `at()` returns the moment that is `milliseconds` after the beginning. `ahead` is how far the wall clock has jumped
- * forward, in milliseconds.
+ * `at()` returns the moment that is `milliseconds` after the beginning of the test. `ahead` is how far the wall clock
+ * has jumped forward, in milliseconds.
  */
 export function at(milliseconds: number, ahead = 0): Moment {
   return { at: milliseconds, wall: wall + milliseconds + ahead };

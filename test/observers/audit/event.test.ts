@@ -75,7 +75,7 @@ for (const [method, url, recorded] of uris) {
   });
 }
 
-test('an audit event has a mapped IPv4 address as IPv4, and no address for a unix socket', () => {
+test('an audit event has an IPv4-mapped IPv6 address in the IPv4 form, and no address for a unix socket', () => {
   const sourceIPs = (request: ReturnType<typeof describe>): unknown =>
     (eventOf(request) as { sourceIPs: unknown }).sourceIPs;
   assert.deepEqual(sourceIPs(described({ remoteAddress: '::ffff:10.0.0.1' })), ['10.0.0.1']);

@@ -19,7 +19,7 @@ async function append(path: string, text: string): Promise<void> {
   target.close();
 }
 
-test('an audit file is created with permissions for its owner only, and appended to', async () => {
+test('an audit file is created with permissions for its owner only, and later lines are appended to this file', async () => {
   const path = join(folder, 'new.log');
   await append(path, 'a\n');
   await append(path, 'b\n');

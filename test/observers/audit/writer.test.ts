@@ -101,7 +101,7 @@ test('if a write to the audit log is incomplete, its rest is written next', asyn
   assert.deepEqual(under.texts.slice(2), ['g\n']);
 });
 
-test('if the audit log needs a line break first, the line break is written before the first audit line', async () => {
+test('if the audit log ends in the middle of a line, the line break is written before the first audit line', async () => {
   const under = new WriterUnderTest('\n');
   await settled();
   await settled();
@@ -124,7 +124,7 @@ test('an audit log that cannot be opened is reported once, before any line, and 
   assert.deepEqual(under.texts, ['a\n']);
 });
 
-test('a failed append is reported once and repeated, first after 10 ms and at last every second', async () => {
+test('a failed append is reported once and retried, first after 10 ms, and in the end every second', async () => {
   const under = new WriterUnderTest();
   await under.add('a');
   for (const pause of [10, 20, 40, 80, 160, 320, 640, 1_000, 1_000]) {
@@ -140,7 +140,7 @@ test('a failed append is reported once and repeated, first after 10 ms and at la
   assert.deepEqual([under.failures, under.writer.missing], [['ENOSPC'], 0]);
 });
 
-test('if the queue of the audit log is full, the next line is dropped and counted, and the full pipe is reported only then', async () => {
+test('a full pipe of the audit log is reported only when the queue is full, and each line after that is dropped and counted', async () => {
   const under = new WriterUnderTest();
   await under.add('a');
   await under.last.fail('EAGAIN');
@@ -179,7 +179,7 @@ test('a flush of the audit log gives up after a second without progress, but not
   assert.equal(under.writer.missing, 2);
 });
 
-test('an audit writer that is closed has closed its file, and drops later lines without an error', async () => {
+test('close() of an audit writer closes its file, and later lines are dropped without an error', async () => {
   const under = new WriterUnderTest();
   await under.add('a');
   const closed = under.writer.close();

@@ -10,7 +10,7 @@ import { eventSource } from '../../support/watching.ts';
 const duration = 'http_server_request_duration_seconds';
 
 describeProbedAdapters((adapter) => {
-  test('the HTTP metrics count requests, and are served on the same connection', async (t) => {
+  test('the HTTP metrics count requests, and can be scraped on the same connection as the requests', async (t) => {
     const serving = await measure(t, { adapter });
     const client = await serving.dial();
     client.get('/');
@@ -110,7 +110,7 @@ describe('the HTTP metrics of requests', () => {
     assert.equal(found.value(`${duration}_count`, { http_response_status_code: '' }), 3);
   });
 
-  test('a request has the route that route() returns at its end, and never a path', async (t) => {
+  test('in the metrics, a request has the route that route() returns when the request ends, and never a path', async (t) => {
     const route = ({ url }: IncomingMessage): string | undefined => {
       if (url === '/404') throw new Error('no route');
       return url === '/' ? '/{root}"\n\\' : undefined;

@@ -20,7 +20,7 @@ test('prom-client is loaded at the first scrape and never before', async (t) => 
   assert.equal(isPromClientLoaded(), true);
 });
 
-test('without metricsPath and registry nothing is measured, and a request for /metrics is passed to the program', async (t) => {
+test('without the options metricsPath and registry, lameduck measures nothing, and a request for /metrics is passed to the program', async (t) => {
   const serving = await measure(t, { metricsPath: 'off' });
   assert.equal((await ask(serving.port, '/metrics')).body, 'served\n');
   assert.equal((await ask(serving.port, '/metrics/slis')).body, 'served\n');
@@ -68,7 +68,7 @@ describe('metrics of health checks', () => {
   });
 });
 
-test('every row of the metrics table is scraped with its type, its help and only its labels', async (t) => {
+test('a scrape has every metric of the metrics table, with the type, the help and only the labels of the table', async (t) => {
   const serving = await measure(t);
   const client = await serving.dial();
   for (const path of ['/', '/readyz', '/metrics/slis']) {

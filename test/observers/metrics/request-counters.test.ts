@@ -186,7 +186,7 @@ test('fewer histogram buckets leave room for more routes, and maxMetricSeries 0 
   }
 });
 
-test('the quantile of the request durations is the same without the histogram', () => {
+test('the quantile of the request durations is the same if the histogram is switched off', () => {
   const { counters } = countersUnderTest({ hasHistogram: false });
   counters.onRequestEnd(ended({}), 700);
   assert.deepEqual(counters.samples('d'), []);

@@ -87,7 +87,7 @@ test('A-188 the metric of each lifecycle signal shows whether it has fired, and 
   );
 });
 
-test("the shutdown budget, the drain's share of it and the rest of it can be scraped", async (t) => {
+test('a scrape has the shutdown budget, the part of the budget that is left for the drain, and the time that remains of the budget', async (t) => {
   const { handle, clock, read } = await readyUnderTest(t, { shutdownDelayDuration: '10s' });
   handle.addPreShutdownHook('long', () => new Promise(() => undefined), { timeout: '12s' });
   assert.deepEqual(shutdownOf(await read()), {
@@ -140,7 +140,7 @@ test('an overrun is predicted before the shutdown and during the shutdown delay,
   await clock.advanceUntil('the end', ended);
 });
 
-test("the lifecycle's metrics of requests equal the counts in its record", async (t) => {
+test("the lifecycle's metrics of requests equal the counts in the record of the shutdown", async (t) => {
   const { handle, clock, read, hang } = await readyUnderTest(t, { shutdownDelayDuration: '0s' });
   let found: Exposition | undefined;
   handle.addDestroyHook('push', async () => {
@@ -194,7 +194,7 @@ test('a scrape during the shutdown is served on an open connection, until the se
   assert.ok((found.value('lameduck_shutdown_remaining_seconds') ?? 0) > 50);
 });
 
-test('A-111, A-126 scrapes are exempt from the 429 of a shutdown, and have no duration', async (t) => {
+test('A-111, A-126 scrapes are exempt from the 429 of a shutdown, and are not in the metric of request durations', async (t) => {
   const serving = await measure(t, {
     shutdownDelayDuration: '0s',
     shutdownSendRetryAfter: true,

@@ -1,9 +1,11 @@
-// A user's program with a probe port. The port responds even while the main thread is blocked, waiting for the prober.
+// A user's program with a probe port. The port responds even while the main thread is blocked because it waits for the
+// prober.
 import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import { lameduck } from 'lameduck';
 
-// The kernel assigns ports from 32768 on, and no two processes have the same number.
+// The process ID makes this port different from the ports of other processes that run this program. The kernel itself
+// assigns only ports from 32768 on.
 const probePort = 20_000 + (process.pid % 10_000);
 
 // The code is in a function, because a CommonJS bundle has no top-level await.
@@ -27,7 +29,7 @@ async function main() {
 
   const script = `fetch('http://127.0.0.1:${probePort}/livez').then((answer) => answer.text()).then(console.log)`;
   const { COMMAND: command } = process.env;
-  // On a busy machine, the prober takes seconds to start, and the answer has an age then.
+  // On a busy machine, the prober takes seconds to start, and the main thread then counts as blocked.
   const [file, args, expected] =
     command === undefined
       ? [process.execPath, ['--eval', script], /^ok\n$/]

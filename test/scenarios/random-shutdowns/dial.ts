@@ -10,7 +10,7 @@ export interface Dialed {
   readonly port: number;
 }
 
-/** `dial()` connects. It returns undefined if the server refuses or has ended. */
+/** `dial()` connects. It returns undefined if the server refuses the connection or has ended. */
 export async function dial(
   world: World,
   name: string,

@@ -37,7 +37,7 @@ function isBody(wire: Wire, what: string, body: string, answer: Answer | undefin
   return answer !== undefined;
 }
 
-/** `connections()` opens one connection after another until the server refuses, and uses each of them. */
+/** `connections()` opens one connection after another until the server refuses a connection, and uses each of them. */
 async function connections(
   world: World,
   name: string,

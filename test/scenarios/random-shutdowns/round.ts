@@ -25,7 +25,7 @@ export interface Outcome {
   readonly answered: number;
   readonly refused: number;
   readonly took: number;
-  /** How often the round was run until it was valid. */
+  /** How many times the round was run, including the runs that were not valid. */
   readonly attempts: number;
 }
 

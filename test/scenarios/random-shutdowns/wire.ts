@@ -106,8 +106,8 @@ export class Wire {
   }
 
   /**
-   * * `served()` resolves with the response to a request if the program has sent it. Any other result is recorded in
-   * the World of the round: a refusal, a reset or a failure.
+   * `served()` resolves with the response to a request if the program has sent it. Any other result is recorded in the
+   * World of the round: a refusal, a reset or a failure.
    */
   async served(what: string): Promise<Answer | undefined> {
     return this.judge(what, await this.answer());
