@@ -7,7 +7,7 @@ function heldTimers(): number {
   return process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 }
 
-test('P-074 setting the system time does not change the time of the clock of lameduck', (context) => {
+test("P-074 setting the system time does not change the time on lameduck's clock", (context) => {
   let timeOfDay = 0;
   context.mock.method(Date, 'now', () => timeOfDay);
   const before = systemClock.now();

@@ -67,7 +67,7 @@ test('A-055, P-097 a pre-shutdown hook that is added during the shutdown is reje
   }, late);
 });
 
-test('A-040 a post-start hook whose name a check already has is rejected and not called', async () => {
+test('A-040 a post-start hook with the name of an existing check is rejected and not called', async () => {
   const parts = createUnderTest();
   const { handle } = parts;
   let hasRun = false;

@@ -28,7 +28,8 @@ function hasOwnEmit(server: unknown): boolean {
 }
 
 /**
- * `refused()` asserts that `lameduck()` throws an error with this code, and changes neither the process nor the server.
+ * `refused()` asserts that `lameduck()` throws an error with the given error code, and changes neither the process nor
+ * the server.
  */
 async function refused(code: LameduckErrorCode, server: unknown, options?: object, message = /./): Promise<void> {
   const before = processListeners();
@@ -218,7 +219,7 @@ test('LAMEDUCK_DISABLED=1 leaves process and server unchanged, and shutdown() st
   await once(server, 'close');
 });
 
-test('an unknown LAMEDUCK_ variable is one warning, logged after the start', async (context) => {
+test('an unknown LAMEDUCK_ variable causes one warning, which is logged after the start', async (context) => {
   variable(context, 'LAMEDUCK_SHUTDOWN_SIGNAL', 'SIGQUIT');
   const lines: string[] = [];
   const logger: Logger = {

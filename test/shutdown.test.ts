@@ -84,7 +84,7 @@ test('A-006, P-094 a pre-shutdown hook that takes longer than the delay postpone
   handle.addPreShutdownHook('leave-the-ring', hook, { timeout: '5s' });
   void handle.shutdown('test');
   await settled();
-  assert.equal(hasBegun, true, 'hooks must begin with the delay, not after it');
+  assert.equal(hasBegun, true, 'hooks must begin at the same time as the delay, not after it');
   await clock.advance(3_000);
   assert.equal(handle.signals.afterShutdownDelayDuration.hasSignaled, true);
   assert.equal(handle.signals.notAcceptingNewRequest.hasSignaled, false);

@@ -119,7 +119,11 @@ test('A-013 a probe that passes makes the process ready, unless the probe exclud
   assert.equal(isSignaled(parts).ready, false);
   isReady = true;
   assert.equal((await serving.ask('/readyz')).status, 200);
-  assert.equal(isSignaled(parts).ready, true, 'the process must be ready before its own next check');
+  assert.equal(
+    isSignaled(parts).ready,
+    true,
+    'the process must be ready before lameduck runs the checks on its own again',
+  );
 });
 
 test('A-013 the process is ready as soon as its last post-start hook has ended', async () => {

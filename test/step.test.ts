@@ -16,7 +16,7 @@ class StepUnderTest {
   }
 }
 
-test('a step of the shutdown begins at once and ends with its result', async () => {
+test('a step of the shutdown begins at once, and ends when the promise that it returns resolves', async () => {
   const under = new StepUnderTest();
   const work = Promise.withResolvers<undefined>();
   let hasBegun = false;

@@ -61,7 +61,11 @@ async function shutDownUnderLoad(t: TestContext, delay: string, retryAfter: stri
 const moments = {
   'while it loads': { WHEN: 'loading', LOADING_TAKES: '200', LOOKUP_TAKES: '20' },
   'when it begins to listen': { WHEN: 'listening', LOADING_TAKES: '0', LOOKUP_TAKES: '20' },
-  'when it listens, and localhost is looked up slowly': { WHEN: 'listening', LOADING_TAKES: '0', LOOKUP_TAKES: '300' },
+  'when it begins to listen, with a slow lookup of localhost,': {
+    WHEN: 'listening',
+    LOADING_TAKES: '0',
+    LOOKUP_TAKES: '300',
+  },
 };
 
 for (const [when, env] of Object.entries(moments)) {

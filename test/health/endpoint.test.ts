@@ -202,7 +202,7 @@ test('A-104, P-083 the observer of the lifecycle gets the reason of a failed che
   ]);
 });
 
-test('A-181 the metrics count the result of a check when a probe of a whole endpoint runs the check, and do not count an excluded check', async () => {
+test('A-181 the metrics count the result of a check that a probe of an endpoint such as /readyz runs, and do not count an excluded check', async () => {
   const under = new HealthUnderTest();
   under.health.addReadyz('bad', fails);
   under.health.addReadyz('slow', async () => true);

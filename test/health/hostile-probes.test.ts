@@ -49,7 +49,7 @@ test('A-088, A-089, P-085 excluding a group excludes all of its checks, and each
   assert.equal(under.statusOf('/readyz/etcd'), 404, 'a group of checks must have no path');
 });
 
-test('A-089 an excluded name is compared with checks before groups, and excludes both a check and a group of that name', () => {
+test('A-089 an excluded name is compared with the names of checks before those of groups, and excludes both a check and a group of that name', () => {
   const under = new HealthUnderTest();
   under.health.addLivez('etcd', () => false);
   under.health.addLivez('etcd-0', () => false, { group: 'etcd' });
@@ -92,7 +92,7 @@ for (const [name, expected] of quotedNames) {
   });
 }
 
-test('an excluded name longer than a hundred characters is cut between two characters', () => {
+test('an excluded name longer than a hundred characters is cut off, but never in the middle of a character', () => {
   assert.equal(warningFor('x'.repeat(100)), `"${'x'.repeat(100)}"`);
   assert.equal(warningFor('x'.repeat(101)), `"${'x'.repeat(100)}…"`);
   assert.equal(warningFor(`x${'🦆'.repeat(200)}`), `"x${'🦆'.repeat(99)}…"`);

@@ -21,7 +21,7 @@ const failures = [
   ['destroy', 'throws-undefined', 'destroy hook "throws-undefined" failed: undefined'],
 ];
 
-test('A-058, A-059, A-060, A-061, P-095 each failed hook is one log line, the other hooks run, and the exit code is 81', async (t) => {
+test('A-058, A-059, A-060, A-061, P-095 each failed hook causes one log line, the other hooks run, and the exit code is 81', async (t) => {
   const program = disposed(t, new ProcessUnderTest('fails-in-its-hooks.ts'));
   await program.signaled('HasBeenReady');
   program.kill('SIGTERM');
@@ -50,7 +50,7 @@ test('A-058, A-059, A-060, A-061, P-095 each failed hook is one log line, the ot
   assert.equal(program.stderr, '');
 });
 
-test('A-044, P-095 a failed post-start hook is one log line, /readyz fails with its name, and the exit code is 81', async (t) => {
+test('A-044, P-095 a failed post-start hook causes one log line, /readyz fails with its name, and the exit code is 81', async (t) => {
   const program = disposed(t, new ProcessUnderTest('fails-to-warm-up.ts', { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '20s' }));
   const port = await program.port();
   const line = await program.line('the failure', ({ msg }) => msg === 'hook failed');

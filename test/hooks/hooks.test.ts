@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { settled } from '../support/fake-clock.ts';
 import { createHooks, hangs, never, noting } from '../support/hooks-under-test.ts';
 
-test('A-043 post-start hooks all start at once, and each is reported when it has ended or failed', async () => {
+test('A-043 all post-start hooks start at the same time, and each is reported when it has ended or failed', async () => {
   const { hooks, notes, observer } = createHooks();
   const slow = Promise.withResolvers<undefined>();
   hooks.add(
@@ -99,7 +99,7 @@ test('A-059, P-095 a failed pre-shutdown hook is recorded and observed, and the 
   assert.equal(hooks.failures[0]?.error.message, 'pre-shutdown hook "bad" failed: no');
 });
 
-test('a shutdown that is shortened ends all pre-shutdown hooks at once', async () => {
+test('if a shutdown is cut short, all its pre-shutdown hooks end immediately', async () => {
   const { hooks } = createHooks();
   const cut = new AbortController();
   for (const name of ['a', 'b']) hooks.add('pre-shutdown', name, hangs, 5_000);

@@ -45,7 +45,7 @@ function namesOf(object: object): string[] {
 }
 
 describeAdapters((adapter) => {
-  it('P-001, P-023 a response whose properties throw is named in the log and cut, and every other response gets Connection: close', async (t) => {
+  it('P-001, P-023 a response whose properties throw when they are read is named in the log and cut, and every other response gets Connection: close', async (t) => {
     const held: { readonly request: IncomingMessage; readonly response: ServerResponse }[] = [];
     const serving = await serve(t, {
       adapter,

@@ -17,7 +17,7 @@ function problems(options: object, environment: Record<string, string> = {}): st
   }
 }
 
-test('LT-48, L-002, L-003 leaseDuration, renewDeadline and retryPeriod of an elector must be strictly ordered', () => {
+test('LT-48, L-002, L-003 leaseDuration of an elector must be longer than renewDeadline, and renewDeadline must be longer than 1.2 times retryPeriod', () => {
   const fits = (leaseDuration: string, renewDeadline: string, retryPeriod: string): boolean =>
     problems({ leaseDuration, renewDeadline, retryPeriod }).length === 0;
   assert.equal(fits('15s', '15s', '2s'), false);

@@ -83,7 +83,7 @@ test('P-083 a failing check is logged as a warning with its reason, and another 
   ]);
 });
 
-test('P-023, P-027 each cut request is one log line with its method, route, age and peer', () => {
+test('P-023, P-027 each cut request causes one log line with its method, route, age and peer', () => {
   const { logger, calls } = recordedLogger();
   const request = { method: 'POST', route: '/orders', ageMs: 26_000, peer: '10.0.0.9:4711' };
   createLogging(logger, usualLog).onUnfinished([request, { ...request, route: '/b' }]);
@@ -91,7 +91,7 @@ test('P-023, P-027 each cut request is one log line with its method, route, age 
   assert.equal(calls.length, 2);
 });
 
-test('P-025 each response that its client has not acknowledged is one log line with its peer and its bytes', () => {
+test('P-025 each response that its client has not acknowledged causes one log line with its peer and its bytes', () => {
   const { logger, calls } = recordedLogger();
   const facts = { ageMs: 28_000, peer: '10.0.0.9:4711', unacknowledgedBytes: 4096 };
   createLogging(logger, usualLog).onUnfinished([{ method: '*', route: '*', ...facts }]);
@@ -118,7 +118,7 @@ test('a logger without flush is accepted', () => {
   assert.equal(calls.length, 1);
 });
 
-test('the observer for the log level silent logs nothing', () => {
+test('with the log level silent, the observer of the lifecycle logs nothing', () => {
   assert.equal(silent.onEnd(record), undefined);
 });
 

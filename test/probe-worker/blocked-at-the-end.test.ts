@@ -101,7 +101,7 @@ describe('a blocked process with a probe port', { concurrency: true }, () => {
     // The shutdown began after the process signal was sent, and the line was written before the test read it.
     const durationMs = Number(final['durationMs']);
     assert.ok(durationMs >= 2_490 && durationMs <= took + 1, `${String(durationMs)} of ${String(took)}`);
-    // The time in the record, which must be before the kubelet's SIGKILL.
+    // The duration in the final log line must be shorter than the time until the kubelet's SIGKILL.
     assert.ok(durationMs < 4_000, String(durationMs));
     assert.deepEqual(Object.keys(final['phases'] as object), ['ShutdownInitiated']);
     assert.match(
@@ -127,7 +127,7 @@ describe('a blocked process with a probe port', { concurrency: true }, () => {
     assert.equal(program.lines.filter(({ schema }) => schema !== undefined).length, 1);
   });
 
-  test('P-118 if a process is blocked after its final line, the probe thread ends it without another line', async (t) => {
+  test('P-118 if a process is blocked after its final line, the probe thread ends the process without another line', async (t) => {
     const program = await ProbedProcess.start(t, { ...shortBudget, BLOCK_AT_EXIT: '60000' });
     program.kill('SIGTERM');
     assert.deepEqual(await program.exit, { code: null, signal: 'SIGKILL' });

@@ -94,7 +94,7 @@ test('the shutdown budget is counted from the beginning of the shutdown, even if
   assert.equal((JSON.parse(under.lines[0] ?? '') as Record<string, unknown>)['durationMs'], 2_600);
 });
 
-test("the probe thread's next check is at the time of the last line, if no debugger has paused the main thread", async () => {
+test("the probe thread's next check is at the time at which the final line is due, unless a debugger has paused the main thread", async () => {
   const under = new WordsUnderTest();
   const due = (): number => under.words.dueIn;
   assert.equal(due(), Infinity);

@@ -144,7 +144,7 @@ describe('the probe port during the shutdown', () => {
     assert.deepEqual(await queue.exit, endedWell);
   });
 
-  test('P-070 a shutdown that does not end the process ends the probe thread, and another lifecycle can use the port', async (t) => {
+  test('P-070 a shutdown that does not end the process ends the probe thread, and another lifecycle can use the probe port', async (t) => {
     const port = String(await reservePort());
     const program = disposed(t, new ProcessUnderTest('has-a-probe-port-twice.ts', { LAMEDUCK_PROBE_PORT: port }));
     assert.deepEqual(await program.exit, endedWell);

@@ -93,7 +93,7 @@ test('P-082 a hundred simultaneous probes cause one request to the main thread, 
   assert.deepEqual(under.asked, ['GET /livez', 'GET /livez']);
 });
 
-test('P-090 a probe does not wait for an event loop without a heartbeat for 200 ms, but the main thread still gets the request', async () => {
+test('P-090 a probe does not wait for an event loop that has had no heartbeat for 200 ms, but the main thread still gets the request', async () => {
   const under = new ResponderUnderTest();
   await under.respond('/livez', passed);
   await under.clock.advance(9_000);
@@ -119,7 +119,7 @@ test('a probe within a second of the last response does not wait for a busy main
   }
 });
 
-test('P-090 a probe within a second of the last response waits 2 ms until the main thread begins to handle it, and longer if it has begun', async () => {
+test('P-090 a probe within a second of the last response waits at most 2 ms for the main thread to begin with the probe, and longer if the main thread has begun', async () => {
   for (const isTaken of [false, true]) {
     const under = new ResponderUnderTest();
     await under.respond('/readyz', passed);
@@ -249,7 +249,7 @@ test('a scrape waits up to 5 s for the main thread, and then gets the last metri
   assert.deepEqual(under.asked, ['GET /metrics', 'GET /metrics', 'GET /metrics/slis']);
 });
 
-test('a probe of an unknown check, or longer than a million characters, gets a response that is not stored', async () => {
+test('a response to a probe of an unknown check, or a response longer than a million characters, is not stored', async () => {
   const under = new ResponderUnderTest();
   const long = (length: number): Answer => ({ status: 200, headers: {}, body: 'x'.repeat(length) });
   assert.equal((await under.respond('/livez/none', notFound)).status, 404);

@@ -54,7 +54,7 @@ test('P-090 a stall is reported once at its limit, and once when it ends, with i
   assert.deepEqual([under.state.get('stalls'), under.state.get('stalledMs')], [1, 12_000]);
 });
 
-test('a probe that checks an idle process for a stall adds only the time that is certainly a stall', async () => {
+test('if a probe arrives while the process is idle, the length of a stall grows only by the time that is certainly a stall', async () => {
   const under = new WatchUnderTest();
   await under.clock.advance(600);
   under.watch.tick(100);

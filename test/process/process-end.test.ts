@@ -128,7 +128,7 @@ test('P-057 a second process signal within 100 ms does not count', async () => {
   assert.deepEqual(under.log, ['begin SIGTERM']);
 });
 
-test('A-031, P-057 a second process signal after 100 ms exits with 1', async () => {
+test('A-031, P-057 a second process signal after 100 ms ends the process with exit code 1', async () => {
   const under = create();
   await signalTwice(under, 100);
   const message = 'second process signal SIGTERM: exiting at once';
@@ -185,7 +185,7 @@ test('P-058 the process waits for a lifecycle that is added while the process is
   assert.equal(target.exitCode, 80);
 });
 
-test('P-063 an uncaught error is printed and begins the shutdown, and a second uncaught error exits with 82', () => {
+test('P-063 an uncaught error is printed and begins the shutdown, and a second uncaught error ends the process with exit code 82', () => {
   const { target, log } = create();
   assert.equal(target.emit('uncaughtException', new Error('one'), 'uncaughtException'), true);
   assert.deepEqual(log.splice(0), ['print Error: one', 'begin uncaught error']);
@@ -240,7 +240,7 @@ test('P-058 the backstop timer ends the process even if process.exit() returns o
   }
 });
 
-test('P-075 if a listener of the program never settles, the process exits with 80 at the end of the shutdown budget', async () => {
+test('P-075 if the promise of a signal listener of the program never settles, the process exits with 80 at the end of the shutdown budget', async () => {
   const { target, log, lifecycle, clock } = create();
   const never = new Promise<never>(() => undefined);
   target.on('SIGTERM', (): unknown => never);

@@ -81,14 +81,14 @@ describe('what lameduck decides at a process signal', () => {
       draining,
     ],
     [
-      'A-031, P-057 a process signal 100 ms after the first one counts as a second one, and exits with 1',
+      'A-031, P-057 a process signal 100 ms after the first one counts as a second one, and ends the process with exit code 1',
       draining,
       late,
       draining,
       second,
     ],
     [
-      'A-031 a process signal of another kind also counts as a second one, and exits with 1',
+      'A-031 a process signal of another kind also counts as a second one, and ends the process with exit code 1',
       draining,
       { ...late, event: 'SIGINT', args: ['SIGINT', 2] },
       draining,
@@ -116,7 +116,7 @@ describe('what lameduck decides at a process signal', () => {
       ['endWhenIdle'],
     ],
     [
-      "P-116 a process signal 100 ms after the first one exits at once with the current exit code while the program's own listeners run",
+      "P-116 a process signal 100 ms after the first one ends the process at once with the current exit code while the program's own listeners run",
       cleaning,
       late,
       cleaning,
@@ -162,7 +162,7 @@ describe('what lameduck decides at an uncaught error', () => {
       ['exit', 82, 'second uncaught error: exiting at once'],
     ],
     [
-      'P-063 an uncaught error after the drain exits with 82',
+      'P-063 an uncaught error after the drain ends the process with exit code 82',
       ended,
       thrown,
       { ...ended, hasUncaughtError: true },
@@ -192,7 +192,7 @@ describe('what lameduck decides at a loss of leadership', () => {
       ['join', byLoss],
     ],
     [
-      'a loss of leadership exits at once with 83 if the work continues',
+      'a loss of leadership ends the process at once with exit code 83 if the work continues',
       running,
       { ...loss, isAtOnce: true },
       lost,

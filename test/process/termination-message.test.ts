@@ -129,7 +129,7 @@ describe('the termination message of a process', () => {
     assert.match(readFileSync(path, 'utf8'), /^uncaught error: TypeError: thrown\n[^]*; exit code 82$/);
   });
 
-  test('K-211, K-212 the termination message has an uncaught error after the drain', async (t) => {
+  test('K-211, K-212 the termination message has the error if an uncaught error is thrown after the drain', async (t) => {
     const path = emptyFile(t);
     const env = { LAMEDUCK_TERMINATION_MESSAGE_PATH: path };
     const program = disposed(t, new ProcessUnderTest('throws-after-its-drain.ts', env));

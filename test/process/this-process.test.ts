@@ -45,7 +45,7 @@ test('P-070, P-073 lifecycles share one listener for each process signal, and th
   assert.deepEqual(added(), [0, 0, 0, 0, 0, 0]);
 });
 
-test('a listener of a process signal that the program removes is added again, until the last lifecycle ends', () => {
+test('if the program removes a signal listener of lameduck, the listener is added again, until the last lifecycle ends', () => {
   const leave = thisProcess().join(lifecycleFor('SIGTERM'));
   process.removeAllListeners('SIGTERM');
   assert.deepEqual(added(), [1, 0, 0, 0, 0, 0]);

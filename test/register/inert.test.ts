@@ -109,7 +109,7 @@ void describe('lameduck/register in a program that it does not change', { concur
     assert.deepEqual(messages(subject.lines), ['listening', 'cleanup']);
   });
 
-  test('an error inside lameduck/register is one log line, and the program continues', async (t) => {
+  test('an error inside lameduck/register causes one log line, and the program continues', async (t) => {
     const frozen = `const s = require("node:http").createServer(); Object.defineProperty(s, "emit", { value: s.emit });
       s.listen(0, () => { console.log("up") })`;
     // The two lines are on different streams, so their order may vary.

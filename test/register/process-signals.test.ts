@@ -24,8 +24,8 @@ async function drain(t: TestContext, subject: ProcessUnderTest): Promise<void> {
 }
 
 void describe('process signals of a program with lameduck/register', { concurrency: 2 }, () => {
-  test("P-111 under lameduck/register the program's own listener is called after the last response and the final log line, with its arguments", async (t) => {
-    const subject = disposed(t, startUnderRegister(program, { IDIOM: 'closes and exits with what that gave' }));
+  test("P-111 under lameduck/register the program's own listener is called after the last response and the final log line, with the arguments of the signal", async (t) => {
+    const subject = disposed(t, startUnderRegister(program, { IDIOM: 'closes its server and exits' }));
     await drain(t, subject);
 
     assert.deepEqual(await subject.exit, { code: 3, signal: null });
@@ -50,7 +50,7 @@ void describe('process signals of a program with lameduck/register', { concurren
     assert.match(subject.stderr, /Error: the exit listener has failed\n +at /);
   });
 
-  test("under lameduck/register, the program's listener is called after the last response, and the code with which it exits is the exit code", async (t) => {
+  test("under lameduck/register, the program's listener is called after the last response, and the code with which the listener exits is the exit code of the process", async (t) => {
     const subject = disposed(t, startUnderRegister(program, { IDIOM: 'exits at once' }));
     await drain(t, subject);
     assert.deepEqual(await subject.exit, { code: 4, signal: null });
@@ -79,7 +79,7 @@ void describe('process signals of a program with lameduck/register', { concurren
   }
 
   test('A-031, P-057 under lameduck/register a second process signal during the drain exits with 1 at once, without the cleanup', async (t) => {
-    const subject = disposed(t, startUnderRegister(program, { IDIOM: 'closes and exits with what that gave' }));
+    const subject = disposed(t, startUnderRegister(program, { IDIOM: 'closes its server and exits' }));
     const request = await HeldRequest.open(t, await subject.ready());
     subject.kill('SIGTERM');
     await subject.signaled('HTTPServerStoppedListening');
@@ -111,7 +111,7 @@ void describe('process signals of a program with lameduck/register', { concurren
     ['run', 1],
   ] as const) {
     test(`P-111 with LAMEDUCK_OWN_SIGNAL_LISTENERS=${setting}, the program's listener has been called ${String(isCalled)} times during the drain`, async (t) => {
-      const env = { IDIOM: 'closes and exits with what that gave', LAMEDUCK_OWN_SIGNAL_LISTENERS: setting };
+      const env = { IDIOM: 'closes its server and exits', LAMEDUCK_OWN_SIGNAL_LISTENERS: setting };
       const subject = disposed(t, startUnderRegister(program, env));
       const request = await HeldRequest.open(t, await subject.ready());
       subject.kill('SIGTERM');
@@ -133,7 +133,7 @@ void describe('process signals of a program with lameduck/register', { concurren
 
   test('P-111 under lameduck/register, a signal listener that was added before the lifecycle is called after the drain, like the others', async (t) => {
     const early = `data:text/javascript,${encodeURIComponent('process.once("SIGTERM", () => console.log("early"));')}`;
-    const { NODE_OPTIONS = '', ...env } = registered({ IDIOM: 'closes and exits with what that gave' });
+    const { NODE_OPTIONS = '', ...env } = registered({ IDIOM: 'closes its server and exits' });
     const options = { ...env, NODE_OPTIONS: `--import=${early} ${NODE_OPTIONS}` };
     const subject = disposed(t, new ProcessUnderTest(program, options));
     await drain(t, subject);
@@ -142,7 +142,7 @@ void describe('process signals of a program with lameduck/register', { concurren
   });
 
   test("P-055, P-116 under lameduck/register server.close() after the drain reports no error, and a second call reports Node's error", async (t) => {
-    const subject = disposed(t, startUnderRegister(program, { IDIOM: 'waits for the event of the close' }));
+    const subject = disposed(t, startUnderRegister(program, { IDIOM: 'waits for the close event of its server' }));
     await subject.ready();
     subject.kill('SIGTERM');
     assert.deepEqual(await subject.exit, { code: 0, signal: null });

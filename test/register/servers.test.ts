@@ -1,4 +1,5 @@
-// Tests which servers of a program get a lifecycle from lameduck/register, and which paths and ports show it.
+// Tests which servers of a program get a lifecycle from lameduck/register, and on which paths and ports its state is
+// visible.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';

@@ -54,7 +54,7 @@ test('a release sets the version of the chart and of its library, and adds the a
   assert.equal(changed('helm/lameduck/Chart.yaml', once), expected);
 });
 
-test('a release adds a heading for the version below [Unreleased] in the CHANGELOG, and links', () => {
+test('a release adds a heading for the version below [Unreleased] in the CHANGELOG, and links to both versions', () => {
   const first = changed('CHANGELOG.md', '# Changelog\n\n## [Unreleased]\n\n### Added\n\n- One.\n', {
     ...order,
     version: '0.1.0',

@@ -11,8 +11,8 @@ import type { Response } from '../support/closed-loop-client.ts';
 import { Client } from '../support/serving.ts';
 
 const delay = 600;
-// Times in milliseconds. The POST is sent `postBefore` before or after the process signal. Each other client sends one
-// request per `period`.
+// Times in milliseconds. A POST begins `postBefore` before the process signal, and its body ends `postAfter` after the
+// signal. Each other client sends one request per `period`.
 const postBefore = 200;
 const postAfter = 900;
 const period = 50;
@@ -115,7 +115,7 @@ for (const retryAfter of [false, true]) {
       const told = of('kept').find(({ isClose }) => isClose === true)?.at ?? Infinity;
       assert.ok(
         told > signalAt && told < notAcceptingAt,
-        'the kept client must get Connection: close before NotAcceptingNewRequest',
+        'the client with a keep-alive connection must get Connection: close before NotAcceptingNewRequest',
       );
       assert.equal(
         of('/').some(({ saw }) => saw === '429'),

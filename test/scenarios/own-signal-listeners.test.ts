@@ -1,5 +1,5 @@
-// Tests programs that call lameduck() and also listen for process signals. They show when the listeners of such a
-// program are called, how long these may take, and how the process ends.
+// Tests when the signal listeners of a program that calls lameduck() are called, how long these listeners may take, and
+// how the process ends.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -82,7 +82,7 @@ void describe('a program that calls lameduck() and listens for process signals',
   }
 
   test('the log line for a process signal has the number of listeners that lameduck calls later, and the setting that calls them at once', async (t) => {
-    const program = await signalled(t, 'only logs, and nothing keeps it alive');
+    const program = await signalled(t, 'only logs, and has an empty event loop');
     await program.exit;
     const { count, ownSignalListeners, hint, level } = await program.line(
       'it',
@@ -101,7 +101,7 @@ void describe('a program that calls lameduck() and listens for process signals',
   });
 
   test('a signal listener that waits for server.close(), by callback or promise, may take the rest of the shutdown budget', async (t) => {
-    const program = await signalled(t, 'has a close callback that takes long');
+    const program = await signalled(t, 'has a slow close callback');
     assert.deepEqual(await program.exit, { code: 5, signal: null });
   });
 
@@ -124,7 +124,7 @@ void describe('a program that calls lameduck() and listens for process signals',
   });
 
   test('P-058 after a signal listener that only logs, the process ends when its event loop is empty', async (t) => {
-    const program = await signalled(t, 'only logs, and nothing keeps it alive');
+    const program = await signalled(t, 'only logs, and has an empty event loop');
     assert.deepEqual(await program.exit, clean);
     assert.deepEqual(order(program, final, 'called', 'event loop not empty'), [final, 'called']);
   });

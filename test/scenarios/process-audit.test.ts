@@ -55,7 +55,7 @@ describe('the audit log of each kind of server', { concurrency: 3 }, () => {
   }
 });
 
-test('A-206 10 000 requests with SIGTERM in the middle have their audit lines, each complete', async (t) => {
+test('A-206 if SIGTERM arrives in the middle of 10 000 requests, each request has its audit lines, and each line is complete', async (t) => {
   const file = disposed(t, new AuditFile());
   const served = disposed(t, audited(file.path, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '2s' }));
   const answered = await shutDownUnderLoad(served, 'node:http', 10_000);

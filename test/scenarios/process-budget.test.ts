@@ -116,7 +116,7 @@ describe('a program that hinders its own shutdown', { concurrency: 4 }, () => {
     { hinder: 'removes all listeners and throws', code: 82 },
     { hinder: 'removes all listeners and exits in the drain', code: 3 },
     { hinder: 'has an unhandled rejection in the drain', code: 82 },
-    { hinder: 'adds a listener in the drain that never settles', code: 80 },
+    { hinder: 'adds a signal listener in the drain whose promise never settles', code: 80 },
     { hinder: 'has hooks that never settle', code: 81 },
     { hinder: 'returns a promise from process.exit', code: 0 },
   ] as const) {

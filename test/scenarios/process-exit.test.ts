@@ -68,7 +68,7 @@ void describe('the end of the process', { concurrency: 3 }, () => {
     ]);
   });
 
-  test('process.exit() by the program during the drain keeps its exit code, and the final log line is written', async (t) => {
+  test('if the program calls process.exit() during the drain, its exit code is kept, and the final log line is written', async (t) => {
     const program = disposed(t, new ProcessUnderTest('exits-in-a-hook.ts'));
     await program.signaled('HasBeenReady');
     program.kill('SIGTERM');

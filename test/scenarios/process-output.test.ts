@@ -26,7 +26,7 @@ function unread(t: TestContext, ...how: [fixture: string, env?: Record<string, s
   };
 }
 
-// P-060 gives a slow reader this much time. This is not a wait for an event.
+// A slow reader gets this much time (P-060). This is not a wait for an event.
 const slowly = (): Promise<void> => setTimeout(2_000);
 
 void describe('the log at the end of the process', { concurrency: 6 }, () => {

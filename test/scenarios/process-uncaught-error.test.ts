@@ -70,7 +70,7 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
     assert.equal(exitCode, 82);
   });
 
-  test('P-063 a second uncaught error exits at once with 82', async (t) => {
+  test('P-063 a second uncaught error ends the process at once with exit code 82', async (t) => {
     const program = disposed(t, new ProcessUnderTest('throws.ts'));
     const request = await HeldRequest.open(t, await program.ready());
     program.kill('SIGUSR2');
@@ -83,7 +83,7 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
     const final = await program.finalLine();
     assert.equal(final, program.lines.at(-1));
     assert.equal(final['exitCode'], 82);
-    assert.ok(Number(final['durationMs']) < 2_000, 'the first error alone would have left two seconds');
+    assert.ok(Number(final['durationMs']) < 2_000, 'the first error alone would have left two seconds for the drain');
   });
 
   test('P-056, P-063 a process signal during the shutdown for an uncaught error starts no second shutdown, and a second signal ends the process', async (t) => {
@@ -111,7 +111,7 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
     assert.equal((await program.finalLine())['reason'], 'SIGTERM');
   });
 
-  test('P-063 an uncaught error after the drain exits at once with 82', async (t) => {
+  test('P-063 an uncaught error after the drain ends the process at once with exit code 82', async (t) => {
     const program = disposed(t, new ProcessUnderTest('throws-after-its-drain.ts'));
     await program.signaled('HasBeenReady');
     program.kill('SIGTERM');

@@ -43,7 +43,7 @@ for (const [listenHost, host] of [
   });
 }
 
-it('A-126 while a program sends requests to itself, all its listeners refuse other processes', async (t) => {
+it('A-126 while a program sends requests to itself, all its listeners refuse connections from other processes', async (t) => {
   const program = disposed(t, new ProcessUnderTest('asks-itself.ts', inCode));
   const port = await program.ready();
   const held = await HeldRequest.open(t, port, '/');

@@ -93,7 +93,7 @@ test('a boolean setting is true or false in code, and in the environment also 1 
   for (const given of ['true', 1, null]) assert.equal(refused(boolean.fromCode(given)), 'true or false');
 });
 
-test('a setting that repeats a number of seconds from the pod is a whole number without a unit', () => {
+test('a setting that repeats a value of the pod in seconds, such as its grace period, is a whole number without a unit', () => {
   assert.deepEqual(seconds.fromText('30'), { value: 30 });
   assert.deepEqual(seconds.fromCode(0), { value: 0 });
   for (const text of ['30s', '-1', '1.5', '1e1', '2000001'])
@@ -223,7 +223,7 @@ test('a setting for a time limit must be at least 1 ms', () => {
   assert.doesNotMatch(refused(limit.fromText('0.0')), /did you mean/);
 });
 
-test('a value of each kind of setting is written in the form in which a program gives it', () => {
+test('for each kind of setting, a value is printed in the form in which a program may give it', () => {
   assert.equal(path.format(''), 'off');
   assert.equal(file.format(''), 'off');
   assert.equal(port.format(0), 'off');

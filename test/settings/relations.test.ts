@@ -15,7 +15,7 @@ test('the default settings cause no warning, in a cluster and outside of it', ()
   assert.deepEqual(warningsOf({}, { environment: { KUBERNETES_SERVICE_HOST: '10.96.0.1' } }), []);
 });
 
-test('P-075 a requestTimeout that is longer than the drain causes one warning, with both values, their sources and the sum of the shutdown budget', () => {
+test('P-075 a requestTimeout that is longer than the time for the drain causes one warning, with both values, their sources and the sum of the shutdown budget', () => {
   assert.deepEqual(warningsOf({ requestTimeout: '25s' }), []);
   const [warning = '', ...others] = warningsOf(
     { preStopSeconds: 5 },
@@ -31,7 +31,7 @@ test('P-075 a warning about the drain takes registered hooks into account', () =
   assert.match(warningsOf({ requestTimeout: '15s' }, { longestHook: 10_001 })[0] ?? '', /= drain 14\.999s$/);
 });
 
-test('A-140 if the grace period for long-running requests exceeds the drain, it is shortened to the drain, with a warning unless it is the default', () => {
+test('A-140 if the grace period for long-running requests exceeds the time for the drain, it is shortened to that time, with a warning unless this grace period is the default', () => {
   const short = { terminationGracePeriodSeconds: 10 };
   assert.deepEqual(warningsOf(short), []);
   assert.deepEqual(warningsOf({ shutdownWatchTerminationGracePeriod: '25s' }), []);

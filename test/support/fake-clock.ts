@@ -76,7 +76,7 @@ export class FakeClock implements Clock {
       if ('value' in outcome) return outcome.value;
       await this.advance(10);
     }
-    throw new Error(`${what} did not come within ${String(atMost)} ms of the fake clock`);
+    throw new Error(`${what} did not happen within ${String(atMost)} ms of the fake clock`);
   }
 
   #next(end: number): Timer | undefined {

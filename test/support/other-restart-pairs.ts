@@ -125,9 +125,9 @@ export const otherRestartPairs: readonly RestartPair[] = [
     ['a label of a pod', 'name: alone', 'name: alone\n  labels: { app: alone }', 'nothing'],
   ]),
   ...rows(pod.replace(`name: app, image: ${image}`, `name: app, image: ${image}, resources: { ${limit} }`), [
-    ['a request of a pod that equals its limit', limit, `${limit}, requests: { cpu: 100m }`, 'nothing'],
+    ['a resource request of a pod that equals its limit', limit, `${limit}, requests: { cpu: 100m }`, 'nothing'],
     [
-      'a request of a pod that is lower than its limit',
+      'a resource request of a pod that is lower than its limit',
       limit,
       `${limit}, requests: { cpu: 50m }`,
       'rejected',

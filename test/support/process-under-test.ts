@@ -64,7 +64,7 @@ export class ProcessUnderTest extends LoggingCommand {
     return this.child.pid as number;
   }
 
-  /** `signaled()` resolves when the log has the line for this lifecycle signal. */
+  /** `signaled()` resolves when the log has the line for the given lifecycle signal. */
   signaled(name: string): Promise<Line> {
     return this.line(name, (line) => line['name'] === name);
   }

@@ -74,7 +74,7 @@ export const restartPairs: readonly RestartPair[] = [
       [`${inTemplate}automountServiceAccountToken`],
     ],
     [
-      'an empty object that is a pointer',
+      'an empty object in a pointer field',
       '    spec:\n',
       '    spec:\n      affinity: {}\n',
       'rolls',

@@ -89,6 +89,6 @@ export async function assertRestartsAtOnce(
     fastestBare = Math.min(fastestBare, idleMs);
     fastest = Math.min(fastest, (await restart()).idleMs);
   }
-  const times = `the fastest waited ${fastest.toFixed(1)} ms, and ${fastestBare.toFixed(1)} ms without lameduck`;
+  const times = `the fastest restart waited ${fastest.toFixed(1)} ms, and ${fastestBare.toFixed(1)} ms without lameduck`;
   assert.ok(excess() <= promised, times);
 }

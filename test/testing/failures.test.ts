@@ -79,7 +79,7 @@ test('runShutdown rejects with the error that its callback threw, but only after
   }
 });
 
-test('runShutdown rejects with the cut requests if its callback rejects because of them', async () => {
+test('runShutdown rejects with an error that lists the cut requests if its callback rejects because of them', async () => {
   const server = createServer(() => undefined);
   lameduck(server, { logger, terminationGracePeriodSeconds: 6, destroyHookTimeout: '1s' });
   await assert.rejects(
@@ -125,7 +125,7 @@ test('runShutdown rejects with an Error if its callback throws synchronously, or
   );
 });
 
-test('the error of runShutdown for a request after the listener has closed says that the listener had closed', async () => {
+test('if the callback of runShutdown sends a request after the listener has closed, the error says that the listener had closed', async () => {
   const { server } = serving();
   await assert.rejects(
     runShutdown(server, async (origin) => {

@@ -71,7 +71,7 @@ for (const [address, little, big] of [
   });
 }
 
-test('an unacknowledged FIN does not count as a byte, in each TCP state with such a FIN', () => {
+test('an unacknowledged FIN does not count as an unacknowledged byte, whatever the TCP state', () => {
   for (const state of ['04', '09', '0B']) assert.equal(only(line({ state, queue: '00000065' })).bytes, 100, state);
   assert.equal(only(line({ state: '04', queue: '00000001' })).bytes, 0);
   assert.equal(only(line({ state: '08' })).bytes, 100, 'in CLOSE_WAIT, the FIN is that of the peer');

@@ -77,7 +77,7 @@ describeAdapters((adapter) => {
     await Promise.all(waited);
   });
 
-  it('a request after leading line breaks is served as the first of its connection', async (t) => {
+  it('a request after leading line breaks is served as the first request of its connection', async (t) => {
     const serving = await serve(t, { adapter, listener: ({ url }, response) => response.end(url) });
     const client = await serving.dial();
     client.send('\r\n');

@@ -45,7 +45,7 @@ describeKinds((kind) => {
     return { serving, ask, executed: () => executed };
   };
 
-  it('P-022, P-043 a request that is held before the GOAWAY is served even if its empty body has already ended', async (t) => {
+  it('P-022, P-043 a request that lameduck delays until the GOAWAY is served even if its empty body has already ended', async (t) => {
     const { serving, ask } = await open(t);
     const { hold, connections } = serving.traffic;
     hold.begin();
@@ -55,7 +55,7 @@ describeKinds((kind) => {
     assert.equal(await body, 'read');
   });
 
-  it('P-021 a request that is held before the GOAWAY is not executed if its client closes the stream without an error', async (t) => {
+  it('P-021 a request that lameduck delays until the GOAWAY is not executed if its client closes the stream without an error', async (t) => {
     let executed = 0;
     const serving = await serve(t, kind, { listener: () => executed++ });
     const client = await serving.dial();

@@ -9,7 +9,7 @@ import { FakeClock } from '../../support/fake-clock.ts';
 interface AnnouncedClient {
   /** How long the simulated client takes to answer the first ping and each later ping, in milliseconds. */
   readonly roundTrips: readonly [number, number];
-  /** The number of frames that the server always still has to send to the simulated client. */
+  /** The number of frames that the server still has to send to the simulated client. The number stays constant. */
   readonly queued?: number;
 }
 

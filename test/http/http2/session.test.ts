@@ -39,7 +39,7 @@ describeKinds((kind) => {
 
   const skip = noProbesOn(kind);
   it(
-    'A-003, P-045 a probe over HTTP/2 gets its response and is not counted, and the response to HEAD has no body',
+    'A-003, P-045 a probe over HTTP/2 gets its response and is not counted as in flight, and the response to HEAD has no body',
     { skip },
     async (t) => {
       const serving = await serve(t, kind, { listener: (_, answer) => answer.end() });

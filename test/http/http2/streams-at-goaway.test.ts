@@ -148,7 +148,7 @@ describeKinds((kind) => {
     );
   });
 
-  it('P-022, P-043 a request that is held before the GOAWAY is served even if its empty body ends in the meantime', async (t) => {
+  it('P-022, P-043 a request that lameduck delays until the GOAWAY is served even if its empty body ends in the meantime', async (t) => {
     const serving = await serve(t, kind, { listener: answerBehindBody });
     const client = await serving.dial();
     await until(() => sessionsOf(serving).length === 1);
@@ -163,7 +163,7 @@ describeKinds((kind) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-022, P-043 if an upload is held before the GOAWAY, its trailers are readable when it is served', async (t) => {
+  it('P-022, P-043 if lameduck delays an upload until the GOAWAY, its trailers are readable when it is served', async (t) => {
     const serving = await serve(t, kind, {
       listener: (_, answer, request) => {
         let { trailers } = request as { trailers?: object };

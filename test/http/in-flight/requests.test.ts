@@ -243,7 +243,7 @@ describeAdapters((adapter) => {
     assert.equal((await ended).requests.answered, 3);
   });
 
-  it('P-006 the upload of a client that gets an early response is read to its end, and the client is not reset', async (t) => {
+  it('P-006 the upload of a client that gets an early response is read to its end, and the connection is not reset', async (t) => {
     const serving = await serve(t, { adapter, listener: (_, response) => response.end('enough') });
     const client = await serving.dial({ allowHalfOpen: true });
     const { since, ended } = shutdownOf(serving);

@@ -91,7 +91,7 @@ describeKinds((kind) => {
   });
 });
 
-test('P-033, P-035 LAMEDUCK_LONG_RUNNING_PATHS marks requests as long polls in a program that uses lameduck/register', async (t) => {
+test('P-033, P-035 LAMEDUCK_LONG_RUNNING_PATHS makes lameduck treat requests as long-running in a program that uses lameduck/register', async (t) => {
   const env = { LAMEDUCK_LONG_RUNNING_PATHS: '/held', LAMEDUCK_SHUTDOWN_WATCH_TERMINATION_GRACE_PERIOD: '0s' };
   const subject = disposed(t, startUnderRegister('knows-nothing.ts', env));
   const request = await HeldRequest.open(t, await subject.ready());

@@ -83,7 +83,7 @@ test('A-140, A-143 at the end of the grace period all remaining long-running req
   const { clock, endOverdue, ended } = drained(3, { grace: 1_000 });
   await clock.advance(1_499);
   endOverdue();
-  assert.equal(ended.length, 0, 'the request that the drain ended last has half a second to answer');
+  assert.equal(ended.length, 0, 'the handler of the request that the drain ended last has half a second to respond');
   await clock.advance(1);
   endOverdue();
   assert.deepEqual(

@@ -1,5 +1,5 @@
-// Tests that a client sees an error if lameduck breaks off a response. It must never mistake the received part for the
-// whole response.
+// Tests that a client sees an error if lameduck breaks off a response. The client must never mistake the received part
+// for the whole response.
 import assert from 'node:assert/strict';
 import { get as getHttp, type IncomingMessage } from 'node:http';
 import { get as getHttps } from 'node:https';

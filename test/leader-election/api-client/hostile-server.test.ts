@@ -259,7 +259,7 @@ test('L-041, L-121 a watch selects the Lease by its name, and is repeated if the
       ({ holder }) => changes.push(holder),
       new AbortController().signal,
     );
-  // The token file still has the token of the first 401, so the request is not repeated.
+  // The token file still has the token that got the first 401, so the request is not repeated.
   assert.equal((await watch())?.kind, 'unauthorized');
   assert.deepEqual(tokens, ['Bearer first']);
   writeFileSync(tokenFile, 'second');

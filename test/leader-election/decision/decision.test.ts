@@ -100,7 +100,7 @@ test('L-065, L-016 an elector uses the lease duration in the record, or its own 
   }
 });
 
-test('L-067, L-130 a takeover increases leaseTransitions by one, and the largest number is followed by 0', () => {
+test('L-067, L-130 a takeover increases leaseTransitions by one, and after the largest possible number, leaseTransitions is 0 again', () => {
   const bodyFor = (transitions: number): unknown => {
     const state = exchange(begin(at(0)), 0, found(lease({ leaseTransitions: transitions })));
     const planned = plan(state, at(0), election);

@@ -42,11 +42,11 @@ for (const [name, weather] of Object.entries({ fair, bad, stepping })) {
     let [terms, takeovers] = [0, 0];
     for (let round = Number(seed); round < Number(seed) + Number(rounds); round++) {
       const outcome = new World(round, 2 + (round % 4), weather).run(minutes * 60_000);
-      assert.deepEqual(outcome.problems, [], `MODEL_SEED=${String(round)} MODEL_ROUNDS=1 repeats this world`);
+      assert.deepEqual(outcome.problems, [], `MODEL_SEED=${String(round)} MODEL_ROUNDS=1 repeats this simulation`);
       terms += outcome.terms;
       takeovers += outcome.takeovers;
     }
-    assert.ok(terms >= Number(rounds) * 5, `${String(terms)} terms in ${rounds} worlds`);
-    assert.ok(takeovers >= Number(rounds) * 5, `${String(takeovers)} changes of holder in ${rounds} worlds`);
+    assert.ok(terms >= Number(rounds) * 5, `${String(terms)} terms in ${rounds} simulations`);
+    assert.ok(takeovers >= Number(rounds) * 5, `${String(takeovers)} changes of holder in ${rounds} simulations`);
   });
 }

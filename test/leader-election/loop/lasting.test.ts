@@ -1,4 +1,5 @@
-// Runs one leader and two followers in real time, for LEASE_SECONDS. Without LEASE_SECONDS the test is skipped.
+// Runs one leader and two followers in real time, for the number of seconds in LEASE_SECONDS. Without LEASE_SECONDS the
+// test is skipped.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock, wallTime } from '../../../src/clock.ts';

@@ -167,7 +167,7 @@ export class Contest {
 
   /**
    * `advance()` runs the timers of the next `milliseconds` in order. After each timer it waits for all requests, except
-   * those that the server holds.
+   * those to which the test's server does not respond yet.
    */
   async advance(milliseconds: number): Promise<void> {
     const end = this.clock.now() + milliseconds;
@@ -179,7 +179,8 @@ export class Contest {
   }
 
   /**
-   * `quiet()` resolves when each request has its response or is held by the server, and no promise callback is pending.
+   * `quiet()` resolves when each request has its response or the test's server does not respond to it yet, and no
+   * promise callback is pending.
    */
   async quiet(): Promise<void> {
     for (let calm = 0; calm < 12;) {

@@ -49,7 +49,7 @@ test('an audit event has no field without a value', () => {
   for (const name of ['userAgent', 'responseStatus', 'annotations']) assert.ok(!names.includes(name), name);
 });
 
-test('the audit event of an incomplete response has an annotation', () => {
+test('the audit event of an incomplete response has an annotation that marks the response as incomplete', () => {
   const outcome = { code: 200, isIncomplete: true };
   const [plain, identified] = [described(), described({ headers: { traceparent: '00' } })].map(
     (request) => (eventOf(request, receivedAt, outcome) as { annotations: object }).annotations,

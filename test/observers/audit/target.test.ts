@@ -27,7 +27,7 @@ test('an audit file is created with permissions for its owner only, and later li
   assert.equal(statSync(path).mode & 0o777, 0o600);
 });
 
-test('an incomplete last line of an audit file is terminated', async () => {
+test('an incomplete last line of an audit file gets the missing line feed', async () => {
   const path = join(folder, 'torn.log');
   writeFileSync(path, '{"a":1}\n{"b":');
   await append(path, '{"c":3}\n');

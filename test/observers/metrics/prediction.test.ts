@@ -25,11 +25,11 @@ function prediction(outlook: Partial<Outlook>): [number, boolean] {
   return [duration / seconds, isOverrun];
 }
 
-test('a shutdown without requests in flight is predicted to take its delay', () => {
+test('a shutdown without requests in flight is predicted to take as long as its delay', () => {
   assert.deepEqual(prediction({}), [10, false]);
 });
 
-test('a pre-shutdown hook whose time limit exceeds the delay replaces the delay in the prediction', () => {
+test('if the time limit of a pre-shutdown hook exceeds the delay, the prediction uses this limit instead of the delay', () => {
   assert.deepEqual(prediction({ longestHook: 12 * seconds }), [12, false]);
   assert.deepEqual(prediction({ longestHook: 5 * seconds }), [10, false]);
 });

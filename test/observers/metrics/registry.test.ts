@@ -46,7 +46,7 @@ describe('allowed registries', () => {
     });
   }
 
-  test("a registry that already has a metric with a name of lameduck's is rejected, and the error has that name", () => {
+  test('a registry that already has a metric with the same name as a metric of lameduck is rejected, and the error names this metric', () => {
     const registry = new Registry();
     registry.registerMetric(gauge('lameduck_connections') as never);
     assert.match(registryAllowed(registry) ?? '', /a registry that has no metric lameduck_connections yet/);
@@ -66,7 +66,7 @@ describe('adding metrics to a registry', () => {
     assert.deepEqual([...registry.getMetricsAsArray()] as unknown[], [theirs]);
   });
 
-  test("a metrics registry that rejects one metric keeps none of lameduck's", () => {
+  test('a metrics registry that rejects one metric keeps no metric of lameduck', () => {
     const registry = new Registry();
     const theirs = gauge('b');
     registry.registerMetric(theirs as never);
@@ -80,7 +80,7 @@ describe('adding metrics to a registry', () => {
     assert.deepEqual([...registry.getMetricsAsArray()] as unknown[], [theirs]);
   });
 
-  test("a metric that another program has registered under a name of lameduck's is not removed", () => {
+  test('a metric that other code has registered under the name of a metric of lameduck is not removed', () => {
     const registry = new Registry();
     const unregister = register(registry, [gauge('a')]);
     registry.clear();

@@ -47,7 +47,7 @@ async function readyUnderTest(scope: TestContext, options: SettingsOptions = {})
   };
 }
 
-/** The lifecycle's own metrics that have a single value, by their names. */
+/** The metrics of the lifecycle itself that have a single value. The keys are the names of the metrics. */
 const shutdownOf = (found: Exposition): Record<string, number | undefined> =>
   Object.fromEntries(
     ['budget_seconds', 'drain_budget_seconds', 'remaining_seconds', 'predicted_seconds', 'overrun_predicted'].map(
@@ -156,7 +156,7 @@ test("the lifecycle's metrics of requests equal the counts in the record of the 
   assert.equal(found.value('http_server_request_duration_seconds_count', { http_response_status_code: '' }), 2);
 });
 
-test('the metrics of hooks have their durations, and their failures by kind', async (t) => {
+test('the metrics of hooks have the duration of each hook, and the number of failed hooks by kind', async (t) => {
   const { handle, clock, read } = await readyUnderTest(t, { shutdownDelayDuration: '10s' });
   handle.addPreShutdownHook('quick', async () => {
     await new Promise<void>((resolve) => clock.after(250, resolve));

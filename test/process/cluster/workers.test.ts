@@ -29,7 +29,7 @@ class FakeWorker extends EventEmitter {
   }
 }
 
-/** Creates a group whose workers listen, and records the process IDs of its warnings. */
+/** Creates a group whose workers listen, and records the process IDs of the workers about which it warns. */
 function listeningGroup(...pids: number[]) {
   const clock = new FakeClock();
   const cluster = Object.assign(new EventEmitter(), { Worker: FakeWorker }) as unknown as Cluster;

@@ -53,7 +53,7 @@ for (const [when, env] of [
   ['before', {}],
   ['after', { THREADS_FIRST: '1' }],
 ] as const) {
-  test(`P-072 worker threads started ${when} lameduck([]) shut down with the main thread, which waits for them`, async (t) => {
+  test(`P-072 worker threads that were started ${when} lameduck([]) shut down with the main thread, which waits for them`, async (t) => {
     const { program, ports } = await start(t, env);
     const request = await HeldRequest.open(t, ports[0] ?? 0);
     program.kill('SIGTERM');

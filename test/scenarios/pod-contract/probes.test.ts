@@ -161,7 +161,7 @@ test('K-201 a thousand probes add no line to the log, and no request to the metr
   assert.deepEqual(program.lines.slice(before), []);
 });
 
-test('K-202 connections without a byte and broken-off TLS handshakes cause no log line on any kind of port', async (t) => {
+test('K-202 connections on which no byte arrives, and broken-off TLS handshakes, cause no log line on any kind of port', async (t) => {
   const plain = await ProbedProcess.start(t, {}, pod);
   const secure = disposed(t, new ProcessUnderTest('serve.ts', { ADAPTER: 'node:https' }));
   const both = disposed(t, new ProcessUnderTest('serves-over-tls.ts'));

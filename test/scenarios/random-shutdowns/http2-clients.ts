@@ -1,5 +1,5 @@
 // HTTP/2 clients. Each session has many concurrent streams, and each client opens one session after another until the
-// server refuses.
+// server refuses a connection.
 import { connect, type ClientHttp2Session, type ClientHttp2Stream, type OutgoingHttpHeaders } from 'node:http2';
 import { dial, type Dialed } from './dial.ts';
 import type { Client } from './http1-clients.ts';
@@ -36,7 +36,7 @@ class Session {
     this.#session.on('error', (error: NodeJS.ErrnoException) => (this.#error = error.code ?? error.message));
   }
 
-  /** `open()` connects, and returns undefined if the server refuses. */
+  /** `open()` connects, and returns undefined if the server refuses the connection. */
   static async open(world: World, name: string): Promise<Session | undefined> {
     const dialed = await dial(world, name, 'h2');
     return dialed && new Session(world, name, dialed);

@@ -102,7 +102,7 @@ const tunneler: Client = async (world, name, random) => {
 
 /**
  * A client that begins a TLS handshake and does not finish it. If the server has no TLS, the client sends bytes that
- * are not HTTP. It must not delay the drain (P-048).
+ * are not HTTP. The client must not delay the drain (P-048).
  */
 const stranger: Client = async (world, _name, random) => {
   const socket = connect({ port: world.port, host: '127.0.0.1' });
