@@ -53,7 +53,7 @@ const lifecycles = [
 for (const [who, env] of lifecycles) {
   describe(`a primary of node:cluster, ${who}`, () => {
     for (let round = 1; round <= rounds; round++) {
-      it('P-071 thirty closed-loop clients lose no request if a primary with four workers receives SIGTERM', async (t) => {
+      it('P-071 thirty closed-loop clients lose no request if a cluster primary with four workers receives SIGTERM', async (t) => {
         const program = await start(t, { ...env, WORKERS: '4', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' });
         const port = await program.port();
         const account = newAccount();
@@ -74,7 +74,7 @@ for (const [who, env] of lifecycles) {
       });
     }
 
-    it('P-071 the primary waits for the request in flight of a worker, and does not replace the workers that end', async (t) => {
+    it('P-071 the cluster primary waits for the request in flight of a worker, and does not replace the workers that end', async (t) => {
       const program = await start(t, env);
       const request = await HeldRequest.open(t, await program.port());
       program.kill('SIGTERM');
@@ -86,7 +86,7 @@ for (const [who, env] of lifecycles) {
       assert.deepEqual(new Set((await finalLine(program)).workers.map(({ pid }) => pid)), new Set(workerPids(program)));
     });
 
-    it('P-071 the primary opens one debug socket for all its workers, and no worker opens one, not even during the shutdown', async (t) => {
+    it('P-071 the cluster primary opens one debug socket for all its workers, and no worker opens one, not even during the shutdown', async (t) => {
       const program = await start(t, { ...env, LAMEDUCK_DEBUG_SOCKET_PATH: socketPath(t) });
       await program.line('the debug socket', ({ msg }) => msg === 'debug socket listens');
       program.kill('SIGTERM');
@@ -98,7 +98,7 @@ for (const [who, env] of lifecycles) {
       );
     });
 
-    it('P-071 the primary serves the probe port for its workers, and is ready if at least one of them is', async (t) => {
+    it('P-071 the cluster primary serves the probe port for its workers, and is ready if at least one of them is', async (t) => {
       const port = await reservePort();
       const program = await start(t, { ...env, LAMEDUCK_PROBE_PORT: String(port) });
       await until(() => program.lines.some(({ msg }) => msg === 'probe port listens'));
@@ -115,7 +115,7 @@ for (const [who, env] of lifecycles) {
 }
 
 for (const [who, env] of lifecycles) {
-  test(`P-071 if the grace period is just long enough for the shutdown delay, each worker waits for the whole delay and completes its request in flight, ${who}`, async (t) => {
+  test(`P-071 if the grace period of the pod is just long enough for the shutdown delay, each cluster worker waits for the whole delay and completes its request in flight, ${who}`, async (t) => {
     const times = { LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '7', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' };
     const program = await start(t, { ...env, ...times });
     const request = await HeldRequest.open(t, await program.port());
@@ -130,7 +130,7 @@ for (const [who, env] of lifecycles) {
   });
 }
 
-test('P-071 if a process group gets SIGTERM, closed-loop clients of workers that do not call lameduck() lose no request', async (t) => {
+test('P-071 if a process group gets SIGTERM, closed-loop clients of cluster workers that do not call lameduck() lose no request', async (t) => {
   const program = await start(t, { ONLY_PRIMARY: '1', WORKERS: '4', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' });
   const port = await program.port();
   const account = newAccount();
@@ -143,7 +143,7 @@ test('P-071 if a process group gets SIGTERM, closed-loop clients of workers that
   assert.deepEqual(account.lost, []);
 });
 
-test('P-071 if the primary has no probe port, a worker that does not call lameduck() opens none', async (t) => {
+test('P-071 if the cluster primary has no probe port, a worker that does not call lameduck() opens none', async (t) => {
   // The shutdown delay is long enough for a worker to open a probe port.
   const program = await start(t, { ONLY_PRIMARY: '1', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '3s' });
   program.kill('SIGTERM');
@@ -154,7 +154,7 @@ test('P-071 if the primary has no probe port, a worker that does not call lamedu
   );
 });
 
-test('P-071 a process that a worker forks does not load lameduck/register, although it inherits the options of the worker', async (t) => {
+test('P-071 a process that a cluster worker forks does not load lameduck/register, although it inherits the options of the worker', async (t) => {
   const program = await start(t, { ONLY_PRIMARY: '1', WORKERS: '1', FORKING: '1' });
   const isOfForked = ({ msg }: Line): boolean => msg === 'forked process';
   const { execArgv, ownsEmit } = await program.line('the forked process', isOfForked);
@@ -164,7 +164,7 @@ test('P-071 a process that a worker forks does not load lameduck/register, altho
   assert.deepEqual(await program.exit, endedWell);
 });
 
-test('P-057, P-071 if a terminal sends a process signal to both the primary and its workers, the signal counts once', async (t) => {
+test('P-057, P-071 if a terminal sends a process signal to both the cluster primary and its workers, the signal counts once', async (t) => {
   const program = await start(t);
   const request = await HeldRequest.open(t, await program.port());
   process.kill(-program.pid, 'SIGINT');
@@ -178,7 +178,7 @@ test('P-057, P-071 if a terminal sends a process signal to both the primary and 
   );
 });
 
-test('P-071, P-118 the primary fails /livez while the event loop of a worker is blocked, and stays ready because of the other worker', async (t) => {
+test('P-071, P-118 the cluster primary fails /livez while the event loop of a worker is blocked, and stays ready because of the other worker', async (t) => {
   const port = await reservePort();
   const env = { LAMEDUCK_PROBE_PORT: String(port), LAMEDUCK_LIVEZ_EVENT_LOOP_STALL_LIMIT: '6s' };
   const program = await start(t, env);
@@ -189,7 +189,7 @@ test('P-071, P-118 the primary fails /livez while the event loop of a worker is 
   assert.equal((await probe(port, '/readyz')).status, 200);
 });
 
-test('P-071 a worker whose handler never ends is ended before the shutdown budget of the primary is over', async (t) => {
+test('P-071 a cluster worker whose handler never ends is ended before the shutdown budget of the primary is over', async (t) => {
   const program = await start(t, {
     LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '7',
     LAMEDUCK_DESTROY_HOOK_TIMEOUT: '500ms',
@@ -205,7 +205,7 @@ test('P-071 a worker whose handler never ends is ended before the shutdown budge
   assert.ok(Number(durationMs) < 5_000, String(durationMs));
 });
 
-test('P-071 a worker whose event loop is blocked is killed at the end of the drain, and the final log line names it', async (t) => {
+test('P-071 a cluster worker whose event loop is blocked is killed at the end of the drain, and the final log line names it', async (t) => {
   const program = await start(t, {
     LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '7',
     LAMEDUCK_DESTROY_HOOK_TIMEOUT: '500ms',
@@ -221,7 +221,7 @@ test('P-071 a worker whose event loop is blocked is killed at the end of the dra
   );
 });
 
-test('P-071 a worker without a lifecycle gets the process signal, and the primary waits for its end', async (t) => {
+test('P-071 a cluster worker without a lifecycle gets the process signal, and the primary waits for its end', async (t) => {
   const program = await start(t, { BARE: '1', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' });
   program.kill('SIGTERM');
   assert.deepEqual(await program.exit, endedWell);
@@ -232,7 +232,7 @@ test('P-071 a worker without a lifecycle gets the process signal, and the primar
   );
 });
 
-test('P-071 workers without a lifecycle serve during the shutdown delay, and each client loses at most one request', async (t) => {
+test('P-071 cluster workers without a lifecycle serve during the shutdown delay, and each client loses at most one request', async (t) => {
   const program = await start(t, { BARE: '1', WORKERS: '4', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '3s' });
   const port = await program.port();
   await program.signaled('HasBeenReady');
@@ -249,7 +249,7 @@ test('P-071 workers without a lifecycle serve during the shutdown delay, and eac
   assert.ok(account.lost.length <= clientCount, String(account.lost.length));
 });
 
-test('P-071 the primary warns once about workers that listen without a lifecycle, and the warning names the remedy', async (t) => {
+test('P-071 the cluster primary warns once about workers that listen without a lifecycle, and the warning names the remedy', async (t) => {
   const program = await start(t, { BARE: '1', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' });
   const isWarning = ({ msg }: Line): boolean => msg === 'worker listens without a lifecycle';
   const { level, pid, workerPid, hint } = await program.line('the warning', isWarning);
@@ -261,7 +261,7 @@ test('P-071 the primary warns once about workers that listen without a lifecycle
   assert.equal(program.lines.filter(isWarning).length, 1);
 });
 
-test('P-071 a worker whose primary has no lifecycle warns that requests are lost, even if the primary forwards the process signal', async (t) => {
+test('P-071 a cluster worker whose primary has no lifecycle warns that requests are lost, even if the primary forwards the process signal', async (t) => {
   const program = disposed(t, new ProcessUnderTest('runs-a-cluster.ts', { OWN_PORTS: 'off off' }));
   const { level, pid, hint } = await program.line('the warning', ({ msg }) => msg === 'primary has no lifecycle');
   assert.equal(level, 40);
@@ -269,7 +269,7 @@ test('P-071 a worker whose primary has no lifecycle warns that requests are lost
   assert.match(String(hint), /^call lameduck\(\[\]\) in the primary, or .*: .*, and requests are lost even if /);
 });
 
-test('P-071 with SCHED_NONE, the primary has no lifecycle from lameduck/register, and the warning names the policy to set', async (t) => {
+test('P-071 with SCHED_NONE, the cluster primary has no lifecycle from lameduck/register, and the warning names the policy to set', async (t) => {
   const env = { ...registered({ UNDER_REGISTER: '1' }), NODE_CLUSTER_SCHED_POLICY: 'none', WORKERS: '1' };
   const program = disposed(t, new ProcessUnderTest('runs-a-group.ts', env));
   const { pid, hint } = await program.line('the warning', ({ msg }) => msg === 'primary has no lifecycle');
@@ -277,7 +277,7 @@ test('P-071 with SCHED_NONE, the primary has no lifecycle from lameduck/register
   assert.match(String(hint), /, or with lameduck\/register set cluster\.schedulingPolicy to SCHED_RR: /);
 });
 
-test('P-071 a worker that a saved copy of cluster.fork() starts during the shutdown is killed, and the primary does not wait for it', async (t) => {
+test('P-071 a cluster worker that a saved copy of cluster.fork() starts during the shutdown is killed, and the primary does not wait for it', async (t) => {
   const program = await start(t, { COPIED_FORK: '1' });
   const workers = workerPids(program);
   program.kill('SIGTERM');
@@ -287,7 +287,7 @@ test('P-071 a worker that a saved copy of cluster.fork() starts during the shutd
   assert.deepEqual(new Set((await finalLine(program)).workers.map(({ pid }) => pid)), new Set(workers));
 });
 
-test('P-071 a worker that is alive after its own shutdown gets the process signal that the primary receives', async (t) => {
+test('P-071 a cluster worker that is alive after its own shutdown gets the process signal that the primary receives', async (t) => {
   const program = await start(t, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '0s' });
   const port = await program.port();
   await probe(port, '/shutdown');
@@ -301,7 +301,7 @@ test('P-071 a worker that is alive after its own shutdown gets the process signa
   assert.deepEqual(endOf('by hand'), [[null, 'SIGTERM']]);
 });
 
-test('P-071 a worker that is already shutting down when the primary receives the process signal exits after its shutdown', async (t) => {
+test('P-071 a cluster worker that is already shutting down when the primary receives the process signal exits after its shutdown', async (t) => {
   const program = await start(t, { WORKERS: '1', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '0s' });
   const port = await program.port();
   const request = await HeldRequest.open(t, port);

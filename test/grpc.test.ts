@@ -148,7 +148,7 @@ void describe('the gRPC health service', { concurrency: 4 }, () => {
     assert.deepEqual(await live.end, ['SERVING', `code ${String(codes.OK)}`]);
   });
 
-  test('A-042, P-087 over gRPC an unfinished post-start hook fails livez only after the grace period, as it does over HTTP', async (t) => {
+  test('A-042, P-087 over gRPC an unfinished post-start hook fails livez only after livezGracePeriod, as it does over HTTP', async (t) => {
     for (const [livezGracePeriod, status] of [
       ['1m', 'SERVING'],
       ['1ms', 'NOT_SERVING'],

@@ -61,7 +61,7 @@ test('A-004 a process that has been ready waits for the whole delay before it st
   assert.equal(handle.signals.notAcceptingNewRequest.hasSignaled, true);
 });
 
-test('P-067 a process that has started but was never ready skips the delay', async () => {
+test('P-067 a process that has started but was never ready skips the shutdown delay', async () => {
   const parts = createUnderTest({ shutdownDelayDuration: '10s' });
   parts.handle.addReadyzCheck('database', () => false);
   parts.startup.begin();
@@ -72,7 +72,7 @@ test('P-067 a process that has started but was never ready skips the delay', asy
   assert.equal(parts.handle.signals.hasBeenReady.hasSignaled, false);
 });
 
-test('A-006, P-094 a pre-shutdown hook that takes longer than the delay postpones NotAcceptingNewRequest', async () => {
+test('A-006, P-094 a pre-shutdown hook that takes longer than the shutdown delay postpones NotAcceptingNewRequest', async () => {
   const parts = await readyUnderTest({ shutdownDelayDuration: '1s' });
   const { handle, clock } = parts;
   const leave = Promise.withResolvers<undefined>();
@@ -84,7 +84,7 @@ test('A-006, P-094 a pre-shutdown hook that takes longer than the delay postpone
   handle.addPreShutdownHook('leave-the-ring', hook, { timeout: '5s' });
   void handle.shutdown('test');
   await settled();
-  assert.equal(hasBegun, true, 'hooks must begin at the same time as the delay, not after it');
+  assert.equal(hasBegun, true, 'hooks must begin at the same time as the shutdown delay, not after it');
   await clock.advance(3_000);
   assert.equal(handle.signals.afterShutdownDelayDuration.hasSignaled, true);
   assert.equal(handle.signals.notAcceptingNewRequest.hasSignaled, false);
@@ -138,7 +138,7 @@ test('P-056 every caller of shutdown() gets the same record, with the reason of 
   assert.equal(parts.observer.order.filter((name) => name === 'ShutdownInitiated').length, 1);
 });
 
-test('K-166 a later shutdown() call with a shorter budget shortens the delay and the hooks', async () => {
+test('K-166 a later shutdown() call with a shorter budget shortens the shutdown delay and the hooks', async () => {
   const parts = await readyUnderTest({ shutdownDelayDuration: '10s', destroyHookTimeout: '500ms' });
   const { handle, clock } = parts;
   handle.addPreShutdownHook('hangs', hangs);
@@ -223,7 +223,7 @@ test('K-211, P-063 an uncaught error during a drain shortens the drain, and the 
   assert.equal(record.phases.InFlightRequestsDrained, 7_000);
 });
 
-test('A-057 a pre-shutdown hook can send requests to its own server after the delay', async (context) => {
+test('A-057 a pre-shutdown hook can send requests to its own server after the shutdown delay', async (context) => {
   const serving = disposed(context, new ServerUnderTest());
   const parts = createUnderTest({ shutdownDelayDuration: '1s' }, [serving.server]);
   const { handle, clock } = parts;

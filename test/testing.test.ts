@@ -39,7 +39,7 @@ function variable(t: TestContext, name: string, value: string): void {
   });
 }
 
-test('runShutdown skips the delay from code and from the environment, but runs the hooks', async (t) => {
+test('runShutdown skips the shutdown delay from code and from the environment, but runs the hooks', async (t) => {
   variable(t, 'LAMEDUCK_SHUTDOWN_DELAY_DURATION', '10s');
   const { server, duck } = withLifecycle({ shutdownDelayDuration: '15s' });
   const calls: string[] = [];

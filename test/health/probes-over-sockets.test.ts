@@ -148,15 +148,15 @@ describeProbedAdapters((adapter) => {
     assert.equal(runs, before + 2);
   });
 
-  it('A-003, A-090, A-106, P-077, P-078, P-091 during the delay probes get responses on old and new connections, and no check can make /readyz pass', async (t) => {
+  it('A-003, A-090, A-106, P-077, P-078, P-091 during the shutdown delay probes get responses on old and new connections, and no check can make /readyz pass', async (t) => {
     let isTakenOut = false;
     const serving = await start(
       t,
       ({ handle }) => {
         handle.addReadyzCheck('taken-out', () => !isTakenOut);
       },
-      // With this random number, a connection gets `Connection: close` only near the end of the delay, so the clients
-      // can send more probes until then.
+      // With this random number, a connection gets `Connection: close` only near the end of the shutdown delay, so the
+      // clients can send more probes until then.
       { shutdownDelayDuration: '9s', random: () => 0.9 },
     );
     const kept = await serving.dial();

@@ -10,7 +10,7 @@ describeAdapters((adapter) => {
   for (const shutdownSendRetryAfter of [false, true]) {
     const mode = `shutdownSendRetryAfter ${String(shutdownSendRetryAfter)}`;
 
-    test(`A-057 a pre-shutdown hook sends five requests to its own server after the delay, on new and keep-alive connections, ${mode}`, async (t) => {
+    test(`A-057 a pre-shutdown hook sends five requests to its own server after the shutdown delay, on new and keep-alive connections, ${mode}`, async (t) => {
       const answers: string[] = [];
       const serving = await serve(t, {
         adapter,
@@ -40,7 +40,7 @@ describeAdapters((adapter) => {
     });
   }
 
-  test('A-006, A-057 clients are served while a pre-shutdown hook is running, even long after the delay has ended', async (t) => {
+  test('A-006, A-057 clients are served while a pre-shutdown hook is running, even long after the shutdown delay has ended', async (t) => {
     const serving = await serve(t, { adapter, listener: (_request, response) => response.end('served') });
     const { handle } = serving;
     const hook = Promise.withResolvers<undefined>();

@@ -96,7 +96,7 @@ test('A-011 with shutdownSendRetryAfter the requests have drained before the lis
 });
 
 for (const second of ['AfterShutdownDelayDuration', 'PreShutdownHooksStopped'] as const) {
-  test(`A-006 NotAcceptingNewRequest fires only after both the delay and the pre-shutdown hooks have ended, with ${second} last`, () => {
+  test(`A-006 NotAcceptingNewRequest fires only after both the shutdown delay and the pre-shutdown hooks have ended, with ${second} last`, () => {
     const { lifecycle, order } = recorded(false);
     const before = second === 'PreShutdownHooksStopped' ? 'AfterShutdownDelayDuration' : 'PreShutdownHooksStopped';
     lifecycle.report('ShutdownInitiated');

@@ -55,7 +55,7 @@ describe('a blocked process without a probe port', { concurrency: true }, () => 
       const final = await program.finalLine();
       // Compare times from the log of the process, because on a busy machine the test learns of its end late.
       const took = Number(final['time']) - Number(begun['time']);
-      // The process is ended half a second after its budget, and before the kubelet's SIGKILL.
+      // The process is ended half a second after its shutdown budget, and before the kubelet's SIGKILL.
       assert.ok(took > 2_400 && took < 4_000, String(took));
       assert.deepEqual([final['exitCode'], final['heldBy']], [137, ['event loop']]);
     });
@@ -83,7 +83,7 @@ describe('a blocked process without a probe port', { concurrency: true }, () => 
 });
 
 describe('a blocked process with a probe port', { concurrency: true }, () => {
-  test('P-118, K-212 a process whose event loop is blocked at the end of the budget writes the final line and the termination message', async (t) => {
+  test('P-118, K-212 a process whose event loop is blocked at the end of the shutdown budget writes the final log line and the termination message', async (t) => {
     const path = emptyFile(t);
     const program = await ProbedProcess.start(t, {
       ...shortBudget,
@@ -112,7 +112,7 @@ describe('a blocked process with a probe port', { concurrency: true }, () => {
     assert.equal(program.lines.filter(({ schema }) => schema !== undefined).length, 1);
   });
 
-  test('P-118 the final line of a blocked process reports everything that happened until shortly before the block', async (t) => {
+  test('P-118 the final log line of a blocked process reports everything that happened until shortly before the block', async (t) => {
     const program = await ProbedProcess.start(t, { ...shortBudget, DESTROY: '300', BLOCK_AT_DESTROY: '60000' });
     program.kill('SIGTERM');
     const final = await program.line('the final line', isFinal);
@@ -120,14 +120,14 @@ describe('a blocked process with a probe port', { concurrency: true }, () => {
     assert.ok('InFlightRequestsDrained' in (final['phases'] as object));
   });
 
-  test('P-118 a main thread whose event loop continues in time writes the whole final line itself', async (t) => {
+  test('P-118 a main thread whose event loop continues in time writes the whole final log line itself', async (t) => {
     const program = await ProbedProcess.start(t, { ...shortBudget, BLOCK_AT_SHUTDOWN: '1500' });
     program.kill('SIGTERM');
     assert.notEqual((await program.finalLine())['exitCode'], 137);
     assert.equal(program.lines.filter(({ schema }) => schema !== undefined).length, 1);
   });
 
-  test('P-118 if a process is blocked after its final line, the probe thread ends the process without another line', async (t) => {
+  test('P-118 if a process is blocked after its final log line, the probe thread ends the process without another line', async (t) => {
     const program = await ProbedProcess.start(t, { ...shortBudget, BLOCK_AT_EXIT: '60000' });
     program.kill('SIGTERM');
     assert.deepEqual(await program.exit, { code: null, signal: 'SIGKILL' });
@@ -143,7 +143,7 @@ describe('an uncaught error and then a blocked event loop', { concurrency: true 
     ['before any shutdown', ['SIGUSR2'], 'uncaught error'],
     ['during a shutdown', ['SIGTERM', 'SIGUSR2'], 'SIGTERM'],
   ] as const) {
-    test(`K-211, K-212, P-118 if the event loop is blocked after an uncaught error ${when}, the final line and the termination message begin with that error`, async (t) => {
+    test(`K-211, K-212, P-118 if the event loop is blocked after an uncaught error ${when}, the final log line and the termination message begin with that error`, async (t) => {
       const path = emptyFile(t);
       const env = {
         LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '6',

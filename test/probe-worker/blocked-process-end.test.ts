@@ -1,4 +1,4 @@
-// Tests the last log lines of a process whose event loop is blocked at the end of its budget.
+// Tests the last log lines of a process whose event loop is blocked at the end of its shutdown budget.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -79,7 +79,7 @@ const record = {
   requests: { cut: 0 },
 } as unknown as ShutdownRecord;
 
-test('the probe thread writes nothing before the end of the budget, and one line after it', async () => {
+test('the probe thread writes nothing before the end of the shutdown budget, and one line after it', async () => {
   const under = new WordsUnderTest();
   under.note(2_000);
   assert.deepEqual(await under.saidAfter([0, 2_000, 2_499, 2_500, 2_600, 60_000]), [0, 0, 0, 1, 1, 1]);
@@ -94,7 +94,7 @@ test('the shutdown budget is counted from the beginning of the shutdown, even if
   assert.equal((JSON.parse(under.lines[0] ?? '') as Record<string, unknown>)['durationMs'], 2_600);
 });
 
-test("the probe thread's next check is at the time at which the final line is due, unless a debugger has paused the main thread", async () => {
+test("the probe thread's next check is at the time at which the final log line is due, unless a debugger has paused the main thread", async () => {
   const under = new WordsUnderTest();
   const due = (): number => under.words.dueIn;
   assert.equal(due(), Infinity);
@@ -111,7 +111,7 @@ test("the probe thread's next check is at the time at which the final line is du
   assert.equal(due(), Infinity);
 });
 
-test('if an event loop becomes blocked at the end of the budget, the probe thread writes the final line only after the event loop has been blocked for one second', async () => {
+test('if an event loop becomes blocked at the end of the shutdown budget, the probe thread writes the final log line only after the event loop has been blocked for one second', async () => {
   const under = new WordsUnderTest();
   under.note(0);
   under.stalledMs = 950;
@@ -121,7 +121,7 @@ test('if an event loop becomes blocked at the end of the budget, the probe threa
   assert.deepEqual(await under.saidAfter([50]), [1]);
 });
 
-test('P-058 after its final line, the main thread has one second to exit with its own exit code', async () => {
+test('P-058 after its final log line, the main thread has one second to exit with its own exit code', async () => {
   const under = new WordsUnderTest();
   under.note(0);
   noteMainThreadReport(under.state, '');
@@ -133,7 +133,7 @@ test('P-058 after its final line, the main thread has one second to exit with it
   assert.equal(under.kills, 1);
 });
 
-test('the probe thread writes nothing about a process that does not shut down, is not blocked, or has written its final line itself', async () => {
+test('the probe thread writes nothing about a process that does not shut down, is not blocked, or has written its final log line itself', async () => {
   const idle = new WordsUnderTest();
   assert.deepEqual(await idle.saidAfter([60_000]), [0]);
   const turning = new WordsUnderTest();
@@ -155,7 +155,7 @@ test('if the probe thread cannot write a log line, it tries again later', async 
   assert.deepEqual(await under.saidAfter([100, 200]), [1, 1]);
 });
 
-test('P-118 the probe thread ends the process after the final line, except while a debugger is attached or the time for a slow reader of the log is not over', async () => {
+test('P-118 the probe thread ends the process after the final log line, except while a debugger is attached or the time for a slow reader of the log is not over', async () => {
   const under = new WordsUnderTest();
   under.note(0);
   under.isPaused = true;
@@ -209,7 +209,7 @@ test('K-212 the probe thread neither overwrites nor removes a termination messag
   assert.equal(readFileSync(path, 'utf8'), own);
 });
 
-test('K-212 if the main thread writes its final line just as the probe thread begins to write, the probe thread writes nothing', async (t) => {
+test('K-212 if the main thread writes its final log line just as the probe thread begins to write, the probe thread writes nothing', async (t) => {
   class Hurried extends SharedState {
     override set(...[slot, value]: Parameters<SharedState['set']>): void {
       super.set(slot, value);
@@ -224,7 +224,7 @@ test('K-212 if the main thread writes its final line just as the probe thread be
   assert.equal(under.state.get('isWritingMessage'), 0);
 });
 
-test('K-212 if the main thread writes its final line while the probe thread writes its message, the main thread waits and removes that message', async (t) => {
+test('K-212 if the main thread writes its final log line while the probe thread writes its message, the main thread waits and removes that message', async (t) => {
   const path = emptyFile(t);
   const state = new SharedState();
   state.message = 'half written';

@@ -93,7 +93,7 @@ describe('the probe port during the shutdown', () => {
     assert.deepEqual(await program.exit, endedWell);
   });
 
-  test('P-078, P-079 the probe port serves probes during the delay, the drain and the destroy hooks, until the process ends', async (t) => {
+  test('P-078, P-079 the probe port serves probes during the shutdown delay, the drain and the destroy hooks, until the process ends', async (t) => {
     const program = await ProbedProcess.start(t, { DESTROY: '1500', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '300ms' });
     const port = await program.port();
     program.kill('SIGTERM');

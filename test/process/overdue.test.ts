@@ -20,28 +20,28 @@ describe('what lameduck decides at the end of the shutdown budget', () => {
   const why = "the program's own cleanup took longer than the shutdown budget: exiting";
   follows([
     [
-      'P-075 at the end of the budget, the process exits with 80 if listeners of the program are still running',
+      'P-075 at the end of the shutdown budget, the process exits with 80 if listeners of the program are still running',
       cleaning,
       over,
       cleaning,
       ['exit', 80, why],
     ],
     [
-      'P-058, P-075 at the end of the budget after an uncaught error, the process exits with 82 if listeners of the program are still running',
+      'P-058, P-075 at the end of the shutdown budget after an uncaught error, the process exits with 82 if listeners of the program are still running',
       failed,
       over,
       failed,
       ['exit', 82, why],
     ],
     [
-      'P-058, P-075 at the end of the budget after a loss of leadership, the process exits with 83 if listeners of the program are still running',
+      'P-058, P-075 at the end of the shutdown budget after a loss of leadership, the process exits with 83 if listeners of the program are still running',
       afterLoss,
       over,
       afterLoss,
       ['exit', 83, why],
     ],
     [
-      'P-058 the end of the budget has no effect while the process only waits for its event loop to be empty',
+      'P-058 the end of the shutdown budget has no effect while the process only waits for its event loop to be empty',
       ended,
       over,
       ended,

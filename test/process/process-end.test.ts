@@ -214,7 +214,7 @@ test('P-063, P-075 after the drain under lameduck/register, Node handles an unca
   assert.deepEqual(log, []);
 });
 
-test('P-058 the backstop timer ends a process whose shutdown never ends, 250 ms after the budget, with exit code 80', async () => {
+test('P-058 the backstop timer ends a process whose shutdown never ends, 250 ms after the shutdown budget, with exit code 80', async () => {
   const { target, log, clock } = create();
   target.emit('SIGTERM', 'SIGTERM', 15);
   await clock.advance(28_249);

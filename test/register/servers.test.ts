@@ -143,7 +143,7 @@ void describe('settings of a program with lameduck/register', { concurrency: 2 }
     assert.match(String(started.msg), /preStopSeconds 1s \(env\)/);
   });
 
-  test('P-075 under lameduck/register, a delay that does not fit into the shutdown budget is shortened, with a warning that has the sum of the budget', async (t) => {
+  test('P-075 under lameduck/register, a shutdown delay that does not fit into the shutdown budget is shortened, with a warning that has the sum of the budget', async (t) => {
     const env = { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '20s', LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '10' };
     const subject = disposed(t, startUnderRegister('knows-nothing.ts', env));
     await subject.ready();
@@ -153,7 +153,7 @@ void describe('settings of a program with lameduck/register', { concurrency: 2 }
     assert.match(String(started.msg), /shutdownDelayDuration 4s .* = drain 1s$/);
   });
 
-  test('P-075 under lameduck/register a request in flight is served even if the grace period is only 4 s', async (t) => {
+  test('P-075 under lameduck/register a request in flight is served even if the grace period of the pod is only 4 s', async (t) => {
     const env = { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s', LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '4' };
     const subject = disposed(t, startUnderRegister('knows-nothing.ts', env));
     const request = await HeldRequest.open(t, await subject.ready());
@@ -169,7 +169,7 @@ void describe('settings of a program with lameduck/register', { concurrency: 2 }
   });
 
   for (const seconds of ['1', '2'])
-    test(`P-075, K-084 under lameduck/register with a grace period of ${seconds} s, a request that ends within 1 s is served, and a longer one is cut with exit code 80`, async (t) => {
+    test(`P-075, K-084 under lameduck/register with a pod grace period of ${seconds} s, a request that ends within 1 s is served, and a longer one is cut with exit code 80`, async (t) => {
       const env = { LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: seconds };
       const subject = disposed(t, startUnderRegister('knows-nothing.ts', env));
       const port = await subject.ready();

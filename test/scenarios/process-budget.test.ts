@@ -9,7 +9,7 @@ import { ProcessUnderTest } from '../support/process-under-test.ts';
 
 const budgetMs = 3_000;
 
-// The backstop timer ends the process this many milliseconds after the end of the budget.
+// The backstop timer ends the process this many milliseconds after the end of the shutdown budget.
 const margin = 250;
 
 const shortBudget = {

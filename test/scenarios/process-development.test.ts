@@ -19,7 +19,7 @@ const hasScript = spawnSync('script', ['--version']).status === 0;
 const skip = hasScript ? false : 'there is no script(1) here, which opens a terminal';
 
 void describe('restarts of a program in development', { concurrency: 2 }, () => {
-  test('P-107 under node --watch a restart waits for neither the delay nor idle connections', async (t) => {
+  test('P-107 under node --watch a restart waits for neither the shutdown delay nor idle connections', async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'lameduck-development-'));
     t.after(() => {
       rmSync(folder, { recursive: true });
@@ -34,7 +34,7 @@ void describe('restarts of a program in development', { concurrency: 2 }, () => 
   });
 
   test(
-    'P-107 Ctrl-C in a terminal ends a program without waiting for the delay or for idle connections',
+    'P-107 Ctrl-C in a terminal ends a program without waiting for the shutdown delay or for idle connections',
     { skip },
     async (t) => {
       // Switch off the terminal's echo. Otherwise the characters of Ctrl-C would become part of a log line.
@@ -92,7 +92,7 @@ void describe('restarts of a program in development', { concurrency: 2 }, () => 
     assert.ok((await restarted.restart((pid) => process.kill(pid, 'SIGTERM'))).tookMs >= 300);
   });
 
-  test('P-107 the start line of the log says that the delay in the code does not apply in development mode', async (t) => {
+  test('P-107 the start line of the log says that the shutdown delay in the code does not apply in development mode', async (t) => {
     const env = { WATCH_REPORT_DEPENDENCIES: '1' };
     const restarted = new Restarted(t, process.execPath, [fixture], { env });
     const started = await restarted.command.line('the start line', ({ msg = '' }) =>

@@ -115,7 +115,7 @@ void describe('the end of the process', { concurrency: 3 }, () => {
     assert.equal((await program.finalLine())['exitCode'], 80);
   });
 
-  test('process.exit(0) during the delay exits with 0 if no request is in flight', async (t) => {
+  test('process.exit(0) during the shutdown delay exits with 0 if no request is in flight', async (t) => {
     const env = { LIFECYCLE: 'code', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '10s' };
     const program = disposed(t, new ProcessUnderTest('exits-when-told.ts', env));
     await program.ready();

@@ -103,7 +103,7 @@ void describe('programs that a parent process ends', { concurrency: 2 }, () => {
     ['a program with lameduck/register', registered({ UNDER_REGISTER: '1' })],
   ] as const) {
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-      test(`P-071 if ${signal} ends the primary, the worker of ${who} completes its requests in flight`, async (t) => {
+      test(`P-071 if ${signal} ends the cluster primary, the worker of ${who} completes its requests in flight`, async (t) => {
         const primary = disposed(t, new ProcessUnderTest('disconnects-its-worker.ts', env));
         const request = await HeldRequest.open(t, await primary.ready());
         primary.kill(signal);
@@ -123,7 +123,7 @@ void describe('programs that a parent process ends', { concurrency: 2 }, () => {
     ['kill', 'worker.kill()', 'served'],
     ['primary', 'worker.disconnect()', 'refused'],
   ] as const) {
-    test(`P-071 after ${call} in the primary, clients of its only worker are ${clients} during the delay`, async (t) => {
+    test(`P-071 after ${call} in the cluster primary, clients of its only worker are ${clients} during the shutdown delay`, async (t) => {
       const env = { BY: by, LAMEDUCK_SHUTDOWN_DELAY_DURATION: '15s' };
       const primary = disposed(t, new ProcessUnderTest('disconnects-its-worker.ts', env));
       const port = await primary.ready();

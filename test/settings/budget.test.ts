@@ -20,7 +20,7 @@ const pod = {
   destroyHookTimeout: '3s',
 };
 
-test('P-075 the shutdown budget is the grace period minus preStop and 2 s, and the time for the drain is the budget minus the delay and the hooks', () => {
+test('P-075 the shutdown budget is the grace period of the pod minus preStop and 2 s, and the time for the drain is the shutdown budget minus the shutdown delay and the hooks', () => {
   assert.deepEqual(budgetOf(settingsOf(pod), 0), { total: 23_000, drain: 10_000 });
 });
 

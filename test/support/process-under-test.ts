@@ -75,7 +75,7 @@ export class ProcessUnderTest extends LoggingCommand {
 
   /**
    * `ready()` waits until the process is ready, and resolves with its port. A shutdown before that would skip the
-   * delay.
+   * shutdown delay.
    */
   async ready(): Promise<number> {
     await this.signaled('HasBeenReady');

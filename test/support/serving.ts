@@ -127,7 +127,7 @@ export interface ServeOptions extends SettingsOptions {
 
 /**
  * `serve()` starts a server with its lifecycle and waits until it is ready, because a shutdown before that would skip
- * the delay. The server and its clients are closed when the test ends.
+ * the shutdown delay. The server and its clients are closed when the test ends.
  */
 export async function serve(
   scope: Scope,

@@ -36,8 +36,8 @@ describeAdapters((adapter) => {
   });
 
   it('P-001, P-003 a connection gets Connection: close on its first response after its random close time, before the listener closes', async (t) => {
-    // The random close time of a connection is never in the last quarter of the delay, which is left for slow clients.
-    // On this slow clock, the quarter lasts for many round trips.
+    // The random close time of a connection is never in the last quarter of the shutdown delay, which is left for slow
+    // clients. On this slow clock, the quarter lasts for many round trips.
     const clock = pacedClock(1 / 4);
     const serving = await serve(t, { adapter, listener: answer, shutdownDelayDuration: 800, clock });
     const client = await serving.dial();

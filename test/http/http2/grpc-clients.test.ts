@@ -13,7 +13,7 @@ const clientCount = 12;
 // A gRPC message of zero bytes.
 const message = Buffer.alloc(5);
 
-test('P-003, P-043 busy gRPC clients that never retry see no failed call until the delay has ended', async (t) => {
+test('P-003, P-043 busy gRPC clients that never retry see no failed call until the shutdown delay has ended', async (t) => {
   const serving = await serve(t, streamsWithoutTls, {
     shutdownDelayDuration: '1500ms',
     listener: (_path, _answer, request) => {
@@ -49,7 +49,7 @@ test('P-003, P-043 busy gRPC clients that never retry see no failed call until t
   assert.deepEqual(refused, []);
   assert.ok(
     serving.traffic.connectionsAccepted >= sessions + clientCount,
-    'each client got its GOAWAY during the delay',
+    'each client got its GOAWAY during the shutdown delay',
   );
   await Promise.all(loops);
   assert.equal((await ended).exitCode, 0);

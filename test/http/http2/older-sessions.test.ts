@@ -50,7 +50,7 @@ async function serveOlder(t: TestContext, isSecure: boolean) {
 
 for (const isSecure of [false, true]) {
   void describe(`node:http2 ${isSecure ? 'over TLS' : 'without TLS'}, a session that lameduck finds when its first request arrives`, () => {
-    it('P-042, P-053 the drain waits for a session older than the lifecycle, which gets its response and its GOAWAY', async (t) => {
+    it('P-042, P-053 the drain waits for a session that was opened before the lifecycle began, and the session gets its response and its GOAWAY', async (t) => {
       const { handle, client, outcome, answer } = await serveOlder(t, isSecure);
       const ended = handle.shutdown('test');
       const expected = isSecure ? [1] : [2 ** 31 - 1, 1];
@@ -61,7 +61,7 @@ for (const isSecure of [false, true]) {
       assert.equal((await ended).exitCode, 0);
     });
 
-    it('P-023, P-053 a session older than the lifecycle is cut at the deadline of the drain', async (t) => {
+    it('P-023, P-053 a session that was opened before the lifecycle began is cut at the deadline of the drain', async (t) => {
       const { handle, client, outcome } = await serveOlder(t, isSecure);
       const record = await handle.shutdown('test', { budget: 100 });
       assert.deepEqual([record.exitCode, record.requests.cut], [80, 1]);
@@ -76,7 +76,7 @@ for (const isSecure of [false, true]) {
     `node:http2 ${isSecure ? 'over TLS' : 'without TLS'}, a session that sends no further request`,
     { skip },
     () => {
-      it('P-044, P-053 a session older than the lifecycle that sends no request gets its GOAWAY', async (t) => {
+      it('P-044, P-053 a session that was opened before the lifecycle began, and that sends no request, gets its GOAWAY', async (t) => {
         const { client, begin } = await dialOlder(t, isSecure);
         const handle = await begin();
         assert.equal((await handle.shutdown('test')).exitCode, 0);

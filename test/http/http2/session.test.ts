@@ -213,11 +213,11 @@ describeKinds((kind) => {
     assert.deepEqual([(await ended).exitCode, (await ended).requests.refused], [0, 1]);
   });
 
-  it('A-120, P-043 during the delay new sessions and streams are served, and each session gets its GOAWAY at its random close time', async (t) => {
+  it('A-120, P-043 during the shutdown delay new sessions and streams are served, and each session gets its GOAWAY at its random close time', async (t) => {
     const serving = await serve(t, kind, {
       shutdownDelayDuration: '1200ms',
       // A client receives the GOAWAY one round trip after its random close time. On this slow clock, the last quarter
-      // of the delay lasts more than a second.
+      // of the shutdown delay lasts more than a second.
       clock: pacedClock(1 / 4),
       listener: (path, answer) => {
         answer.respond(200);
@@ -239,7 +239,7 @@ describeKinds((kind) => {
           else assert.fail(`a request was lost with the HTTP/2 error code ${String(code)}`);
           await setTimeout(10);
         }
-        assert.equal(delay.hasSignaled, false, 'each client must receive its GOAWAY within the delay');
+        assert.equal(delay.hasSignaled, false, 'each client must receive its GOAWAY within the shutdown delay');
       }),
     );
     const late = await serving.dial();

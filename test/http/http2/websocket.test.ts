@@ -87,7 +87,7 @@ describeKinds((kind) => {
     assert.ok(record.durationMs < 900, `the shutdown waited for ${String(record.durationMs)} ms`);
   });
 
-  it('P-039 a WebSocket over HTTP/2 whose peer does not respond ends when the grace period ends', async (t) => {
+  it('P-039 a WebSocket over HTTP/2 whose peer does not respond ends when the grace period for long-running requests ends', async (t) => {
     const { serving, stream } = await open(t);
     let received = '';
     stream.setEncoding('latin1').on('data', (data: string) => (received += data));

@@ -53,7 +53,7 @@ describeAdapters((adapter) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-035 a long poll whose handler writes nothing gets a response at the end of the grace period, and later writes do not throw', async (t) => {
+  it('P-035 a long poll whose handler writes nothing gets a response at the end of the grace period for long-running requests, and later writes do not throw', async (t) => {
     const late: unknown[] = [];
     const serving = await serve(t, {
       adapter,
@@ -150,7 +150,7 @@ describeAdapters((adapter) => {
   });
 });
 
-test('A-135, P-035 without a grace period a handler whose AbortSignal is aborted still has time for its response', async (t) => {
+test('A-135, P-035 without a grace period for long-running requests a handler whose AbortSignal is aborted still has time for its response', async (t) => {
   const serving = await serve(t, {
     functions: { longRunning: isWatch },
     shutdownWatchTerminationGracePeriod: 0,

@@ -92,7 +92,7 @@ test('A-140, A-143 at the end of the grace period all remaining long-running req
   );
 });
 
-test('A-145 the grace period ends before the drain, even if the drain is shortened', async () => {
+test('A-145 the grace period for long-running requests ends before the drain, even if the drain is shortened', async () => {
   const { clock, endOverdue, ended, drainBy } = drained(2, { grace: 10_000, left: 5_000 });
   await clock.advance(1_000);
   drainBy.shorten(clock.now() + 2_000);

@@ -99,11 +99,14 @@ describeAdapters((adapter) => {
     await client.ended();
     const record = await ended;
     assert.deepEqual([record.exitCode, record.longRunningEnded], [0, 1]);
-    assert.ok(record.durationMs < 3_000, 'the drain must not wait until the end of the grace period');
+    assert.ok(
+      record.durationMs < 3_000,
+      'the drain must not wait until the end of the grace period for long-running requests',
+    );
   });
 });
 
-test('P-041 an upgrade without a response at the end of the grace period is rejected over HTTP, and later writes of its handler do not throw', async (t) => {
+test('P-041 an upgrade without a response at the end of the grace period for long-running requests is rejected over HTTP, and later writes of its handler do not throw', async (t) => {
   const late: unknown[] = [];
   const serving = await onUpgrade(
     t,
@@ -127,7 +130,7 @@ test('P-041 an upgrade without a response at the end of the grace period is reje
   assert.deepEqual(late, [false, 'the request has been answered in place of its handler']);
 });
 
-test('P-040 the server reads from a peer that keeps sending after the FIN, and does not reset the connection before the grace period ends', async (t) => {
+test('P-040 the server reads from a peer that keeps sending after the FIN, and does not reset the connection before the grace period for long-running requests ends', async (t) => {
   const serving = await onUpgrade(t, echo, { shutdownWatchTerminationGracePeriod: '2500ms' });
   const client = await serving.dial({ allowHalfOpen: true });
   await upgraded(client);

@@ -143,7 +143,7 @@ test("P-039 a WebSocket whose handler uses the AbortSignal is closed by the hand
   assert.equal((await ended).exitCode, 0);
 });
 
-test('P-039 a WebSocket whose handler uses the AbortSignal but does not close is closed at the end of the grace period', async (t) => {
+test('P-039 a WebSocket whose handler uses the AbortSignal but does not close is closed at the end of the grace period for long-running requests', async (t) => {
   const serving = await serveWebSockets(t, {
     shutdownWatchTerminationGracePeriod: '200ms',
     prepare(server, { handle }) {

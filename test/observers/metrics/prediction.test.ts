@@ -29,7 +29,7 @@ test('a shutdown without requests in flight is predicted to take as long as its 
   assert.deepEqual(prediction({}), [10, false]);
 });
 
-test('if the time limit of a pre-shutdown hook exceeds the delay, the prediction uses this limit instead of the delay', () => {
+test('if the time limit of a pre-shutdown hook exceeds the shutdown delay, the prediction uses this limit instead of the shutdown delay', () => {
   assert.deepEqual(prediction({ longestHook: 12 * seconds }), [12, false]);
   assert.deepEqual(prediction({ longestHook: 5 * seconds }), [10, false]);
 });
@@ -62,7 +62,7 @@ test('the prediction assumes that ordinary and long-running requests drain at th
   assert.deepEqual(prediction({ longRunningRequests: 400, requestsInFlight: 3, usual: 5 * seconds }), [15, false]);
 });
 
-test('during the delay the prediction is the whole delay plus the time of the requests in flight', () => {
+test('during the shutdown delay the prediction is the whole delay plus the time of the requests in flight', () => {
   assert.deepEqual(prediction({ elapsed: 4 * seconds, requestsInFlight: 1, usual: seconds }), [11, false]);
 });
 
@@ -84,7 +84,7 @@ test('after the drain the destroy hooks are predicted to use the rest of the shu
   assert.deepEqual(prediction({ ...drained, elapsed: 29 * seconds }), [29, true]);
 });
 
-test('a shutdown budget that was shortened below the delay is predicted to be overrun only if requests are in flight', () => {
+test('a shutdown budget that was shortened below the shutdown delay is predicted to be overrun only if requests are in flight', () => {
   const outlook = { budget: 4 * seconds, drainEnd: seconds, elapsed: 0 };
   assert.deepEqual(prediction(outlook), [1, false]);
   assert.deepEqual(prediction({ ...outlook, requestsInFlight: 1, oldest: 500 }), [1.5, true]);

@@ -66,7 +66,7 @@ describe('a primary of node:cluster', () => {
     assert.deepEqual(warned, [11]);
   });
 
-  it('P-071 the primary does not warn about a worker that gets its lifecycle after it listens, or has exited', async () => {
+  it('P-071 the cluster primary does not warn about a worker that gets its lifecycle after it listens, or has exited', async () => {
     const { clock, workers, warned } = listeningGroup(11, 12);
     await clock.advance(9_000);
     workers[0].sayHello();
@@ -93,7 +93,7 @@ describe('a primary of node:cluster', () => {
     assert.deepEqual([workers[0].signals, workers[1].signals, closes], [[], ['SIGTERM'], []]);
   });
 
-  it('P-071 the primary shuts down a worker that gets its lifecycle during the shutdown delay', async () => {
+  it('P-071 the cluster primary shuts down a worker that gets its lifecycle during the shutdown delay', async () => {
     const { clock, group, workers } = listeningGroup(11, 12);
     group.shutDown('SIGTERM', clock.now() + 20_000);
     workers[0].sayHello();

@@ -191,7 +191,7 @@ test('K-214 a process with a thousand idle connections drains within a shutdown 
   );
 });
 
-test('K-214 a process that is killed during its delay has already saved its state', async (t) => {
+test('K-214 a process that is killed during its shutdown delay has already saved its state', async (t) => {
   const program = disposed(t, new ProcessUnderTest('runs-in-a-pod.ts', { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '10s' }));
   await program.ready();
   program.kill('SIGTERM');

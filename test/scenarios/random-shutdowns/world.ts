@@ -55,7 +55,7 @@ export class World {
     return this.#toldAt < Infinity;
   }
 
-  /** Whether NotAcceptingNewRequest may have fired. It fires only after the delay. */
+  /** Whether NotAcceptingNewRequest may have fired. It fires only after the shutdown delay. */
   get mayRefuse(): boolean {
     return performance.now() >= this.#toldAt + this.#delay;
   }
