@@ -46,7 +46,7 @@ test('LT-48, L-002 each duration of an elector is a positive, finite number with
   }
 });
 
-test("L-002, L-008, L-110 every problem with an elector's options is reported at once", () => {
+test('L-002, L-008, L-110 all problems with the options of an elector are reported in one error', () => {
   const all = problems(
     {
       leaseName: 'App_1',
@@ -171,7 +171,7 @@ test('each problem with the option apiServer has its own error, which never cont
   }
 });
 
-test('an invalid namespace or label causes one error, and missing options cause the error for a missing name', () => {
+test('an invalid namespace or label causes one error, and missing options cause the same error as a missing leaseName', () => {
   assert.equal(problems({ leaseNamespace: 'A b' }).length, 1);
   for (const labels of [{ 'a key': 'x' }, { a: 'x y' }, { a: 'x'.repeat(64) }, { a: 1 }]) {
     assert.match(problems({ labels }).join(), /^labels: .* expected an object whose names and values are valid labels/);

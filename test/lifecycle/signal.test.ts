@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Latch } from '../../src/lifecycle/signal.ts';
 
-test('A-001 a lifecycle signal fires once, stays fired, and notifies listeners that are added before or after it', async () => {
+test('A-001 a lifecycle signal fires once, stays fired, and notifies listeners that are added before or after it has fired', async () => {
   const latch = new Latch('ShutdownInitiated');
   let told = 0;
   const waiting = latch.signaled.then(() => told++);

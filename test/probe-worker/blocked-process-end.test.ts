@@ -155,7 +155,7 @@ test('if the probe thread cannot write a log line, it tries again later', async 
   assert.deepEqual(await under.saidAfter([100, 200]), [1, 1]);
 });
 
-test('P-118 the probe thread ends the process after the final log line, except while a debugger is attached or the time for a slow reader of the log is not over', async () => {
+test('P-118 the probe thread ends the process after the final log line, except while a debugger is attached, or while a slow reader of the log still has time to read', async () => {
   const under = new WordsUnderTest();
   under.note(0);
   under.isPaused = true;

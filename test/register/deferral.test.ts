@@ -241,7 +241,7 @@ test('with lameduck/register, a process signal has its default action if the pro
   assert.deepEqual(command.lines, []);
 });
 
-test('with lameduck/register, a second server gets the lifecycle if the first was closed before', async (t) => {
+test('with lameduck/register, a second server gets the lifecycle if the program has closed its first server before the lifecycle is loaded', async (t) => {
   const command = started(
     t,
     `

@@ -89,7 +89,7 @@ test('all invalid settings are in one error, each with its name, value, source a
   ]);
 });
 
-test('an unknown option is rejected with the nearest name', () => {
+test('an unknown option is rejected, and the error proposes the nearest known name', () => {
   assert.deepEqual(problems({ shutdownDelay: '5s', ShutdownSignals: 'SIGTERM' }), [
     'shutdownDelay from code: unknown option; the nearest is shutdownDelayDuration',
     'ShutdownSignals from code: unknown option; the nearest is shutdownSignals',

@@ -46,7 +46,7 @@ export class Restarted {
     return { tookMs: Number(time) - Number(since), idleMs: Number(idle) };
   }
 
-  /** next resolves with the next line that has this message or names this lifecycle signal. */
+  /** next resolves with the next line that has the given message or names the given lifecycle signal. */
   async #next(what: string): Promise<Line> {
     const { lines } = this.command;
     const line = await this.command.line(

@@ -62,8 +62,8 @@ const kinds: Readonly<Record<string, Kind>> = {
 type Cases = (kind: Kind) => void;
 
 /**
- * describeKinds runs the same cases on every kind of HTTP/2 server. All kinds run at once, because the cases mostly
- * wait. `casesAtOnce` is how many cases of each kind run at once.
+ * describeKinds runs the same cases on every kind of HTTP/2 server. All kinds run at the same time, because the cases
+ * mostly wait. `casesAtOnce` is how many cases of each kind run at the same time.
  */
 export function describeKinds(cases: Cases, casesAtOnce = 1): void {
   describeEachKind(cases, true, casesAtOnce);

@@ -19,8 +19,8 @@ import { manage } from './manage.ts';
 type Cases = (adapter: AdapterName) => void;
 
 /**
- * describeAdapters runs the same cases on every kind of server. All kinds run at once, because the cases mostly wait.
- * `casesAtOnce` is how many cases of each kind run at once.
+ * describeAdapters runs the same cases on every kind of server. All kinds run at the same time, because the cases
+ * mostly wait. `casesAtOnce` is how many cases of each kind run at the same time.
  */
 export function describeAdapters(cases: Cases, casesAtOnce = 1): void {
   describeEach(adapterNames, cases, true, casesAtOnce);
@@ -48,7 +48,7 @@ export function noProbes(adapter: AdapterName): string | false {
   return adapter === 'register' && 'lameduck/register serves no probes on the main port';
 }
 
-/** describeEach runs the same cases on each named kind of server, all at once or one after another. */
+/** describeEach runs the same cases on each named kind of server, all at the same time or one after another. */
 export function describeEach<Name extends string>(
   names: readonly Name[],
   cases: (name: Name) => void,

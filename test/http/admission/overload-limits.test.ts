@@ -179,7 +179,7 @@ test('A-103, K-201 probes get responses while maxRequestsInflight is exceeded', 
   await client.reader.next();
 });
 
-test('A-174 rejected requests do not count against maxRequestsInflight, even if many arrive at once', async (t) => {
+test('A-174 rejected requests do not count against maxRequestsInflight, even if many arrive at the same time', async (t) => {
   const { listener, answer } = waiting();
   const serving = await serve(t, { maxRequestsInflight: 1, listener });
   const [first, flood] = [await serving.dial(), await serving.dial()];

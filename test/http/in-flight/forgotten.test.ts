@@ -14,7 +14,7 @@ import { describeAdapters, serve, shutdownOf } from '../../support/serving.ts';
 import { until } from '../../support/until.ts';
 
 describeAdapters((adapter) => {
-  it('P-021 a connection whose close listeners the program has removed is not counted after its client disconnects, before and during the drain', async (t) => {
+  it('P-021 a connection whose close listeners the program has removed does not count as open after its client disconnects, before and during the drain', async (t) => {
     const requests: IncomingMessage[] = [];
     const serving = await serve(t, {
       adapter,
@@ -110,7 +110,7 @@ test('P-021 an HTTP/2 stream whose listeners the program has removed does not de
   assert.deepEqual([exitCode, requests.cut], [0, 0]);
 });
 
-test('P-021 after a connection has been sent to another process, neither the connection nor its request is counted', async (t) => {
+test('P-021 after a connection has been sent to another process, lameduck counts neither the connection nor its request', async (t) => {
   const child = fork(fileURLToPath(new URL('../../fixtures/answers-a-socket.ts', import.meta.url)));
   t.after(() => child.kill('SIGKILL'));
   await once(child, 'spawn');

@@ -36,7 +36,7 @@ test('A-140 after the event loop was blocked, the rate limiter at once allows al
   assert.equal(limiter.next, 55);
 });
 
-test('A-135 if the grace period is 0, the rate limiter lets the drain end all long-running requests at once', () => {
+test('A-135 if the grace period is 0, the rate limiter lets the drain end all long-running requests immediately', () => {
   const limiter = new DrainRateLimiter(10, 0, 7);
   assert.deepEqual(momentsOf(limiter, 3), [7, 7, 7]);
 });

@@ -104,7 +104,7 @@ test('A-145 the grace period for long-running requests ends before the drain, ev
   assert.equal(ended.length, 2);
 });
 
-test('A-135 without a grace period all long-running requests are ended at once, one hundred per turn of the event loop', async () => {
+test('A-135 without a grace period all long-running requests are ended immediately, one hundred per turn of the event loop', async () => {
   const { clock, begun } = drained(250, { grace: 0 });
   await clock.advance(0);
   assert.equal(begun.length, 250);

@@ -50,7 +50,7 @@ test('LT-02, L-067 after a conflict with its own record, a leader sends a GET an
   await running;
 });
 
-test('LT-11, L-033, L-184 if two electors create the Lease at once, the one that gets a conflict begins no work, reads the Lease after a pause and waits', async (t) => {
+test('LT-11, L-033, L-184 if two electors create the Lease at the same time, the one that gets a conflict begins no work, reads the Lease after a pause and waits', async (t) => {
   const contest = await Contest.begin(t);
   const random = (): number => 0.5;
   const [a, b] = ['a', 'b'].map((identity) => contest.contender(identity, { random, address: { token: identity } }));

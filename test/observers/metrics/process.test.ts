@@ -25,7 +25,7 @@ function hang(scope: TestContext, port: number, count: number): Socket[] {
   });
 }
 
-test('a process is scraped until its end, and scrapes do not delay the end', async (t) => {
+test('a process can be scraped until it ends, and scrapes do not delay its end', async (t) => {
   const child = disposed(t, new ProcessUnderTest('serve.ts', env));
   const port = await child.ready();
   await ask(port, '/?after=1');

@@ -69,8 +69,8 @@ const closedLoop: Client = async (world, name, random) => {
 };
 
 /**
- * A client that sends several requests at once, in one piece or in several. After a response with `Connection: close`,
- * the server handles none of the remaining requests (P-009).
+ * A client that sends several requests without waiting for the responses, in one piece or in several. After a response
+ * with `Connection: close`, the server handles none of the remaining requests (P-009).
  */
 const pipeline: Client = async (world, name, random) => {
   await connections(world, name, async (wire) => {
