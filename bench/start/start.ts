@@ -43,7 +43,7 @@ export async function measureStart(runs: number): Promise<Start> {
       responses[way].push(await firstResponse(way));
       longest[way].push(await longestTurn(way));
     }
-    loads.require.push(await loadTime(`require(${JSON.stringify(join(dist, 'index.cjs'))})`));
+    loads.require.push(await loadTime(`require(${JSON.stringify(join(dist, 'index.cjs'))}).lameduck`));
     loads.import.push(await loadTime(`await import(${JSON.stringify(join(dist, 'index.mjs'))})`));
     exits.push(await exitTime());
   }

@@ -1,23 +1,30 @@
 // Builds the CommonJS files that Node loads, and the thin modules through which `import` gets the same instance.
 //
 // Each module of `src` is in one file only, so that its state exists once in a process. A module that several files
-// need is in the main file or in a piece of it. The other files take such a module from the property `modules` of that
-// file, which is not enumerable.
+// need is in the main file. The other files take such a module from the property `modules` of the main file, which is not
+// enumerable.
 import { join, relative } from 'node:path';
-import { build, type Metafile, type Plugin, type StdinOptions } from 'esbuild';
-import { besidePreload, entries, internal, pieces, preload, preloaded, type Entry } from './entries.ts';
+import { build, type BuildOptions, type Metafile, type Plugin } from 'esbuild';
+import { besidePreload, entries, internal, main, pieces, preload, preloaded, type Entry } from './entries.ts';
 import { common, inlined, root, sourceOf } from './sources.ts';
 
 type Inputs = Metafile['inputs'];
 
-const main = 'index';
+/** Sources say where the modules of `src` are. The keys are the paths of the modules. */
+interface Sources {
+  readonly inputs: Inputs;
+  /** `files` has the name of the built file that contains the module. */
+  readonly files: ReadonlyMap<string, string>;
+  readonly exported: ReadonlyMap<string, readonly string[]>;
+}
 
 /** commonJs builds all exports. `metafile` lists the modules that each of them needs. */
 export async function commonJs({ inputs, outputs }: Metafile): Promise<ReadonlyMap<string, string>> {
-  const names = [preload, ...pieces, main, ...internal, ...entries.map(({ name }) => name)];
-  const files = fileOfEach(inputs, [...new Set(names)]);
-  const built = names.map(async (name) => [fileOf(name), await buildFile(name, files, inputs)] as const);
-  const loaded = preloaded.map(async (name) => [fileOf(name), await buildPreloaded(name)] as const);
+  const files = fileOfEach(inputs);
+  const sources = { inputs, files, exported: await exportsOf([...files.keys()]) };
+  const names = [...new Set(files.values())];
+  const built = names.map(async (name) => [fileOf(name), await buildFile(name, sources)] as const);
+  const loaded = preloaded.map(async (name) => [fileOf(name), await buildPreloaded(name, sources)] as const);
   const wrappers = entries.map((entry) => wrapper(entry, outputs[`dist/${entry.name}.js`]?.exports ?? []));
   return new Map([...(await Promise.all([...built, ...loaded])), ...wrappers]);
 }
@@ -27,19 +34,22 @@ function fileOf(name: string): string {
 }
 
 /** fileOfEach returns for each module the built file that contains it. The key is the path of the module. */
-function fileOfEach(inputs: Inputs, names: readonly string[]): ReadonlyMap<string, string> {
+function fileOfEach(inputs: Inputs): ReadonlyMap<string, string> {
   const files = new Map(besidePreload.map((module) => [sourceOf(module), preload]));
-  for (const name of names) {
+  const add = (file: string, module: string): void => {
+    for (const path of reached(inputs, sourceOf(module))) if (!files.has(path)) files.set(path, file);
+  };
+  add(preload, preload);
+  for (const module of [...pieces, main]) add(main, module);
+  const others = [...internal, ...entries.map(({ name }) => name)];
+  for (const name of others) {
+    // A module that two other files need is in the main file.
     for (const path of reached(inputs, sourceOf(name))) {
-      const isShared = name === main || files.has(path);
-      if (!isPiece(files.get(path))) files.set(path, isShared && !isPiece(name) ? main : name);
+      const file = files.get(path);
+      if (file === undefined || others.includes(file)) files.set(path, file === undefined ? name : main);
     }
   }
   return files;
-}
-
-function isPiece(name: string | undefined): boolean {
-  return name !== undefined && (name === preload || pieces.includes(name));
 }
 
 function reached(inputs: Inputs, from: string, found = new Set<string>()): ReadonlySet<string> {
@@ -52,36 +62,61 @@ function importsOf(inputs: Inputs, path: string): Inputs[string]['imports'] {
   return inputs[path]?.imports.filter(({ external }) => external !== true) ?? [];
 }
 
-async function buildFile(name: string, files: ReadonlyMap<string, string>, inputs: Inputs): Promise<string> {
+/** exportsOf returns the names of the exports of each module. The key is the path of the module. */
+async function exportsOf(modules: readonly string[]): Promise<Sources['exported']> {
+  const { metafile } = await build({
+    absWorkingDir: root,
+    write: false,
+    format: 'esm',
+    metafile: true,
+    outdir: 'dist',
+    entryPoints: [...modules],
+  });
+  return new Map(Object.values(metafile.outputs).map(({ entryPoint = '', exports }) => [entryPoint, exports]));
+}
+
+async function buildFile(name: string, sources: Sources): Promise<string> {
+  const { inputs, files, exported } = sources;
   const foreign = [...files].filter(([, file]) => file !== name).map(([path]) => path);
   const needed = new Set(foreign.flatMap((path) => importsOf(inputs, path).map((one) => one.path)));
+  if (name === main) for (const piece of pieces) needed.add(sourceOf(piece));
   const shared = [...needed].filter((path) => files.get(path) === name).sort();
   const source = sourceOf(name);
-  const { outputFiles } = await build({
+  const { outputFiles = [] } = await build({
     ...common,
     format: 'cjs',
     // The banner keeps the strict mode of the sources, because ECMAScript modules always run in strict mode.
     banner: { js: "'use strict';" },
     // A sandbox such as Jest's has no `import()`, so esbuild must convert each `import()` into `require()`.
     supported: { 'dynamic-import': false },
-    plugins: [inlined, sharing(name, files)],
-    ...(shared.length === 0 ? { entryPoints: [source] } : { stdin: withModules(source, shared) }),
+    plugins: [inlined, sharing(name, sources)],
+    ...(shared.length === 0 ? { entryPoints: [source] } : withModules(source, shared, exported.get(source) ?? [])),
   });
   return outputFiles.map(({ text }) => text).join('');
 }
 
-function withModules(source: string, shared: readonly string[]): StdinOptions {
-  const imports = shared.map((path, index) => `import * as module${String(index)} from './${path}';`);
-  const modules = shared.map((path, index) => `'${path}': module${String(index)}`).join(', ');
-  const property = `Object.defineProperty(module.exports, 'modules', { value: { ${modules} } });`;
-  return { contents: [`export * from './${source}';`, ...imports, property].join('\n'), resolveDir: root };
+/**
+ * withModules returns the esbuild options for a file that contains modules of other files. esbuild evaluates a module
+ * that is loaded with `require()` only when it is first used. The exports of the file are getters, so that
+ * `lameduck/register` can load the main file without evaluating all of it.
+ */
+function withModules(source: string, shared: readonly string[], names: readonly string[]): BuildOptions {
+  const getters = names.map((name) => `get ${name}() { return require('./${source}').${name}; }`).join(', ');
+  const modules = shared.map((path) => `get '${path}'() { return require('./${path}'); }`).join(', ');
+  const contents = `
+    module.exports = { ${getters} };
+    Object.defineProperties(module.exports, { __esModule: { value: true }, modules: { value: { ${modules} } } });`;
+  // The footer is never executed. Node reads the names of the exports from it, for `import`.
+  const footer = { js: `0 && (module.exports = { ${names.join(', ')} });` };
+  return { stdin: { contents, resolveDir: root }, footer };
 }
 
 /**
- * `sharing()` is an esbuild plugin. If a module is already in another built file, the plugin imports the module from
- * that file.
+ * `sharing()` is an esbuild plugin. If a module is already in another built file, the plugin replaces the module with
+ * one that exports the same values from that file. The values are constants. If the module were a CommonJS module,
+ * esbuild would create a getter for each of its exports in every module that imports it.
  */
-function sharing(name: string, files: ReadonlyMap<string, string>): Plugin {
+function sharing(name: string, { files, exported }: Sources): Plugin {
   return {
     name: 'sharing',
     setup(bundle) {
@@ -92,14 +127,19 @@ function sharing(name: string, files: ReadonlyMap<string, string>): Plugin {
       });
       bundle.onResolve({ filter: /\.cjs$/, namespace: 'shared' }, ({ path }) => ({ path, external: true }));
       bundle.onLoad({ filter: /./, namespace: 'shared' }, ({ path }) => ({
-        contents: `module.exports = require('./${fileOf(files.get(path) ?? main)}').modules['${path}'];`,
+        contents: `export const { ${(exported.get(path) ?? []).join(', ')} } = ${loading(path, files)};`,
       }));
     },
   };
 }
 
+/** `loading()` returns the code that loads a module from the built file that contains it. */
+function loading(path: string, files: Sources['files']): string {
+  return `require('./${fileOf(files.get(path) ?? main)}').modules['${path}']`;
+}
+
 // An old version of Node must be able to parse this file, so that the file can print the error about the version.
-async function buildPreloaded(name: string): Promise<string> {
+async function buildPreloaded(name: string, { files }: Sources): Promise<string> {
   const { outputFiles } = await build({
     ...common,
     target: 'node12',
@@ -109,9 +149,16 @@ async function buildPreloaded(name: string): Promise<string> {
       {
         name: 'files',
         setup(bundle) {
-          bundle.onResolve({ filter: /^\..*\.c?ts$/ }, ({ path, kind }) =>
-            kind === 'entry-point' ? undefined : { path: `./${fileOf(path.replace(/\.c?ts$/, ''))}`, external: true },
-          );
+          bundle.onResolve({ filter: /^\..*\.c?ts$/ }, ({ path, kind, resolveDir }) => {
+            if (kind === 'entry-point') return undefined;
+            const module = relative(root, join(resolveDir, path));
+            if (files.get(module) === main && module !== sourceOf(main)) return { path: module, namespace: 'shared' };
+            return { path: `./${fileOf(path.replace(/\.c?ts$/, ''))}`, external: true };
+          });
+          bundle.onResolve({ filter: /\.cjs$/, namespace: 'shared' }, ({ path }) => ({ path, external: true }));
+          bundle.onLoad({ filter: /./, namespace: 'shared' }, ({ path }) => ({
+            contents: `module.exports = ${loading(path, files)};`,
+          }));
         },
       },
     ],

@@ -28,9 +28,15 @@ export const preload = 'process/emit-override';
 export const besidePreload: readonly string[] = ['patch-emit'];
 
 /**
- * `pieces` are the parts of the main file that have their own files. Each contains the modules that it needs and that
- * no earlier file contains. `lameduck/register` loads one piece in each turn of the event loop, so that no turn is
- * long. src/register.cts repeats this list.
+ * `main` is the file that `require('lameduck')` loads. It contains the lifecycle, and each of its modules is evaluated
+ * only when it is first used. Several files would take longer to load.
+ */
+export const main = 'index';
+
+/**
+ * `pieces` are modules of the main file. `lameduck/register` loads the main file in one turn of the event loop. In each
+ * of the next turns it evaluates one piece, with each module that the piece imports. No turn is long then.
+ * src/register.cts repeats this list.
  */
 export const pieces: readonly string[] = [
   'settings/complete',
