@@ -22,8 +22,8 @@ export function checkFunction(what: string, given: unknown): void {
 }
 
 /**
- * checkOptions throws LAMEDUCK_ERR_OPTIONS_INVALID unless `given` is undefined or an object. If `known` is passed, an
- * option that it does not list is invalid too.
+ * checkOptions throws LAMEDUCK_ERR_OPTIONS_INVALID unless `given` is undefined or an object. If `known` is passed, it
+ * also throws if `given` has an option that `known` does not list.
  */
 export function checkOptions(what: string, given: unknown, known?: readonly string[]): void {
   if (given === undefined) return;

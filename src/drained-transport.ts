@@ -6,7 +6,7 @@
  * HTTP servers.
  */
 export interface DrainedTransport {
-  /** transport is the name of the transport in the log, in steps such as `drain gRPC`. */
+  /** transport is the name of the transport, which the log shows in the names of steps such as `drain gRPC`. */
   readonly transport: string;
   /** drain makes the transport reject new requests. It resolves when all requests in flight have been answered. */
   drain(): Promise<void>;

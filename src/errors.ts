@@ -47,7 +47,7 @@ export const errorCodes = {
   },
   LAMEDUCK_ERR_TIMEOUT_INVALID: {
     cause:
-      'The limit of a hook, the `budget` of `shutdown` or the `timeout` of `runShutdown` is not a duration from 1 ms. A destroy hook with a limit longer than `destroyHookTimeout` also causes this error.',
+      'The limit of a hook, the `budget` of `shutdown` or the `timeout` of `runShutdown` is not a duration of at least 1 ms. A destroy hook with a limit longer than `destroyHookTimeout` also causes this error.',
     remedy:
       'Pass a Go duration such as `5s`, or a number of milliseconds. If a destroy hook needs more time, raise `destroyHookTimeout`.',
   },
@@ -108,7 +108,7 @@ export const errorCodes = {
   },
   LAMEDUCK_ERR_NOT_LEADER: {
     cause:
-      'The process is no longer the leader, because its term has ended. `assertLeader` throws this error, and the `AbortSignal` of the term has it as its reason. The message says why the term has ended.',
+      'The process is no longer the leader, because its term as leader has ended. `assertLeader` throws this error, and the `AbortSignal` of the term has it as its reason. The message says why the term has ended.',
     remedy: 'Stop the work that only a leader may do. The elector contends for the Lease again on its own.',
   },
   LAMEDUCK_ERR_REGISTERED_TOO_LATE: {
@@ -123,7 +123,7 @@ export const errorCodes = {
   },
   LAMEDUCK_ERR_WORK_FAILED: {
     cause:
-      'The function `work` that you passed to `runShutdown` sent no request, or did not end. The error also occurs if a request of `work` was cut at the end of the shutdown, or refused because the listener had closed.',
+      'The function `work` that you passed to `runShutdown` sent no request, or had not returned in time. The error also occurs if a request of `work` was cut at the end of the shutdown, or refused because the listener had closed.',
     remedy:
       'Let `work` send all its requests at once, or set the option `during` to the path of its last request. Let `work` return when it has all responses.',
   },

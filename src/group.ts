@@ -25,8 +25,8 @@ import type { Parts } from './parts.ts';
 import type { Settings } from './settings/table.ts';
 
 /**
- * InGroup contains the functions and lists with which a lifecycle uses its group: the workers of node:cluster, or the
- * worker threads.
+ * InGroup contains the functions that a lifecycle calls in its group, and the lists that it reads. A group is the
+ * workers of node:cluster, or the worker threads.
  */
 export interface InGroup {
   /** `ends` lists the workers that have exited. It is undefined unless this process is the primary. */
@@ -36,7 +36,7 @@ export interface InGroup {
   readonly observer: Observer | undefined;
   /**
    * listenerClosed resolves when the primary has closed the listener that its workers share. Until then, this worker
-   * delays its requests.
+   * delays the requests that it receives.
    */
   readonly listenerClosed: (() => Promise<void>) | undefined;
   /** readiness is the readiness of the worker threads. It is undefined in a worker thread. */
@@ -60,7 +60,7 @@ export interface GroupOptions {
 
 // The following texts are the field `hint` of log lines that warn about a program with node:cluster.
 const lonelyHint =
-  'call lameduck([]) in the primary, or with lameduck/register set cluster.schedulingPolicy to SCHED_RR: SIGTERM reaches only ' +
+  'call lameduck([]) in the primary, or under lameduck/register, set cluster.schedulingPolicy to SCHED_RR: SIGTERM reaches only ' +
   'the primary, and requests are lost even if the primary forwards SIGTERM';
 const bareHint =
   'call lameduck(server) in the workers, or start the program with --import lameduck/register: without a lifecycle, a ' +

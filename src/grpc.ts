@@ -30,7 +30,7 @@ export interface GrpcHealth {
   /**
    * addTo adds the health service to a gRPC server of the program. Call it before the server is bound. The gRPC server
    * then drains together with the HTTP servers. From `NotAcceptingNewRequest` on, it rejects new calls. Calls in flight
-   * have until the end of the drain.
+   * may continue until the end of the drain.
    */
   readonly addTo: (server: Server) => void;
   /**

@@ -42,7 +42,10 @@ export interface Inspection extends MainThreadFacts {
    * field is added.
    */
   readonly schema: 'lameduck/inspect/v1';
-  /** ageMs is the age of the main thread's state in this document, in milliseconds. */
+  /**
+   * ageMs is how old the state of the main thread in this document is, in milliseconds. The state is old if the event
+   * loop is blocked.
+   */
   readonly ageMs: number;
   readonly eventLoop: {
     /** isBlocked tells whether the main thread did not answer in time. */

@@ -44,7 +44,7 @@ export interface Elector {
   /**
    * `stop()` aborts `work` and ends the elector for good. The elector renews the Lease until `work` has settled, and
    * then releases the Lease if it still holds it. Resolves with true if the Lease was released. Do not await `stop`
-   * inside `work`, because neither would ever end.
+   * inside `work`: `stop` waits for `work`, so neither would ever end.
    */
   stop(): Promise<boolean>;
   /** isLeader tells whether this process is the leader at this moment. It compares the last renewal with the clock. */
@@ -104,7 +104,7 @@ export function createElector(options: ElectorOptions): Elector {
     },
     exit() {
       thisProcess().endAfterLoss(
-        `work of the leader of ${election.name} continued after its leadership had ended`,
+        `leader-only work of ${election.name} was still running after this process had lost leadership`,
         true,
       );
     },

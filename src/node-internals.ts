@@ -111,9 +111,9 @@ export function isInMessage(socket: Socket): boolean | undefined {
 }
 
 /**
- * isNewestRequest tells whether no HTTP/1.1 request has arrived on a socket after the given request. Without the
- * property `parser`, it returns true, and a response may say `Connection: close` although an older pipelined request
- * has no response yet.
+ * isNewestRequest tells whether the given request is the newest HTTP/1.1 request that has arrived on a socket. Without
+ * the property `parser`, it returns true, and a response may say `Connection: close` although an older pipelined
+ * request has no response yet.
  */
 export function isNewestRequest(socket: Socket, request: object): boolean {
   return (parserOf(socket)?.incoming ?? request) === request;
@@ -142,8 +142,8 @@ export function checkingInterval(server: Server): Interval | undefined {
 
 /**
  * socketUnder returns the real socket of an HTTP/2 session. `session.socket` is a proxy that can be neither written to
- * nor destroyed, but its method `off` returns the real socket. If a later version of Node returned another object, the
- * drain could not destroy the connection of a session.
+ * nor destroyed, but its method `off` returns the real socket. If `off` returned a different object in a later version
+ * of Node, the drain could not destroy the connection of a session.
  */
 export function socketUnder({ socket }: Http2Session): Socket {
   // `off` returns the emitter on which it runs, which is the real socket and not the proxy.

@@ -157,13 +157,13 @@ export interface ThreadEnd {
 export interface PreviousRun {
   /**
    * `outcome` says how the previous run ended. `clean`: with exit code 0. `failed`: with another exit code. `killed`:
-   * it had been ready and was killed. `never_ready`: it was killed before it was ready. `none`: there was no
-   * checkpoint. `unknown`: the checkpoint was invalid.
+   * the process was killed after it had been ready. `never_ready`: the process was killed before it was ready. `none`:
+   * there was no checkpoint. `unknown`: the checkpoint was invalid.
    */
   readonly outcome: 'clean' | 'failed' | 'killed' | 'never_ready' | 'none' | 'unknown';
   /**
-   * `phase` is the last lifecycle signal of the previous run. It is `Started` if no signal had fired, and `Exited`
-   * after `clean` and `failed`. It is empty if the previous run is not known.
+   * `phase` is the last lifecycle signal of the previous run. It is `Started` if no signal had fired, and `Exited` if
+   * `outcome` is `clean` or `failed`. It is empty if `outcome` is `none` or `unknown`.
    */
   readonly phase: string;
   /**
@@ -185,8 +185,8 @@ export interface PreviousRun {
 /** ElectorCounts is the state of one elector, for the metrics and the debug socket. */
 export interface ElectorCounts {
   /**
-   * `name` is the name of the elector's Lease. The namespace precedes it if the Lease of an earlier elector of the
-   * lifecycle has the same name.
+   * `name` is the name of the elector's Lease. If the Lease of an earlier elector of the lifecycle has the same name,
+   * `name` begins with the namespace.
    */
   readonly name: string;
   readonly isLeader: boolean;
@@ -221,8 +221,8 @@ export interface Observer {
    */
   onCheckChange(endpoint: string, check: string, reason: Error | undefined): void;
   /**
-   * onCheckResult is called for each check of an endpoint when a probe of the whole endpoint, such as /readyz, is
-   * answered (A-181).
+   * onCheckResult is called when lameduck answers a probe that runs all checks of an endpoint, such as a probe of
+   * /readyz. It is called once for each of these checks (A-181).
    */
   onCheckResult(endpoint: string, check: string, passed: boolean): void;
   /**

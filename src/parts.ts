@@ -77,8 +77,8 @@ export interface Parts {
   readonly servers: readonly Server[];
   readonly settings: Settings;
   /**
-   * `budget()` returns how the grace period is divided into shutdown delay, hooks and drain, with the hooks that have
-   * been registered so far.
+   * `budget()` returns how the grace period is divided into shutdown delay, hooks and drain. It considers only the
+   * hooks that have been registered so far.
    */
   readonly budget: () => ExplainedBudget;
   readonly hooks: Hooks;
@@ -97,8 +97,8 @@ export interface Parts {
   /** hasMetrics is true if metrics are served or registered. */
   readonly hasMetrics: boolean;
   /**
-   * addServer adds a server to the servers that drain together. Before that, lameduck has replaced the `emit` of the
-   * server.
+   * addServer adds a server to the servers that drain together. The caller must already have replaced the `emit` of
+   * this server.
    */
   addServer(server: Server): void;
   /**
@@ -236,7 +236,8 @@ function limitsOf(settings: Settings): Pick<TrafficOptions, 'limits' | 'goawayCh
   return { limits: settings, goawayChance, eventStreams };
 }
 
-// Returns the functions that tell whether to refuse requests because of the shutdown. They read the signal at each call.
+// Returns the functions that tell whether to refuse requests because of the shutdown. Each function reads the lifecycle
+// signal NotAcceptingNewRequest when it is called.
 function refusalsOf(
   { shutdownSendRetryAfter }: Settings,
   { notAcceptingNewRequest }: LifecycleSignals,

@@ -22,8 +22,8 @@ import { runStep } from './step.ts';
 // longer reliable (K-211).
 const drainAfterUncaughtError = 2_000;
 
-// Connections are closed one by one, at random times in the first part of the shutdown delay. This number is the share
-// of that part. In the rest of the delay, clients that rarely send a request can disconnect.
+// The share of the shutdown delay in which connections are closed one by one, at random times. In the rest of the
+// delay, clients that rarely send a request can disconnect.
 const closeWindowShare = 0.75;
 
 /** ShutdownParts are the parts that the shutdown starts and waits for. */
@@ -52,7 +52,7 @@ export interface BeginOptions {
   readonly budget?: number | undefined;
   /**
    * isOfWorker is true in a worker of a group. `budget` is then the time that the owner of the group, a primary or main
-   * thread, leaves to the worker.
+   * thread, allows the worker.
    */
   readonly isOfWorker?: boolean;
   readonly isUncaughtError?: boolean;

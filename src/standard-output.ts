@@ -20,7 +20,7 @@ export function writeOut(descriptor: number, text: string): void {
 }
 
 /**
- * isUnread tells whether standard output has been a pipe without room for five seconds, because its reader does not
+ * isUnread tells whether standard output is a pipe that has had no room for five seconds, because its reader does not
  * read. Log lines are then dropped until the reader reads again.
  */
 export function isUnread(): boolean {

@@ -30,13 +30,14 @@ export function joinServers(app: FastifyInstance, parts: Parts): void {
 
 /**
  * listenNoMore makes an `app.listen()` end that is in progress when a shutdown begins, or that is called later.
- * Otherwise it would wait forever, because Fastify starts no server while the application is closing.
+ * Otherwise that call of `app.listen()` would wait forever, because Fastify starts no server while the application is
+ * closing.
  */
 export function listenNoMore(app: FastifyInstance, { signals }: Lameduck): void {
   const stop = async (): Promise<void> => {
     await signals.shutdownInitiated.signaled;
-    // Fastify ends `app.listen()` only after an aborted signal. The signal also makes Fastify call `app.close()`, and
-    // all other callers of `app.listen()` get the error.
+    // Only an aborted signal makes Fastify end the calls of `app.listen()` that wait. The signal also makes Fastify
+    // call `app.close()`, and all other callers of `app.listen()` get the error.
     await app.listen({ signal: AbortSignal.abort() });
   };
   stop().catch(() => undefined);

@@ -221,7 +221,7 @@ export function failing(endpoint: EndpointName, path: string, check: string): An
 }
 
 /**
- * isRoot tells whether a probe is for the whole endpoint and not for one check: the path below the endpoint is then
+ * isRoot tells whether a probe runs all checks of the endpoint, not a single one: the path below the endpoint is then
  * empty.
  */
 export function isRoot(path: string): boolean {

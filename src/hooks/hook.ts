@@ -42,7 +42,10 @@ export interface Hook {
   readonly timeout: number;
 }
 
-/** HookLimits says how long a hook may take. Its signals `stop` and `cut` can end this time early. */
+/**
+ * HookLimits contains the limit of a hook, and two signals with which lameduck can end the hook before its limit has
+ * passed.
+ */
 export interface HookLimits {
   readonly clock: Clock;
   /** `limit` is how long the hook may take, in milliseconds. Infinity means no limit. */

@@ -173,8 +173,8 @@ export class Connection {
   /**
    * `note()` records only the arrival time of a request, and returns true if the request need not be counted now.
    * Unless the request was pipelined, Node's socket has a reference to the response. With this reference, lameduck can
-   * find the request later and count it then. If lameduck counted each request at once, with a listener for its end,
-   * this would be its largest cost.
+   * find the request later and count it then. Counting each request at once, with a listener for the end of the
+   * request, would cost more time than anything else that lameduck does.
    */
   note(response: HttpResponse, now: number): boolean {
     if (responseOn(this.#socket) !== response) return false;

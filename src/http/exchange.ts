@@ -65,12 +65,15 @@ export interface Exchange {
   onEnd(callback: () => void): void;
 }
 
-/** OwnHold continues a request when its connection no longer holds it. */
+/**
+ * OwnHold is called with a function that continues a request. It calls this function when the connection of the request
+ * no longer delays the request.
+ */
 export interface OwnHold {
   pass(goOn: () => void): void;
 }
 
-/** atOnce holds no request. */
+/** atOnce continues a request at once, because the connection does not delay it. */
 export const atOnce: OwnHold = {
   pass: (goOn) => {
     goOn();
@@ -109,8 +112,8 @@ export interface HttpExchange extends Exchange {
    */
   beginShutdown(now: () => number): void;
   /**
-   * isHeld tells whether the connection holds the request that has just arrived. `ownHold` then continues the request: an
-   * HTTP/1.1 request when Node has parsed its packet, and an HTTP/2 request when its session has sent the GOAWAY.
+   * isHeld tells whether the connection delays the request that has just arrived. `ownHold` then continues the request:
+   * an HTTP/1.1 request when Node has parsed its packet, and an HTTP/2 request when its session has sent the GOAWAY.
    */
   readonly isHeld: boolean;
   readonly ownHold: OwnHold;

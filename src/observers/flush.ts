@@ -4,8 +4,8 @@ import type { Logger } from './logger.ts';
 
 /**
  * flushOf returns a function that flushes the logger, or undefined if the logger has no `flush`. A flush is complete
- * when the promise of `flush` resolves, or when `flush` returns without a promise. But if `flush` has called its
- * callback before, as pino's does, a flush is complete when its callback is called.
+ * when the promise of `flush` resolves, or when `flush` returns without a promise. But if an earlier call of `flush`
+ * has called its callback, as pino's does, a flush is complete when its callback is called.
  */
 export function flushOf(logger: Logger): (() => unknown) | undefined {
   const { flush } = logger as { readonly flush?: unknown };

@@ -14,7 +14,7 @@ import { settingsTable, type SettingName, type Settings } from '../settings/tabl
 import { textOf } from '../settings/text.ts';
 import { version } from '../version.ts';
 
-// The kind of connection in the JSON document of the debug socket, for each protocol.
+// Maps each protocol to the kind of connection that the JSON document of the debug socket shows for it.
 const kinds = { handshake: 'http1', http: 'http1', session: 'http2', upgraded: 'upgraded' } as const;
 
 // The maximum number of requests in the JSON document of the debug socket.

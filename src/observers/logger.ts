@@ -30,8 +30,8 @@ export function fromLevel(logger: Logger, logLevel: LogLevel): Logger {
 }
 
 /**
- * loggerAllowed checks a value that should be a logger. It returns undefined if the value is valid, and otherwise what
- * is expected.
+ * loggerAllowed checks a value that should be a logger. It returns undefined if the value is valid, and otherwise a
+ * text that says what is expected.
  */
 export function loggerAllowed(logger: unknown): string | undefined {
   const methods = ['info', 'warn', 'error'] as const;

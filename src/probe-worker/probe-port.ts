@@ -210,7 +210,8 @@ export class ProbePort {
       memory: this.#state.memory,
       port,
       host: settings.probeHost,
-      // Without a probe port, a blocked event loop makes no probe fail. A limit of 0 prevents a log line about it.
+      // Without a probe port, a blocked event loop makes no probe fail. A limit of 0 prevents a log line about the
+      // blocked event loop.
       readyzStallLimit: port === 0 ? 0 : settings.readyzEventLoopStallLimit,
       livezStallLimit: port === 0 ? 0 : settings.livezEventLoopStallLimit,
       checkTimeout: settings.healthCheckTimeout,

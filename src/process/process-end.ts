@@ -71,8 +71,8 @@ export class ProcessEnd {
     for (const signal of lifecycle.shutdownSignals) this.#listening.listen(signal);
     if (lifecycle.takesShutdownMessage && this.#process.channel !== undefined) this.#listening.listen('message');
     const state = this.#state;
-    // If the process is already ending, shut down the new lifecycle in the next tick. Its caller has registered its
-    // hooks by then.
+    // If the process is already ending, shut down the new lifecycle in the next tick. By then, the program has
+    // registered the hooks of this lifecycle.
     if (state.phase !== 'running') this.#process.nextTick(() => this.#lifecycles.shutDown([lifecycle], state.cause));
     return () => {
       // Keep the listeners while the process is ending. Without a listener, a late signal would kill the process.

@@ -1,5 +1,5 @@
 // The kinds of values that settings can have. A kind reads a value from the text of a variable or from code. If the
-// value is invalid, the kind returns what was expected.
+// value is invalid, the kind returns a text that says what is expected.
 import { isIP } from 'node:net';
 import { constants } from 'node:os';
 import { formatDuration, parseDuration } from './duration.ts';
@@ -267,7 +267,7 @@ function isCatchable(name: unknown): name is NodeJS.Signals {
   return typeof name === 'string' && name in constants.signals && !neverHooked.has(name);
 }
 
-/** functionAllowed returns undefined for a function, and otherwise what is expected. */
+/** functionAllowed returns undefined for a function, and otherwise a text that says what is expected. */
 export function functionAllowed(given: unknown): string | undefined {
   return typeof given === 'function' ? undefined : 'a function';
 }

@@ -6,7 +6,7 @@ export interface Row<Value, Given = Value> {
   readonly kind: Kind<Value>;
   /**
    * `default()` returns the default value of the setting. Its argument tells whether the process runs in a cluster. If
-   * the default value is undefined, the setting is unset by default.
+   * it returns undefined, the setting is unset by default.
    */
   readonly default: (inCluster: boolean) => Value;
   /** namedAfter is the apiserver's flag or the pod's field after which the setting is named. */

@@ -278,8 +278,8 @@ const ownRows = {
    */
   requestTimeout: row<number, Duration>({ kind: duration, default: () => 0, namedAfter: '--request-timeout' }),
   /**
-   * maxRequestsInflight: The maximum number of requests in flight, where long-running requests do not count. Further
-   * requests get a 429. `0` means no limit.
+   * maxRequestsInflight: The maximum number of requests in flight, not counting long-running requests. Further requests
+   * get a 429. `0` means no limit.
    *
    * @default `0`: off
    */

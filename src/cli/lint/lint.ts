@@ -37,7 +37,7 @@ const usage = [
   'Finds settings that lose requests in Deployments, StatefulSets, DaemonSets, Jobs, CronJobs and Pods.',
   'The programs in the pods may be written in any language.',
   'Pass Services, Ingresses and PodDisruptionBudgets too: some rules need them.',
-  `An annotation ${ignorePrefix}RULE with a reason suppresses the findings of a rule in its object.`,
+  `The annotation ${ignorePrefix}RULE, with a reason as its value, suppresses the findings of RULE in its object.`,
   'Exit code: 0 no findings, 1 findings, 2 invalid usage.',
   '',
   'Options:',

@@ -106,7 +106,7 @@ const rows: readonly Row[] = [
   {
     name: 'gracePeriodTooShort',
     remedy:
-      'Raise terminationGracePeriodSeconds above preStop, delay and the slowest request together, or bound the shutdown.',
+      'Raise terminationGracePeriodSeconds above the sum of preStop, delay and slowest request, or limit the shutdown time.',
     find(all) {
       const events = withoutSidecars(all);
       const kill = first(events, 'killSignal');
@@ -119,7 +119,7 @@ const rows: readonly Row[] = [
   {
     name: 'evictedWhileRunning',
     remedy:
-      'No field lengthens the grace period of a hard eviction. Set memory and ephemeral-storage requests that prevent it.',
+      'No field lengthens the grace period of a hard eviction. Set memory and ephemeral-storage requests that prevent the eviction.',
     find(all) {
       const events = withoutSidecars(all);
       const isEvicted = first(events, 'podDeleted')?.detail['cause'] === 'hardEviction';

@@ -58,7 +58,7 @@ const longerGrace: Find = (events, manifest) => {
 };
 
 // Proposes to change the field `command`, but no new value. The manifest's command, or the image's entry point, decides
-// which process is PID 1, and only the author knows what it should be.
+// which process is PID 1, and only the author knows which process should be PID 1.
 const otherCommand: Find = (_events, { containerPath }) => [{ path: [...containerPath, 'command'] }];
 
 const laterStopSignal: Find = (events, manifest) => {

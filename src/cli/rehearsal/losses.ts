@@ -7,8 +7,8 @@ export type Events = readonly RehearsalEvent[];
 /** lostOrRefused contains the kinds of events that report a lost or refused request. */
 export const lostOrRefused: readonly EventKind[] = ['requestLost', 'requestRefused'];
 
-// Milliseconds of load before the shutdown. If clients have sent requests for at least this long, the server should
-// have served one of them.
+// If clients have sent requests for at least this many milliseconds before the shutdown, the server should have served
+// one of the requests.
 const shortestTrial = 1_000;
 
 export const first = (events: Events, kind: EventKind): RehearsalEvent | undefined =>

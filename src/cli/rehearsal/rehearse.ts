@@ -161,7 +161,8 @@ async function runOne(
 // Returns a text that says how long a scenario may take.
 function limitText(start: number, rest: number): string {
   const after = `at most ${String(Math.ceil(rest / 1_000))} s`;
-  return start === 0 ? after : `at most ${String(start / 1_000)} s until the pod is ready, and ${after} after that`;
+  if (start === 0) return `takes ${after}`;
+  return `takes at most ${String(start / 1_000)} s until the pod is ready, and ${after} after that`;
 }
 
 type Reading = ManifestReading | { readonly pod: PodSpec; readonly warnings: readonly string[] };

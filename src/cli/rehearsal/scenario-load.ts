@@ -84,7 +84,7 @@ export class ScenarioLoad {
   }
 }
 
-/** LossEvents adds the losses of one load to the events of a scenario. */
+/** LossEvents records an event of the scenario for each request of its clients that was lost or refused. */
 export class LossEvents {
   readonly #log: EventLog;
   readonly #pending = new Map<string, { readonly loss: Loss; count: number }>();

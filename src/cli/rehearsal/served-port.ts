@@ -24,7 +24,10 @@ export class ServedPort {
   #elsewhereSince: number | undefined;
   #hasNotedOthers = false;
 
-  /** `given` is the port if it is known. Otherwise it is the first port on which the container listens. */
+  /**
+   * `given` is the port to which requests are sent. If it is undefined, requests are sent to the first port on which
+   * the container listens.
+   */
   constructor(given: number | undefined, log: EventLog, main: () => Container | undefined) {
     this.#given = given;
     this.#log = log;
@@ -80,7 +83,8 @@ export class ServedPort {
   }
 
   // Returns the first socket of the container that clients of the pod can reach. A socket on loopback may have another
-  // purpose. It is chosen only if the port is known, or if no other socket appears within some seconds.
+  // purpose. A loopback socket is chosen only if it has the port to which requests are sent, or if no other socket
+  // appears within some seconds.
   #choose(all: readonly Listener[]): Listener | undefined {
     const known = this.#listener?.isLoopback === false ? this.#listener.port : undefined;
     const port = this.#given ?? known;

@@ -231,8 +231,8 @@ function immutableDifferences(pair: Pair): Cause[] {
     if (name === 'template') return templateCauses(pair);
     const [old, spec] = [pair.before, pair.after].map(({ fields }) => object(fields['spec'])) as [Fields, Fields];
     const before = fixedValue(name, old);
-    // An apply removes only a field that the older manifest states. If it did not state the field, the default that the
-    // API server has stored remains.
+    // An apply removes only a field that the older manifest states. If the older manifest did not state the field, the
+    // default that the API server has stored remains.
     const isKept = name === 'completions' && old[name] === undefined && spec[name] === undefined;
     const after = fixedValue(name, isKept ? { ...spec, [name]: before } : spec);
     return differencesOf(before, after, ['spec', name]).map((difference) => causeOf(pair, [], difference));

@@ -104,7 +104,7 @@ export class Admission {
     // Before a shutdown and without overload limits, a request that is not a probe goes to the program at once.
     if (exchange === undefined) return false;
     const decision = this.#decide(exchange, answer);
-    // Create the closure only for a held request, because most requests are not held.
+    // Create the closure only for a delayed request, because most requests are not delayed.
     if (decision === 'held') this.#holdBack(exchange, () => proceed(event, request, response));
     return decision !== 'passed on';
   }
@@ -179,7 +179,7 @@ export class Admission {
       // If the client has disconnected while its request was delayed, the program must not execute the request.
       if (isAwaited() && this.#decideUnheld(exchange) === 'passed on') proceed();
     };
-    // Continue the request when its connection no longer holds it and the listener has closed.
+    // Continue the request when its connection no longer delays it and the listener has closed.
     exchange.ownHold.pass(() => {
       this.hold.pass(goOn);
     });

@@ -128,7 +128,8 @@ export class Drain {
 
   /**
    * `cut()` destroys the connections with unfinished requests, ends all other connections and resolves `drained`
-   * (P-023, P-025). It resolves when the handlers of the destroyed connections have been notified.
+   * (P-023, P-025). The promise of `cut()` itself resolves when the handlers of the destroyed connections have been
+   * notified.
    */
   async cut(): Promise<void> {
     const unfinished: Connection[] = [];

@@ -13,8 +13,8 @@ const acceptWindow = 30;
 const longestWait = 1_000;
 
 // If a connection arrives during a turn of the event loop, Node accepts it in the next turn. A turn that takes less
-// than `quietTurn` milliseconds leaves little time for that, so the listener is closed after such a turn. If every turn
-// takes longer for `waitForQuiet` milliseconds, the listener is closed after any turn.
+// than `quietTurn` milliseconds leaves little time for that, so the listener is closed after such a turn. If there is
+// no such turn for `waitForQuiet` milliseconds, the listener is closed after any turn.
 const quietTurn = 1;
 const waitForQuiet = 200;
 

@@ -91,7 +91,7 @@ export class Http1Exchange implements HttpExchange {
     return onePacket;
   }
 
-  // Nothing has to be deferred: Node emits no event of a held HTTP/1.1 request before the handler listens.
+  // Nothing has to be deferred: Node emits no event of a delayed HTTP/1.1 request before the handler listens.
   hold(): () => boolean {
     return () => !this.connection.socket.destroyed;
   }
@@ -102,9 +102,9 @@ export class Http1Exchange implements HttpExchange {
 
   /**
    * breakOff ends the connection without the last chunk, or before `Content-Length` bytes, so that the client detects a
-   * truncated response. If the response has neither chunks nor a length, the end of the connection is its end. For such
-   * a response, breakOff sends a reset. A FIN would not suffice, even over TLS: Node's client takes a FIN without a TLS
-   * alert for the end of the response.
+   * truncated response. If the response has neither chunks nor a length, the end of the connection marks the end of the
+   * response. For such a response, breakOff sends a reset. A FIN would not suffice, even over TLS: Node's client takes
+   * a FIN without a TLS alert for the end of the response.
    */
   breakOff(): void {
     const isWholeByFin = !hasLength(this) && !isChunked(this);

@@ -21,9 +21,9 @@ export function isHalfHead({ socket, isLate }: Connection): boolean {
  * answered.
  */
 export class AnsweredUploads {
-  // For each answered upload, when lameduck first saw it, and how many bytes its socket had read by then. Only a client
-  // that sends such a body during the drain has an entry. A field in the record of the connection would cost memory for
-  // every connection.
+  // Contains for each answered upload the time at which lameduck first saw it, and the number of bytes that its socket
+  // had read by then. Only a client that sends such a body during the drain has an entry. A field in the record of the
+  // connection would cost memory for every connection.
   readonly #begun = new WeakMap<Connection, { readonly at: number; readonly bytesRead: number }>();
 
   /**

@@ -8,8 +8,8 @@ const headersMargin = 1_000;
 
 /**
  * applyKeepAliveTimeout sets `keepAliveTimeout` of a server. It also raises a shorter `headersTimeout`, which limits
- * how long a connection, for example of a load balancer, may wait for its first request. If the setting is missing, it
- * changes nothing.
+ * how long a connection, for example of a load balancer, may wait for its first request. If the setting is unset, the
+ * server does not change.
  */
 export function applyKeepAliveTimeout(server: Server, keepAliveTimeout: number | undefined): void {
   if (keepAliveTimeout === undefined || !('keepAliveTimeout' in server)) return;

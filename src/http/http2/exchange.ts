@@ -141,8 +141,8 @@ export class Http2Exchange implements HttpExchange {
     return this.connection.session?.ownHold ?? atOnce;
   }
 
-  // Defers the events `end` and `trailers` of a held request until the request continues. Node emits `end` of an empty
-  // body even if no handler reads the stream, and emits `trailers` only once.
+  // Defers the events `end` and `trailers` of a delayed request until the request continues. Node emits `end` of an
+  // empty body even if no handler reads the stream, and emits `trailers` only once.
   hold(): () => boolean {
     this.response.ignoreErrors();
     const { stream } = this;

@@ -65,7 +65,10 @@ export class Session {
     return this.connection.isLate || this.hold.isOn;
   }
 
-  /** ownHold is `hold`, except for a stream that will be refused: the drain waits for held streams. */
+  /**
+   * ownHold is `hold`. If the stream will be refused, ownHold is `atOnce` instead, because the drain waits for delayed
+   * streams.
+   */
   get ownHold(): OwnHold {
     return this.connection.isLate ? atOnce : this.hold;
   }

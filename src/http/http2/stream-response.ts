@@ -153,8 +153,8 @@ export class StreamResponse implements HttpResponse {
     return this;
   }
 
-  // Sends the gRPC status instead of the response's own trailers, even if the program, the compatibility API or Node
-  // sends them.
+  // Sends the gRPC status instead of the response's own trailers, whether the program, the compatibility API or Node
+  // would send those trailers.
   #sendGrpcStatus(): void {
     const { stream } = this;
     const send = stream.sendTrailers.bind(stream);

@@ -17,8 +17,8 @@ import { visitEach } from '../visit-each.ts';
 
 const recognizedPerTurn = 1_000;
 
-// After a recount of all requests, the next recount follows at the earliest after this many times its duration. So
-// rejecting many requests takes little processor time.
+// After a recount of all requests, the pause before the next recount is at least this many times as long as the recount
+// took. So rejecting many requests takes little processor time.
 const pauseFactor = 10;
 
 export interface RequestsOptions {

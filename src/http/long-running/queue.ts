@@ -93,7 +93,7 @@ export class LongRunning {
     }
   }
 
-  /** `stop()` cancels the timer of the next end, because the timer would keep the process alive. */
+  /** `stop()` cancels the timer that ends the next request, because the timer would keep the process alive. */
   stop(): void {
     this.#cancel?.();
     this.#limiter = undefined;

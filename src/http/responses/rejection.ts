@@ -8,8 +8,8 @@ import { sendWhole } from './send-whole.ts';
 const plain = { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' };
 
 /**
- * tooManyRequests is the response to a request that exceeds `maxRequestsInflight`. Its `Retry-After` is a second, after
- * which this server may be below the limit again (A-174).
+ * tooManyRequests is the response to a request that exceeds `maxRequestsInflight`. Its `Retry-After` is one second,
+ * after which this server may be below the limit again (A-174).
  */
 export const tooManyRequests: Answer = {
   status: 429,

@@ -41,9 +41,9 @@ export function endsOf(bound: End, asked: End): Ends {
 }
 
 /**
- * `show()` makes a TCP handle report the addresses `own` and `peer` instead of its real addresses, because a program
- * may check them. `isIPv6` is passed only for an accepted socket. If the server listens on IPv6, Node shows an IPv4
- * address in IPv6 form, such as `::ffff:10.0.0.1`.
+ * `show()` makes a TCP handle report the addresses `own` and `peer` instead of its real addresses. A program may check
+ * the addresses of a connection. `isIPv6` is passed only for an accepted socket. If the server listens on IPv6, Node
+ * shows an IPv4 address in IPv6 form, such as `::ffff:10.0.0.1`.
  */
 export function show(handle: TcpHandle, own: End, peer: End, isIPv6?: boolean): void {
   handle.getsockname = tell(own, isIPv6);

@@ -32,7 +32,7 @@ export class OwnConnections {
 
   /**
    * endLast returns the silent connections that the drain may end now. Connections of the process to itself end last.
-   * While another client waits for a response or can send a request, a handler may use them.
+   * While another client waits for a response or can send a request, a handler may use these connections.
    */
   endLast(silent: readonly Connection[], all: Iterable<Connection>): readonly Connection[] {
     const others = silent.filter(({ socket }) => !this.has(socket));

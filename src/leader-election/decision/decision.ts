@@ -97,7 +97,7 @@ const replies: Readonly<Record<Step, OnReply>> = {
     if (reply.kind !== 'lease') return retryLater(state, exchange, election);
     const { lease } = reply;
     // The claim is this elector's last write, whose reply may have been lost. If another elector holds the Lease now,
-    // its write has replaced that write, so forget the claim.
+    // that elector's write has replaced the claimed write, so forget the claim.
     const claim = lease.holder === election.identity ? state.claim : undefined;
     const seen = { ...observe(state, lease, received.at), claim };
     if (!isTakeable(seen, election)) return retryLater(seen, exchange, election);
@@ -211,8 +211,8 @@ function isOwn(reply: LeaseReply, claim: Claim | undefined, election: Election):
 }
 
 // Returns why a Lease does not belong to this elector, or undefined if the elector holds it. If the API server has
-// stored other values than this elector has written, the term ends too. Followers see only the stored duration and the
-// stored `renewTime`.
+// stored values other than those that this elector wrote, the term ends too. Followers see only the stored duration and
+// the stored `renewTime`.
 function lossIn(
   { lease, altered }: LeaseReply,
   claim: Claim | undefined,

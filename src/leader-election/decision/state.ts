@@ -61,7 +61,10 @@ export type Reply =
 export interface LeaseReply {
   readonly kind: 'lease';
   readonly lease: Lease;
-  /** `altered` is set if the API server has accepted a write, but has stored another spec than this elector sent. */
+  /**
+   * `altered` is set if the API server has accepted a write, but has stored a spec other than the one that this elector
+   * sent.
+   */
   readonly altered: Alteration | undefined;
 }
 

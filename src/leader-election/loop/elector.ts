@@ -40,8 +40,8 @@ export interface ElectorParts {
 // the lease duration has already passed, for example because the process was suspended.
 const leastTimeToStop = 1_000;
 
-// The livez check fails only if the last renewal is older than the lease duration by more than this many milliseconds.
-// The components of Kubernetes tolerate the same time (L-103).
+// The elector gives up a release this many milliseconds before the limit of `stop()`, so that the promise of `stop()`
+// resolves within the limit.
 const leastTimeToReport = 100;
 
 // The livez check fails only if the last renewal is older than the lease duration plus this many milliseconds. The

@@ -20,11 +20,11 @@ export interface WatchParts {
   readonly onProblem: (problem: Problem | undefined) => void;
 }
 
-// The longest pause between two watches that fail, in milliseconds.
+// The longest pause before a failed watch is started again, in milliseconds.
 const longestPause = 30_000;
 
-// The number of milliseconds after which an open watch must have lost its connection. The API server ends each watch
-// earlier.
+// If a watch is open for longer than this many milliseconds, its connection must be lost, because the API server ends
+// each watch earlier.
 const lostAfter = (longestWatch + 10) * 1_000;
 
 // The pause before the next watch after a 403, in milliseconds. It is long, because the Role of the elector, which

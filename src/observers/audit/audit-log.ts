@@ -93,8 +93,8 @@ class RequestAudit implements WrittenAuditLog {
   }
 
   onComplete(key: Key, response?: HttpResponse): void {
-    // A request may have no RequestReceived event yet: its client disconnected while lameduck delayed it, before the
-    // program received it. The audit log records such a request too.
+    // A request may have no RequestReceived event yet: its client disconnected while lameduck delayed the request,
+    // before the program received it. The audit log records such a request too.
     const audited = key[record] ?? (response && this.#receive(key, response.req));
     if (audited === undefined || audited.isOver) return;
     audited.isOver = true;

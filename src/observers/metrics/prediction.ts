@@ -36,8 +36,8 @@ export interface Prediction {
 }
 
 /**
- * `predict()` adds the expected time before the drain to the expected time of the drain. It assumes that the requests
- * in flight need as much more time as the oldest of them has already taken. But it assumes at least `usual`.
+ * `predict()` adds the expected time before the drain to the expected time of the drain. For the drain, it assumes that
+ * the requests in flight need as much time again as the oldest of them has taken. It assumes at least `usual`.
  */
 export function predict(outlook: Outlook): Prediction {
   const { budget, drainEnd, elapsed = 0, isDraining, isDrained } = outlook;

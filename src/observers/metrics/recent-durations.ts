@@ -9,8 +9,8 @@ export class RecentDurations {
   #previous: Slice | undefined;
 
   /**
-   * The constructor creates an empty sliding window over the last `length` to twice `length` milliseconds. `bounds` are
-   * the upper bounds of the buckets.
+   * The constructor creates an empty sliding window. The window covers at least the last `length` milliseconds, and at
+   * most twice as many. `bounds` are the upper bounds of the buckets.
    */
   constructor(bounds: readonly number[], length: number, now: number) {
     this.#bounds = bounds;

@@ -24,8 +24,8 @@ export interface MetricsRegistry {
 }
 
 /**
- * registryAllowed checks a value that should be a registry. It returns undefined if the value is valid, and otherwise
- * what is expected.
+ * registryAllowed checks a value that should be a registry. It returns undefined if the value is valid, and otherwise a
+ * text that says what is expected.
  */
 export function registryAllowed(registry: unknown): string | undefined {
   const isThere = (typeof registry === 'object' || typeof registry === 'function') && registry !== null;

@@ -170,7 +170,7 @@ export class RequestCounters implements RequestObserver {
     this.#hasWarned = true;
     this.#options.warn(
       `metrics: there are more than ${String(this.#mostLabelSets)} combinations of method, status and route,` +
-        ` so further ones have the route ${other}; route() must not return paths, or raise maxMetricSeries`,
+        ` so further combinations are counted under the route ${other}; let route() return route patterns instead of paths, or raise maxMetricSeries`,
     );
   }
 }

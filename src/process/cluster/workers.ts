@@ -123,8 +123,8 @@ export class Workers implements DrainedTransport {
    * at once at the signal. So they get it only after load balancers have stopped sending connections.
    */
   async stopAccepting(): Promise<void> {
-    // Close the listener first. Otherwise a client that reconnects loses its next request too. A worker with a lifecycle
-    // still needs the listener.
+    // Close the listener first. Otherwise a client that reconnects loses its next request too. Do not close the
+    // listener if a worker has a lifecycle, because that worker still needs the listener.
     const workers = [...this.#workers];
     if (workers.some(isBare) && !workers.some(({ hasLifecycle }) => hasLifecycle))
       await this.#options.listeners.close();

@@ -15,7 +15,7 @@ export const availabilityRules: readonly Rule[] = [
       const { minAvailable, maxUnavailable } = object(budget.fields['spec']);
       const replicas = podsOf(budget, inventory);
       const blocks = (field: string, message: string): Found[] => [
-        { path: ['spec', field], message, remedy: 'Set maxUnavailable to 1, and no minAvailable.' },
+        { path: ['spec', field], message, remedy: 'Set maxUnavailable to 1, and do not set minAvailable.' },
       ];
       if (minAvailable !== undefined && maxUnavailable !== undefined) {
         return blocks(

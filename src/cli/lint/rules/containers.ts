@@ -11,8 +11,8 @@ export const containerRules: readonly Rule[] = [
     name: 'shell-command',
     severity: 'advice',
     find: inServers(({ fields, spec: { preStop } }) => {
-      // A shell or npm that does not forward SIGTERM is harmless here: the preStop hook `lameduck stop` sends the
-      // signal to the program itself.
+      // With the preStop hook `lameduck stop`, a shell or npm that does not forward SIGTERM is harmless: the hook sends
+      // the signal to the program itself.
       if (preStop?.kind === 'exec' && isLameduckStop(preStop.command)) return [];
       const command = list(fields['command']);
       const words = [...command, ...list(fields['args'])];

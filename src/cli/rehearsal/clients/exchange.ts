@@ -35,7 +35,8 @@ export interface Target {
   readonly delay?: number;
 }
 
-// The status codes with which a server refuses a request. After them, a client may send the request to another server.
+// The status codes with which a server refuses a request. After such a status, a client may send the request to another
+// server.
 const refusals: readonly number[] = [429, 503];
 
 /** accountOf derives the result of a request from the status of its complete response. */
