@@ -47,7 +47,7 @@ export const errorCodes = {
   },
   LAMEDUCK_ERR_TIMEOUT_INVALID: {
     cause:
-      'The limit of a hook, the `budget` of `shutdown` or the `timeout` of `runShutdown` is not a duration of at least 1 ms. A destroy hook with a limit longer than `destroyHookTimeout` also causes this error.',
+      'The limit of a hook, the `budget` of `shutdown` or the `timeout` of `runShutdown` is not a duration, or below 1 ms. A destroy hook with a limit longer than `destroyHookTimeout` also causes this error.',
     remedy:
       'Pass a Go duration such as `5s`, or a number of milliseconds. If a destroy hook needs more time, raise `destroyHookTimeout`.',
   },

@@ -42,10 +42,7 @@ export interface Inspection extends MainThreadFacts {
    * field is added.
    */
   readonly schema: 'lameduck/inspect/v1';
-  /**
-   * ageMs is how old the state of the main thread in this document is, in milliseconds. The state is old if the event
-   * loop is blocked.
-   */
+  /** ageMs is the time since the main thread reported its state in this document, in milliseconds. */
   readonly ageMs: number;
   readonly eventLoop: {
     /** isBlocked tells whether the main thread did not answer in time. */

@@ -79,7 +79,7 @@ export function createElector(options: ElectorOptions): Elector {
   const events = new ElectionEvents(election, systemClock, wallTime);
   const release = take(`${election.namespace}/${election.name}`);
   // The metrics, the hook and the check of an elector are named after its Lease. If the lifecycle has another elector
-  // whose Lease has the same name in another namespace, the namespace is added to the name.
+  // whose Lease has the same name in another namespace, the namespace is added to these names.
   const isNamed = managed?.parts.electors.some((countsOf) => countsOf().name === election.name) === true;
   const label = isNamed ? `${election.namespace}/${election.name}` : election.name;
   const elector = new LeaseElector({

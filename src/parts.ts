@@ -90,8 +90,7 @@ export interface Parts {
   readonly shutdown: Shutdown;
   readonly health: Health;
   /**
-   * `electors` contains a function for each elector that releases its Lease during the shutdown. The function returns
-   * the state of the elector.
+   * `electors` contains one function for each elector of the lifecycle. The function returns the state of its elector.
    */
   readonly electors: (() => ElectorCounts)[];
   /** hasMetrics is true if metrics are served or registered. */

@@ -18,7 +18,7 @@ interface Injection {
  * nor routes are called. A Fastify hook could also answer probes, but would cost time in every request.
  */
 export function answerInjectedProbes(app: FastifyInstance, traffic: Pick<Traffic, 'onRequest'>): void {
-  // The function is called below with its `this`, so the method can be stored in a variable.
+  // The code below calls this function with the right `this`, so the method can be stored in a variable.
   // eslint-disable-next-line @typescript-eslint/unbound-method
   const inject = app.inject as Inject;
   let isLoaded = false;

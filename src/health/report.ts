@@ -11,7 +11,9 @@ export interface ReportedCheck {
   readonly result: CheckResult;
 }
 
-/** lineOf returns the line of the report about a check. The line never contains the reason of a failure. */
+/**
+ * lineOf returns the line for one check in the report of an endpoint. The line never contains the reason of a failure.
+ */
 export function lineOf({ name, exclusion, result }: ReportedCheck): string {
   if (exclusion !== undefined) return `[+]${name} ${exclusion}: ok\n`;
   return result === undefined ? `[+]${name} ok\n` : `[-]${name} failed: reason withheld\n`;

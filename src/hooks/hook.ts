@@ -51,13 +51,13 @@ export interface HookLimits {
   /** `limit` is how long the hook may take, in milliseconds. Infinity means no limit. */
   readonly limit: number;
   /**
-   * `stop` is a signal whose abort requests the hook to stop. If the hook throws or rejects after the abort, it has not
+   * `stop` is a signal that aborts when the hook must stop. If the hook throws or rejects after the abort, it has not
    * failed.
    */
   readonly stop?: AbortSignal;
   /**
-   * `cut` is a signal whose abort ends the hook's time before its limit. If the hook is still running then, it counts
-   * as timed out.
+   * `cut` is a signal that aborts if the hook's time is over before the limit. If the hook is still running then, it
+   * counts as timed out.
    */
   readonly cut?: AbortSignal;
 }

@@ -51,7 +51,7 @@ export class Connection {
   #notedAt: number;
   #quietSince!: number;
   #bytesRead!: number;
-  /** #allSentAt is when lameduck first saw that the server has sent the last byte for the peer. */
+  /** #allSentAt is when lameduck first saw that the server had sent the peer everything, including the last byte. */
   #allSentAt: number | undefined;
 
   constructor(socket: Socket, spoken: Spoken, now: number, isLate: boolean) {

@@ -66,8 +66,8 @@ export interface Exchange {
 }
 
 /**
- * OwnHold is called with a function that continues a request. It calls this function when the connection of the request
- * no longer delays the request.
+ * OwnHold receives a function that continues a request. It calls the function when the connection no longer delays that
+ * request.
  */
 export interface OwnHold {
   pass(goOn: () => void): void;

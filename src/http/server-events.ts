@@ -79,8 +79,8 @@ function interceptorOf(server: Server, events: ServerEvents, original: () => Emi
   const send: Proceed = (event, ...args) => original().call(server, continued(server, event, args), ...args);
   const proceed = onThrow === undefined ? send : watched(send, onThrow);
 
-  // Nearly every event of a server is a request. Passing its arguments by spreading would cost more time than all other
-  // code here.
+  // Nearly every event of a server is a request. Passing the arguments of the event by spreading would cost more time
+  // than all other code here.
   const emitRequest = (request: IncomingMessage, response: ServerResponse): boolean =>
     events.onRequest(request, response, 'request', proceed) || original().call(server, 'request', request, response);
 

@@ -123,7 +123,7 @@ export class Traffic implements ServerEvents, Records, Ended {
     return this.recognize();
   }
 
-  /** recognize finds event streams among the requests in flight, and makes them count as long-running. */
+  /** recognize finds the event streams among the requests in flight, and makes them count as long-running. */
   recognize(): Promise<void> {
     return this.requests.recognize(this.connections);
   }

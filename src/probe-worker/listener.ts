@@ -7,8 +7,8 @@ import type { Answer } from '../message.ts';
 // connection without a request. If all connections have requests, it destroys the oldest connection.
 const mostConnections = 256;
 
-// Three times in milliseconds: the longest wait for a complete request, the longest silence of a connection, and the
-// period of Node's checks for both. Each check wakes the probe thread, even if there is no connection.
+// Three durations in milliseconds: the longest wait for a complete request, the longest silence of a connection, and
+// the period of Node's checks for both. Each check wakes the probe thread, even if there is no connection.
 const requestLimit = 5_000;
 const silenceLimit = 10_000;
 const lookingInterval = 2_500;
@@ -54,8 +54,8 @@ export function createListener(respond: (url: string, method: string) => Promise
   server.on('checkExpectation', onRequest);
   server.timeout = silenceLimit;
   server.on('connection', (socket) => {
-    // Choose the connection to destroy before the new connection is in the set. The new connection has no request yet,
-    // so it could be chosen itself.
+    // Choose the connection to destroy before adding the new connection to the set. Otherwise the new connection, which
+    // has no request yet, could be chosen.
     if (sockets.size >= mostConnections) oldestOf(sockets, asked)?.destroy();
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));

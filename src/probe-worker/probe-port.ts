@@ -18,8 +18,8 @@ import type { FromThread, ShutdownSoFar, ThreadData, ToThread } from './messages
 import { SharedState } from './shared-state.ts';
 import { threadCode } from './thread-code.ts';
 
-// If this many milliseconds have passed, the main thread sends its state to the probe thread with its next heartbeat.
-// While the main thread is blocked, the debug socket answers with the last state.
+// The main thread sends its state to the probe thread with a heartbeat, but not more often than once in this many
+// milliseconds. While the main thread is blocked, the debug socket answers with the last state.
 const factsInterval = 1_000;
 
 export interface ProbePortOptions {

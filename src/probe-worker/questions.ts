@@ -104,7 +104,8 @@ export class Questions {
   /** isInLine tells whether a question still waits, because the main thread has not begun to answer it. */
   isInLine({ key }: Question): boolean {
     const open = this.#open.get(key);
-    // Compute the difference with 32 bits, because the count of begun questions overflows after 32 bits.
+    // Compute the difference with 32 bits, because `taken`, the number of questions that the main thread has begun to
+    // answer, overflows after 32 bits.
     return open !== undefined && ((this.#taken() - open.id) | 0) <= 0;
   }
 

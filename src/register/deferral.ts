@@ -79,7 +79,8 @@ export class Deferral {
   #look(server: Server): void {
     if (this.#rest.length === 0) this.#addToLifecycle(server);
     else if (!server.listening) this.#forget(server);
-    // A session loads the lifecycle in one turn. So begin to load it now if the server serves HTTP/2.
+    // The first HTTP/2 session loads the rest of the lifecycle in a single turn of the event loop. So begin to load it
+    // now if the server serves HTTP/2.
     else if ('updateSettings' in server) this.#begin();
   }
 
@@ -135,8 +136,9 @@ export class Deferral {
   }
 }
 
-// The events after which a lifecycle that is loaded later lacks a connection or its requests. Node does not list the
-// socket of an upgrade. Before Node 24, it does not list HTTP/2 sessions, and it never keeps the headers of all streams.
+// If the lifecycle is loaded after one of these events, it cannot find the connection or its requests. Node does not
+// list the socket of an upgrade. Node lists HTTP/2 sessions only since version 24, and keeps the headers of only some
+// streams.
 const hidden: readonly unknown[] = ['upgrade', 'connect', 'session'];
 
 /**

@@ -12,7 +12,7 @@ export type LogFormat = 'json' | 'gcp';
 /** LineLevel is the level of a log line. */
 export type LineLevel = Exclude<LogLevel, 'silent'>;
 
-/** isLogged tells whether a line of the given level is logged if the setting is `logLevel`. */
+/** isLogged tells whether a line of the level `level` is logged when the setting `logLevel` has the given value. */
 export function isLogged(level: LineLevel, logLevel: LogLevel): boolean {
   return logLevels.indexOf(level) <= logLevels.indexOf(logLevel);
 }

@@ -114,7 +114,7 @@ function unreadableFinding({ file, line, reason, isUsed }: Manifest['unreadable'
     path: '',
     value: undefined,
     message: sentence(reason),
-    remedy: 'Correct the file. Lint has judged the other documents.',
+    remedy: 'Correct this YAML document. Lint has judged the other documents of the file.',
     link: linkTo(rule),
   };
 }

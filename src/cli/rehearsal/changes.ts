@@ -10,7 +10,7 @@ export interface RehearsedManifest {
   readonly fields: Fields;
   readonly lineOf: (path: Path) => number;
   readonly specPath: Path;
-  /** containerPath leads to the container that serves. */
+  /** containerPath leads to the container that serves requests. */
   readonly containerPath: Path;
 }
 

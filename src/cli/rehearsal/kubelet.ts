@@ -56,7 +56,7 @@ export class Kubelet {
     return this.#state.isReady;
   }
 
-  /** main is the container that serves: the first container that is not a sidecar. */
+  /** main is the container that serves requests: the first container that is not a sidecar. */
   get main(): Container | undefined {
     return this.#main?.container;
   }

@@ -54,12 +54,12 @@ export function span(events: Events, losses: Events): string {
   return `from ${seconds(-from)} before to ${seconds(to)} after the ${name}`;
 }
 
-/** isRefusal tells whether the server refused a request by the status of a complete response. */
+/** isRefusal tells whether the server answered a request with a complete response whose status is a refusal. */
 export const isRefusal = ({ detail: { why } }: RehearsalEvent): boolean => String(why).startsWith('status ');
 
 /**
  * neverServed returns undefined if the server served any request. Otherwise, it returns the first request that failed
- * before the shutdown began, because such a failure says nothing about the shutdown. If no request failed before the
+ * before the shutdown began, because the shutdown cannot have caused such a failure. If no request failed before the
  * shutdown, it returns the first event that counts requests.
  */
 export function neverServed(events: Events): RehearsalEvent | undefined {

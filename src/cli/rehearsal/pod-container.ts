@@ -45,9 +45,9 @@ export class PodContainer {
   // #isNoticed is true if the kubelet has seen the current instance of the container running in a relist. In a relist,
   // the kubelet periodically reads the state of all containers.
   #isNoticed = false;
-  // #isStarting is true until the sync that starts the current instance has ended. The sync includes the postStart hook,
-  // and the hooks of containers that start in the same sync. Until its end, the kubelet neither probes the container nor
-  // counts it as running (K-096).
+  // #isStarting is true until the sync that starts the current instance has ended. The sync includes the postStart
+  // hook, and the hooks of containers that start in the same sync. Until that sync has ended, the kubelet neither
+  // probes the container nor counts it as running (K-096).
   #isStarting = false;
   readonly #destroyed = new AbortController();
   #backoff: Backoff | undefined;

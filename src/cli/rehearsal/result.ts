@@ -66,7 +66,10 @@ export interface Result {
 export interface ScenarioFacts {
   readonly name: string;
   readonly propagationMs: number;
-  /** isWhileStarting is true if the scenario ends the pod before the pod is ready. No request is expected then. */
+  /**
+   * isWhileStarting is true if the scenario ends the pod before the pod is ready. The verdict of such a scenario does
+   * not depend on whether clients sent a request.
+   */
   readonly isWhileStarting?: boolean;
   /** manifest contains the pod, if the pod was read from a manifest. */
   readonly manifest?: RehearsedManifest | undefined;

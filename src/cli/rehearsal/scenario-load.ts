@@ -12,8 +12,8 @@ const longestLoopDelay = 200;
 /** longestStop is how long the clients may take to finish after the pod has ended, in milliseconds. */
 export const longestStop = 5_000;
 
-// The number of losses of one kind that get an event each. The limit bounds the memory. Further losses of this kind
-// share one event for each report of the clients.
+// The number of losses of one kind that are each recorded as a separate event. The limit bounds the memory. Further
+// losses of this kind share one event for each report of the clients.
 const mostLossEvents = 200;
 
 /** totalOf returns the sum of several tallies. */
@@ -84,7 +84,7 @@ export class ScenarioLoad {
   }
 }
 
-/** LossEvents records an event of the scenario for each request of its clients that was lost or refused. */
+/** LossEvents adds an event to the scenario for each request that was lost or refused. */
 export class LossEvents {
   readonly #log: EventLog;
   readonly #pending = new Map<string, { readonly loss: Loss; count: number }>();

@@ -1,5 +1,5 @@
-// Runs one scenario from start to end: starts the pod, performs the actions on the pod, and tells its Service and its
-// clients about changes.
+// Runs one scenario from start to end: starts the pod and performs the actions on the pod. It passes each change of the
+// pod to the simulated Service and the clients.
 import { systemClock, wait, withTimeout } from '../../clock.ts';
 import type { Isolation } from './container.ts';
 import { leastPropagation } from './endpoints.ts';

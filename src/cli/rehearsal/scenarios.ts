@@ -35,7 +35,10 @@ export interface Scenario {
   readonly hasOthers?: boolean;
   /** needsSidecar is true if the scenario adds a sidecar to a pod that has none. */
   readonly needsSidecar?: boolean;
-  /** isWhileStarting is true if the times of the steps count from the start of the pod, before it is ready. */
+  /**
+   * isWhileStarting is true if the steps begin before the pod is ready. Their times then count from the start of the
+   * pod.
+   */
   readonly isWhileStarting?: boolean;
   /**
    * endsAfter is how long the scenario continues after its last step, in milliseconds. If the last step ends the pod or

@@ -44,8 +44,8 @@ export class ServedPort {
   }
 
   /**
-   * elsewhere contains the port of the requests, and the other ports on which the container listens. It is empty if the
-   * container listens on no other port.
+   * elsewhere contains the port to which requests are sent, and the other ports on which the container listens. It has
+   * no fields if the container listens on no other port.
    */
   get elsewhere(): { readonly port?: number; readonly otherPorts?: string } {
     const { port } = this;

@@ -1,4 +1,5 @@
-// The causes for which a server never serves any client, or no longer serves any client after a restart. No side effects.
+// The causes that prevent a server from ever serving a client, or from serving clients after a restart. No side
+// effects.
 import type { Row } from './causes.ts';
 import type { RehearsalEvent } from './event-log.ts';
 import { endOf, first, seconds, type Events } from './losses.ts';
@@ -33,7 +34,10 @@ const elsewhere = (events: Events): RehearsalEvent | undefined =>
 const listensOn = (events: Events, port: unknown): Events =>
   events.filter(({ kind, detail }) => kind === 'containerListening' && detail['port'] === port);
 
-/** startRows lists these causes in the order in which a report shows them, the most fundamental cause first. */
+/**
+ * startRows lists the causes that prevent a server from serving clients. A report shows them in this order, the most
+ * fundamental cause first.
+ */
 export const startRows: readonly Row[] = [
   {
     name: 'onlyLoopback',

@@ -34,7 +34,7 @@ const timerSlack = 2;
 export class Worker {
   readonly #options: WorkerOptions;
   readonly #clock: Clock;
-  // Ticks count from the creation of the worker, not from the start of the container (K-041).
+  // The first tick is one period after the creation of the worker, whenever the container started (K-041).
   #nextTickAt: number;
   #streak: Streak;
   #container: Container | undefined;

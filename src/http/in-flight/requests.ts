@@ -287,7 +287,7 @@ export class Requests {
   }
 
   /**
-   * recognize finds event streams that the drain will end among the requests in flight, and makes them count as
+   * recognize finds, among the requests in flight, the event streams that the drain will end, and makes them count as
    * long-running. If there are many requests, it takes many turns of the event loop, so that other work does not wait.
    */
   async recognize(connections: Iterable<Connection>): Promise<void> {

@@ -1,6 +1,6 @@
 // Finds the WebSocket object that `ws`, or a package that uses `ws`, stores on a socket.
 
-/** WebSocket is the part of a WebSocket of `ws` that lameduck needs to close it. */
+/** WebSocket contains the members of a WebSocket of `ws` that lameduck needs to close that WebSocket. */
 export interface WebSocket {
   /** bufferedAmount is the number of written bytes that the kernel has not accepted yet. */
   readonly bufferedAmount: number;

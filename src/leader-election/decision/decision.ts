@@ -286,8 +286,8 @@ function retryLater(state: State, exchange: Exchange, election: Election): State
     if (reply.kind === 'failed') due = Math.min(due, pollAt(received, random, election));
     else {
       // The watch has reported a release of the Lease. Forget this report after one more GET, even if the GET returns
-      // an older version of the Lease. After a restore of etcd, every GET may return an older version, and this elector
-      // would send requests without a pause.
+      // an older version of the Lease. After a restore of etcd, every GET may return an older version. Without this
+      // rule, the elector would then send requests without a pause.
       due = received.at + spread(random, election);
       freed = undefined;
     }

@@ -123,7 +123,7 @@ export function isNewer(version: string, than: string): boolean {
   return version.length === than.length ? version > than : version.length > than.length;
 }
 
-/** createdLease returns the body that creates a Lease. */
+/** createdLease returns the body of the POST that creates a Lease. */
 export function createdLease(
   { name, namespace, labels }: { name: string; namespace: string; labels: Readonly<Record<string, string>> },
   holding: Holding,

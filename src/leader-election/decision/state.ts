@@ -70,7 +70,7 @@ export interface LeaseReply {
 
 /**
  * Exchange is a request with its reply, and the times at which the request was sent and the reply arrived. `random` is
- * a number from 0 up to, but not including, 1. All jitter is computed from it.
+ * a number from 0 up to, but not including, 1. All jitter is computed from `random`.
  */
 export interface Exchange {
   readonly sent: Moment;

@@ -38,7 +38,7 @@ export function nextTick({ sent, received }: Exchange, { retryPeriod }: Election
 
 /**
  * nextTry returns when a leader tries again after a failed request. It waits for a Retry-After of the API server only
- * if another attempt still fits after that wait (L-039).
+ * if the term leaves enough time for another attempt after that wait (L-039).
  */
 export function nextTry(tenure: Tenure, exchange: Exchange, election: Election): number {
   const { reply, received } = exchange;

@@ -16,7 +16,10 @@ export interface Sample {
   readonly value: number;
   /** sharedLabels are labels that several samples have in common. All these samples refer to the same object. */
   readonly sharedLabels?: Readonly<Record<string, string>>;
-  /** metricName is set if it differs from the name of the metric. A histogram has samples with three names. */
+  /**
+   * metricName is the name of this value, if that name differs from the name of the metric. A histogram has samples
+   * with three names.
+   */
   readonly metricName?: string;
 }
 

@@ -99,7 +99,7 @@ export const timeRules: readonly Rule[] = [
       const stated = parts.filter((part) => part !== undefined && part.seconds > 0);
       const [last] = stated.slice(-1);
       const sum = stated.reduce((total, part) => total + (part?.seconds ?? 0), 0);
-      // If the preStop hook is too long on its own, the rule `pre-stop-fills-grace-period` reports it instead.
+      // If the preStop hook is too long on its own, the rule `pre-stop-fills-grace-period` reports the hook instead.
       if (last === undefined || last.name === 'preStop' || sum <= grace || grace === 0) return [];
       const terms = stated.map((part) => `${part?.name ?? ''} ${s(part?.seconds ?? 0)}`).join(' + ');
       return [
@@ -246,7 +246,7 @@ function budgetTooShort(container: Container, grace: number): Found[] {
   if (delay === undefined) return [];
   const parts = [preStopSleep(container), delay, durationVariable(container, 'LAMEDUCK_DESTROY_HOOK_TIMEOUT')];
   const sum = parts.reduce((total, part) => total + (part?.seconds ?? 0), lameduckMargin + lameduckDrain);
-  // If the delay exceeds the grace period on its own, the rule `drain-exceeds-grace-period` reports it instead.
+  // If the delay exceeds the grace period on its own, the rule `drain-exceeds-grace-period` reports the delay instead.
   if (sum <= grace || sum - lameduckMargin - lameduckDrain > grace) return [];
   return [
     {

@@ -25,7 +25,7 @@ const mostAttempts = 3;
 
 /**
  * runAttempts calls `attempt` up to three times, until a result is not an error. It resolves with the last result, and
- * rejects only if `attempt` does.
+ * rejects only if `attempt` rejects.
  */
 export async function runAttempts(attempt: () => Promise<Attempt>): Promise<Outcome> {
   const startedAt = systemClock.now();
