@@ -274,7 +274,7 @@ test('P-071 with SCHED_NONE, the cluster primary has no lifecycle from lameduck/
   const program = disposed(t, new ProcessUnderTest('runs-a-group.ts', env));
   const { pid, hint } = await program.line('the warning', ({ msg }) => msg === 'primary has no lifecycle');
   assert.notEqual(pid, program.pid);
-  assert.match(String(hint), /, or with lameduck\/register set cluster\.schedulingPolicy to SCHED_RR: /);
+  assert.match(String(hint), /, or under lameduck\/register, set cluster\.schedulingPolicy to SCHED_RR: /);
 });
 
 test('P-071 a cluster worker that a saved copy of cluster.fork() starts during the shutdown is killed, and the primary does not wait for it', async (t) => {

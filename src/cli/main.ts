@@ -23,7 +23,7 @@ const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./restarts/restarts.ts')).restarts,
   },
   probe: {
-    help: 'probe the probe port or a gRPC health service, for an exec probe',
+    help: 'send one probe to the probe port or a gRPC health service, for example as an exec probe',
     load: async () => (await import('./probe.ts')).probe,
   },
   inspect: {

@@ -27,7 +27,7 @@ const options = {
 
 const usage = [
   'Sends the shutdown signal to the process that serves the probe port, and waits until that process has ended.',
-  'Use it as the preStop hook of a container that starts npm, yarn, pnpm or a shell, which may not forward SIGTERM.',
+  'Use this command as the preStop hook of a container that starts npm, yarn, pnpm or a shell, which may not forward SIGTERM.',
   '',
   'Examples:',
   '  lameduck stop',

@@ -16,7 +16,7 @@ export function launcherWarning(environment: Environment): string | undefined {
   return warning;
 }
 
-const advice = 'in a container start node itself';
+const advice = 'in a container, start node itself';
 
 /**
  * describeLauncher returns the warning about the launcher with the command line `parent`. `parent` is undefined if the

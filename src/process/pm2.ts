@@ -21,7 +21,7 @@ export function pm2Warning(environment: Environment, gracePeriod: number): strin
   const killTimeout = given > 0 ? given : defaultKillTimeout;
   if (killTimeout >= gracePeriod) return undefined;
   return (
-    `PM2 sends SIGKILL ${formatDuration(killTimeout)} after it stops this process, and cuts requests in flight: set ` +
+    `PM2 sends SIGKILL ${formatDuration(killTimeout)} after the process signal, and cuts requests in flight: set ` +
     `kill_timeout: ${String(gracePeriod)} in its configuration, or start with --kill-timeout ${String(gracePeriod)}`
   );
 }

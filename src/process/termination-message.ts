@@ -25,7 +25,7 @@ export function terminationText(record: ShutdownRecord, uncaughtError?: string):
     ...hookFailures.map(({ error }) => error),
     ...stepFailures.map(({ step, error }) => `${step}: ${error}`),
     ...(heldBy.length === 0 ? [] : [`held by: ${heldBy.join(', ')}`]),
-    `shutdown by ${reason} took ${formatDuration(record.durationMs)} of ${formatDuration(record.budgetMs)}; exit code ${String(exitCode)}`,
+    `shutdown by ${reason} took ${formatDuration(record.durationMs)} of its budget of ${formatDuration(record.budgetMs)}; exit code ${String(exitCode)}`,
     ...unfinished.map(({ method, route, peer, ageMs, unacknowledgedBytes }) =>
       unacknowledgedBytes === undefined
         ? `unanswered for ${formatDuration(ageMs)}: ${method} ${route} from ${peer}`

@@ -109,6 +109,6 @@ export function checkBudget(budget: ExplainedBudget): void {
   if (budget.drain >= shortestDrain) return;
   throw new LameduckError(
     'LAMEDUCK_ERR_BUDGET_TOO_SHORT',
-    `the drain would have ${formatDuration(budget.drain)}, expected at least ${formatDuration(shortestDrain)}: ${budget.sum}`,
+    `the drain would get ${formatDuration(budget.drain)}, expected at least ${formatDuration(shortestDrain)}: ${budget.sum}`,
   );
 }

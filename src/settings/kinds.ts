@@ -133,7 +133,7 @@ export const seconds: Kind<number> = {
   format: (value) => `${String(value)}s`,
 };
 
-const countAllowed = 'a whole number from 0, which is off, to 1000000';
+const countAllowed = 'a whole number from 0 (off) to 1000000';
 const countInRange = wholeUpTo(1_000_000, countAllowed);
 
 /** `count` reads the highest allowed number of something, such as requests in flight. 0 means no limit. */
@@ -170,7 +170,7 @@ export const host: Kind<string | undefined> = {
   format: String,
 };
 
-const chanceAllowed = 'a number from 0, which is off, to 0.02';
+const chanceAllowed = 'a number from 0 (off) to 0.02';
 
 /** `chance` reads a probability. The largest valid value is that of the apiserver (A-217). */
 export const chance: Kind<number> = {

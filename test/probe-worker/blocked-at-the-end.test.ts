@@ -106,7 +106,7 @@ describe('a blocked process with a probe port', { concurrency: true }, () => {
     assert.deepEqual(Object.keys(final['phases'] as object), ['ShutdownInitiated']);
     assert.match(
       readFileSync(path, 'utf8'),
-      /^held by: event loop\nshutdown by SIGTERM took \d(?:\.\d+)?s of 2s; exit code 137$/,
+      /^held by: event loop\nshutdown by SIGTERM took \d(?:\.\d+)?s of its budget of 2s; exit code 137$/,
     );
     assert.deepEqual(await program.exit, { code: null, signal: 'SIGKILL' });
     assert.equal(program.lines.filter(({ schema }) => schema !== undefined).length, 1);
@@ -161,7 +161,10 @@ describe('an uncaught error and then a blocked event loop', { concurrency: true 
       const [first, ...rest] = readFileSync(path, 'utf8').split('\n');
       assert.equal(first, 'uncaught error: TypeError: thrown');
       assert.match(rest.at(-2) ?? '', /^held by: event loop$/);
-      assert.match(rest.at(-1) ?? '', new RegExp(`^shutdown by ${reason} took \\d(?:\\.\\d+)?s of 4s; exit code 137$`));
+      assert.match(
+        rest.at(-1) ?? '',
+        new RegExp(`^shutdown by ${reason} took \\d(?:\\.\\d+)?s of its budget of 4s; exit code 137$`),
+      );
     });
   }
 });

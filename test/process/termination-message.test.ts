@@ -38,7 +38,7 @@ test('K-212 the termination message has the cause first, and its consequences af
       'destroy hook "pool" failed: already ended',
       'stop listening: broken',
       'held by: TCPSocketWrap',
-      'shutdown by SIGTERM took 25s of 28s; exit code 80',
+      'shutdown by SIGTERM took 25s of its budget of 28s; exit code 80',
       'unanswered for 31s: GET /report from 10.0.3.17:40022',
     ].join('\n'),
   );

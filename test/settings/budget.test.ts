@@ -48,7 +48,7 @@ test('P-075 a shutdown budget with a drain of 1 s is accepted, and one with a dr
     },
     {
       code: 'LAMEDUCK_ERR_BUDGET_TOO_SHORT',
-      message: `the drain would have 999ms, expected at least 1s: ${short.sum}`,
+      message: `the drain would get 999ms, expected at least 1s: ${short.sum}`,
     },
   );
 });
@@ -61,7 +61,7 @@ for (const preStopSeconds of [5, 10]) {
       () => {
         checkBudget(budget);
       },
-      { message: /would have -2s.* - margin -?\d+s = budget 1s;.* = drain -2s$/ },
+      { message: /would get -2s.* - margin -?\d+s = budget 1s;.* = drain -2s$/ },
     );
   });
 }

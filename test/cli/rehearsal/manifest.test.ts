@@ -106,7 +106,7 @@ test('`lameduck rehearse` warns if a command is given for a container that the m
   assert.ok('warnings' in reading);
   assert.deepEqual(
     reading.warnings.filter((one) => one.includes('porxy')),
-    ['no container is named porxy, so its command is not run'],
+    ['no container is named porxy, so the command for porxy is not run'],
   );
 });
 

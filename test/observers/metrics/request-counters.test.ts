@@ -171,7 +171,7 @@ test('after maxMetricSeries a new route is counted as _OTHER, with one warning a
   assert.equal(warnings.length, 1);
   assert.match(
     warnings[0] ?? '',
-    /more than 227 combinations .* route\(\) must not return paths, or raise maxMetricSeries$/,
+    /more than 227 combinations .* let route\(\) return route patterns instead of paths, or raise maxMetricSeries$/,
   );
 });
 

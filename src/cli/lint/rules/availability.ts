@@ -62,7 +62,7 @@ export const availabilityRules: readonly Rule[] = [
         {
           path: ['spec', min],
           message: 'When the autoscaler has removed all pods, requests are refused until a new pod is ready.',
-          remedy: `Set ${min} to at least 1, or 2 if an eviction must not be an outage.`,
+          remedy: `Set ${min} to at least 1, or to at least 2 if an eviction must not cause an outage.`,
         },
       ];
     }),

@@ -14,9 +14,9 @@
 {{- else if eq $kind "seconds" -}}
 {{- include "lameduck.allowedSeconds" $text -}}
 {{- else if eq $kind "count" -}}
-{{- if not (and (regexMatch "^[0-9]{1,7}$" $text) (le (int64 $text) 1000000)) -}}a whole number from 0, which is off, to 1000000{{- end -}}
+{{- if not (and (regexMatch "^[0-9]{1,7}$" $text) (le (int64 $text) 1000000)) -}}a whole number from 0 (off) to 1000000{{- end -}}
 {{- else if eq $kind "chance" -}}
-{{- if not (and (regexMatch "^[0-9]*[.]?[0-9]+$" $text) (le (float64 $text) 0.02)) -}}a number from 0, which is off, to 0.02{{- end -}}
+{{- if not (and (regexMatch "^[0-9]*[.]?[0-9]+$" $text) (le (float64 $text) 0.02)) -}}a number from 0 (off) to 0.02{{- end -}}
 {{- else if eq $kind "port" -}}
 {{- if not (or (eq $text "off") (and (regexMatch "^(0|[1-9][0-9]{0,4})$" $text) (le (int64 $text) 65535))) -}}a TCP port from 1 to 65535, or off{{- end -}}
 {{- else if eq $kind "host" -}}
