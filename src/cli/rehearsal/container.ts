@@ -88,7 +88,7 @@ export interface ContainerOptions {
   readonly isolation: Isolation;
 }
 
-// The containers of this process that have not exited yet.
+// The containers that this process has started and that have not exited yet.
 const running = new Set<Container>();
 
 /** killContainers kills every process of every container that this process has started. */

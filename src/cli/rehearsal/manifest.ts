@@ -17,7 +17,7 @@ export type ManifestReading =
   | {
       readonly pod: PodSpec;
       readonly warnings: readonly string[];
-      /** `manifest` is the object of the manifest that contains the pod. */
+      /** `manifest` is the Kubernetes object that contains the pod, such as a Deployment. */
       readonly manifest: RehearsedManifest;
     }
   | { readonly problem: string };

@@ -53,7 +53,7 @@ type Decision = 'answered' | 'held' | 'passed on';
  *
  * - drop the request
  * - answer a probe
- * - hold (delay) the request
+ * - delay the request
  * - refuse the request because of the shutdown
  * - reject the request because of an overload limit
  *

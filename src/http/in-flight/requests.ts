@@ -210,12 +210,12 @@ export class Requests {
     if (this.#isWatched && !this.inFlight.isShuttingDown) exchange.onHead(this.#onHead);
   }
 
-  /** noteReceived reports that a request is passed to the program. */
+  /** noteReceived notifies the audit log that a request is passed to the program. */
   noteReceived(exchange: Exchange): void {
     this.#audit?.onReceived(exchange, exchange.request);
   }
 
-  /** noteThrow reports that the program's listener for a request has thrown. */
+  /** noteThrow notifies the audit log that the program's listener for a request has thrown. */
   noteThrow(request: object): void {
     const connection = connectionOf(socketOf(request));
     const exchange = connection?.exchangeFor(request) ?? connection?.upgraded;
