@@ -22,7 +22,9 @@ export function label(name: string, bare: string): string {
   return name === 'lameduck' ? '**lameduck**' : `\`${name}\``;
 }
 
-/** `range()` formats the median of the values, with the least and the most in brackets if they differ. */
+/**
+ * `range()` formats the median of the values, with the lowest and the highest value in brackets if those two differ.
+ */
 export function range(values: readonly number[], digits = 0): string {
   const [least, middle, most] = [Math.min(...values), median(values), Math.max(...values)].map((value) =>
     value.toFixed(digits),

@@ -1,5 +1,5 @@
 // `npm run bench`: measures, prints, and writes bench/results.json and docs/benchmarks.md. It fails if a request needs
-// too much CPU time, a probe is too late, or a stream was cut. It measures lameduck/register as it was last built: run
+// too much CPU time, a probe takes too long, or a stream was cut. It measures the last build of lameduck/register: run
 // `npm run build` first.
 //
 //   --quick        measures only lameduck, in a few minutes. Writes nothing, and compares the price of a request with the
@@ -29,8 +29,8 @@ import { bare, variants } from './use/variants.ts';
 import { ratio, signed } from './format.ts';
 
 // How much the CPU time of a request may grow since the last whole run. The growth is a share of the CPU time on a bare
-// server. It is added to the upper end of the confidence interval of that run. Another processor changes this share by
-// less.
+// server. It is added to the upper end of the confidence interval of that run. The share differs by less between two
+// processors.
 const tolerance = 0.01;
 
 let hasTried = false;
@@ -198,8 +198,8 @@ function checkProbes(probes: Results['probes']): void {
     (name) => `${name} ${probes[name].p99.toFixed(1)}`,
   );
   console.log(
-    `p99 of probes, ms: ${p99s.join(', ')}; exec probe ${probes.execProbe.own.median.toFixed(0)} ms beyond Node's ` +
-      `${probes.execProbe.node.toFixed(0)}; load average ${probes.loadAverage.map((load) => load.toFixed(1)).join(' to ')}`,
+    `p99 of probes, ms: ${p99s.join(', ')}; exec probe ${probes.execProbe.own.median.toFixed(0)} ms longer than the ` +
+      `${probes.execProbe.node.toFixed(0)} ms of an empty Node process; load average ${probes.loadAverage.map((load) => load.toFixed(1)).join(' to ')}`,
   );
   for (const what of missed(probes)) {
     // A quick run has too few probes for a reliable 99th percentile.

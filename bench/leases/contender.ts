@@ -1,4 +1,5 @@
-// A process that contends for a Lease. If it gets no URL, it does nothing. It reports its own CPU time.
+// A process that contends for a Lease. Without the URL of an API server, the process does nothing. At its end, it
+// reports its own CPU time.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createElector } from '../../src/leader-election.ts';
 

@@ -111,7 +111,7 @@ async function cpuTimes(seconds: number): Promise<CpuTime> {
       contender(watchableUrl, 'app', seconds),
       contender(otherUrl, 'app', seconds),
     ]);
-    if (watchable.calls.length > 5) throw new Error('the follower with a watch has polled');
+    if (watchable.calls.length > 5) throw new Error('the follower that watches the Lease has also polled it');
     if (other.store.current('led')?.spec['holderIdentity'] === undefined) throw new Error('no elector has led');
     return { idle, leader, watching, polling, loadAverage: loadavg()[0] as number };
   } finally {

@@ -30,7 +30,7 @@ const find = ({ socket }: IncomingMessage): { at: number } | undefined => (socke
 /** `parts` has each part by its name. The benchmark measures a part like a package. */
 export const parts: Readonly<Record<string, Part>> = {
   emit: {
-    title: '`emit` of the server is replaced by a function that calls it',
+    title: '`emit` of the server is replaced by a function that calls the original `emit`',
     install: (server) => {
       replaceEmit(server);
     },

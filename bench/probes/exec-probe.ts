@@ -39,7 +39,7 @@ export async function execProbe(probePort: number, pairs: number): Promise<ExecP
 
 async function run(args: readonly string[]): Promise<number> {
   const since = performance.now();
-  // Without arguments Node runs the program on its standard input, which is empty.
+  // Without arguments, Node reads its program from standard input, which is empty here.
   const child = spawn(process.execPath, args, { env: {}, stdio: ['ignore', 'ignore', 'inherit'] });
   const [code] = (await once(child, 'close')) as [number | null];
   if (code !== 0) throw new Error(`node ${args.join(' ')} ended with ${String(code)}`);

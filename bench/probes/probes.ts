@@ -40,8 +40,8 @@ export const blockTime = 3_000;
 export const pauseBetween = 50;
 
 /**
- * Limits of the 99th percentile. `factor` multiplies the value that an idle main port has. `p99` is in milliseconds.
- * `execProbe` is the limit of the command `lameduck probe`, in milliseconds.
+ * Limits of the 99th percentile of a probe's duration: `factor` times the value of an idle main port, and `p99`
+ * milliseconds. `execProbe` is the limit of the command `lameduck probe`, in milliseconds.
  */
 export const limits = { factor: 2, p99: 20, execProbe: 60 } as const;
 

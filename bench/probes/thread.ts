@@ -8,14 +8,14 @@ import { reservePort } from '../../test/support/reserved-port.ts';
 import { quantile } from '../statistics.ts';
 import type { Quantity } from './idle.ts';
 
-/**
- * The additional memory of a process with a probe port, and of a process with a thread that does nothing. Both are
- * resident memory in bytes.
- */
+/** Thread holds the additional memory and CPU time that an idle process needs because of its probe thread. */
 export interface Thread {
   readonly pairs: number;
   readonly seconds: number;
-  /** Bytes of resident memory more than without a probe port, and of a process with a thread that does nothing. */
+  /**
+   * Additional resident memory in bytes: of a process with a probe port, and of a process with a thread that does
+   * nothing.
+   */
   readonly resident: number;
   readonly emptyThread: number;
   /**

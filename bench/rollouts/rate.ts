@@ -11,7 +11,7 @@ export interface Rate {
   readonly requests: number;
   readonly lost: number;
   readonly refused: number;
-  /** The verdict of the rehearsal. It is `withheld` if its clients could not keep time. */
+  /** The verdict of the rehearsal. It is `withheld` if the clients could not send requests at this rate. */
   readonly verdict: string;
 }
 

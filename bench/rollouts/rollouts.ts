@@ -22,7 +22,7 @@ export interface Rollouts {
   readonly delayed: readonly Rollout[];
 }
 
-/** Each node learns within this many seconds that the pod has ended, in addition to the 0.3 s that every node needs. */
+/** The longest time, in seconds, until a node learns of the deletion of the pod. Every node needs 0.3 s in addition. */
 export const propagation = 2;
 
 /** The delay that each implementation gets, in seconds. */
@@ -79,8 +79,8 @@ export async function runRehearsal(
   }
 }
 
-// Returns the verdict with its causes. The lines after these name the kinds of clients that were not tried, and the
-// seed.
+// Returns the lines with the verdict and its causes. The later lines, with the untested kinds of clients and the seed,
+// are left out.
 function verdictIn(output: string): string {
   const text = /^rollout: (?:lost|clean|withheld)[^]*/m.exec(output)?.[0] ?? output;
   return text.split(/^ {2}not tried:/m)[0]?.trimEnd() ?? '';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { reservePort } from '../../test/support/reserved-port.ts';
 import { median } from '../statistics.ts';
 
-/** Ways are the ways in which a program gets lameduck. */
+/** `ways` lists the ways in which the measured program loads lameduck. `bare` is without lameduck. */
 export const ways = ['bare', 'code', 'register'] as const;
 export type Way = (typeof ways)[number];
 

@@ -1,4 +1,4 @@
-// Builds the CommonJS files that Node loads, and the thin modules through which `import` gets the same instance.
+// Builds the CommonJS files that Node loads, and the thin modules through which `import` loads the same instances.
 //
 // Each module of `src` is in one file only, so that its state exists once in a process. A module that several files
 // need is in the main file. The other files take such a module from the property `modules` of the main file, which is not

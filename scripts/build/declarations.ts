@@ -1,5 +1,5 @@
 // Writes the declarations. CommonJS gets a file for each module that an export reaches. `import` gets one file per
-// export, which exports the same names again, so that a type is the same for both.
+// export, which re-exports those declarations, so that `require` and `import` share the same types.
 import { join, relative } from 'node:path';
 import ts from 'typescript';
 import { entries } from './entries.ts';

@@ -5,7 +5,7 @@ import { build, type BuildOptions, type Plugin } from 'esbuild';
 
 export const root = join(import.meta.dirname, '..', '..');
 
-/** sourceOf returns the path of a module of `src`, from the root. */
+/** sourceOf returns the path of a module of `src`, relative to the root of the repository. */
 export function sourceOf(name: string): string {
   return `src/${name}.ts`;
 }

@@ -37,7 +37,7 @@ export const chartRules: Readonly<Record<string, string>> = {
   'H-051': 'A load balancer gives requests at least as much time to finish as the drain of the pod does.',
   'H-052': 'The server keeps idle connections longer than the load balancer or proxy does.',
   'H-053': 'The chart rejects a grace period that is longer than the cluster autoscaler waits for a pod.',
-  'H-056': 'For each kind of load balancer or proxy, the chart has another delay, drain time and keep-alive timeout.',
+  'H-056': 'The chart has a separate delay, drain time and keep-alive timeout for each kind of load balancer or proxy.',
   'H-058':
     '`helm lint` does not show which values the templates reject. They are reported only when Helm renders the chart.',
   'H-059':
@@ -70,7 +70,7 @@ export const chartRules: Readonly<Record<string, string>> = {
   'H-084': 'The chart sets every field of every probe.',
   'H-090': "Each probe refers to a port of the container by the port's name.",
   'H-091':
-    'After a failed liveness probe, the process gets less time than for a drain, because a process that hangs cannot drain.',
+    'After a failed liveness probe, the process gets less time to exit than a drain takes, because a process that hangs cannot drain.',
   'H-093': 'A rollout adds one pod at a time, and removes no pod before a new one is ready.',
   'H-094':
     'The chart rejects a percentage of unavailable pods. With four or more replicas, a rollout would remove pods before their replacements are ready.',
@@ -82,9 +82,9 @@ export const chartRules: Readonly<Record<string, string>> = {
   'H-103': 'When the HorizontalPodAutoscaler scales down, it removes one pod per grace period.',
   'H-106': 'The pods of one revision are spread over zones and nodes.',
   'H-108':
-    'The pods have the security contexts that pod security `restricted` requires, and each key can be set on its own.',
+    'The pods have the security contexts that pod security `restricted` requires, and each field of these contexts can be set on its own.',
   'H-109':
-    'By default, all pods meet pod security `restricted`, also the pod of `helm test`. For OpenShift, fields can be removed.',
+    'By default, all pods meet pod security `restricted`, also the pod of `helm test`. For OpenShift, fields of the security contexts can be removed.',
   'H-110': 'If a pod must not run as root, the user in its image must be a number.',
   'H-113':
     'With leader election, the chart creates a Role in one namespace. The Role allows `create` on leases without a name, and the other verbs only on the one Lease.',
@@ -101,7 +101,7 @@ export const chartRules: Readonly<Record<string, string>> = {
   'H-124':
     'Neither other objects of the chart, such as an Ingress, nor a new version of the chart changes the pod template.',
   'H-127': 'If an image has a digest, the digest alone selects the image, and the tag is only informative.',
-  'H-133': "The Service has only the program's port, under the port's name, and not the probe port.",
+  'H-133': "The Service refers to the program's port by name, and does not expose the probe port.",
   'H-135': 'The chart configures load balancers of AWS with the path of the readiness probe and the drain time.',
   'H-136': 'The chart configures load balancers of Google with the path of the readiness probe and the drain time.',
   'H-138': 'An HTTPRoute sends its requests to the Service.',
@@ -139,7 +139,7 @@ export const chartRules: Readonly<Record<string, string>> = {
   'H-168':
     'In the image, root owns the code, and no user can write it. The user is a number. The entrypoint is node itself, in exec form.',
   'H-169':
-    'PID 1 does not receive a signal for which it has no listener. The process installs its listener first, so that a pod that is deleted while it boots ends at once.',
+    'PID 1 does not receive a signal for which it has no listener. The process installs its listener first, so that a pod that is deleted during its start ends at once.',
   'H-170': 'A program that starts no other processes needs no init process, and runs as PID 1 itself.',
   'H-171': 'The image sets its stop signal to SIGTERM.',
   'H-172':

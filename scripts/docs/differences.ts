@@ -2,9 +2,9 @@
 
 export const differences: Readonly<Record<string, string>> = {
   'A-007':
-    'lameduck ends every long-running request, not only watches, and waits until each has ended. lameduck does so even with a grace period of 0.',
+    'lameduck ends every long-running request, not only watches, and waits until each has ended, even if the grace period of watches is 0.',
   'A-009':
-    'The stop of the listener may take the rest of the shutdown budget, not only two seconds. A client that reads its 429 late still gets all of it.',
+    'The stop of the listener may take the rest of the shutdown budget, not only two seconds. A client that reads its 429 late still gets the complete response.',
   'A-013':
     '`HasBeenReady` fires as soon as all checks of `/readyz` pass, even if nothing probes the process. A probe that excludes checks does not fire this signal.',
   'A-020':
@@ -17,7 +17,7 @@ export const differences: Readonly<Record<string, string>> = {
   'A-044':
     'If a post-start hook fails, `/readyz` fails, and the failure is logged. The process continues, because an exited process could neither answer probes nor report the reason.',
   'A-046':
-    'If a post-start hook still runs at the shutdown, its `AbortSignal` aborts. A later error of the hook does not change the exit code.',
+    'If a post-start hook still runs when the shutdown begins, its `AbortSignal` is aborted. A later error of the hook does not change the exit code.',
   'A-047':
     'A hook calls its own server as any client does. lameduck grants no permissions, and the program knows the address of its server.',
   'A-048':
@@ -27,14 +27,15 @@ export const differences: Readonly<Record<string, string>> = {
   'A-055': 'In lameduck, a hook of any kind without a function is an error.',
   'A-056':
     'lameduck runs pre-shutdown hooks in parallel, each with a time limit. If they ran one after another, their times would add up.',
-  'A-058': 'The shutdown does not throw an error. Each failed hook gets a log line, and the final log line names it.',
+  'A-058':
+    'A failed hook does not make the shutdown throw an error. Each failed hook gets its own log line, and the final log line names all of them.',
   'A-059':
     'If a pre-shutdown hook fails, lameduck still drains the requests in flight, because they did not cause the failure. The exit code shows the failure.',
   'A-060': 'A pre-shutdown hook that throws counts as failed, and the shutdown continues.',
   'A-061':
     'Each pre-shutdown hook has a time limit. A hook that reaches it is recorded as timed out, and the shutdown continues.',
   'A-070':
-    'Probes ignore a trailing slash and the letter case of an endpoint (P-080), so that a misspelt probe does not restart or remove a healthy pod. There is no index, because `/` belongs to the program.',
+    'Probes ignore a trailing slash and the letter case of an endpoint (P-080), so that a misspelt probe does not restart or remove a healthy pod. There is no index of paths, because the path `/` belongs to the program.',
   'A-076':
     'All servers of one `lameduck()` call share its health endpoints. Every post-start hook has the same livez grace period.',
   'A-078': 'A Node program has no informers. It adds a check of `/readyz` for each resource that it waits for.',
@@ -92,9 +93,9 @@ export const differences: Readonly<Record<string, string>> = {
     'The queue of audit events is bounded, and takes events until the shutdown ends. Its flush ends with the shutdown budget, or after one second without a successful write. A full disk thus does not delay the exit.',
   'H-162': 'There is no separate image for debugging. `kubectl debug` attaches the tools to the image that was tested.',
   'H-164':
-    "The health check of the image is the package's own command `lameduck probe`, and the tests belong to the project, so neither has a file in that folder. No image is published. docs/image.md has the command to publish one.",
+    "The health check of the image is the package's own command `lameduck probe`, and the tests are in the project's folder of tests. The folder of the image therefore contains neither. No image is published. docs/image.md has the command to publish one.",
   'H-165':
-    'The base images are build arguments with a tag, so that the image can be built without a registry. A publisher sets a digest, and the base label of the image then contains it. No line sets a syntax image, because the builder would have to fetch it too.',
+    'The base images are build arguments with a tag, so that the image can be built without a registry. A publisher sets a digest, and the base label of the image then contains it. No line of the Dockerfile sets a syntax image, because the builder would have to fetch this image too.',
   'H-174':
     'The image is built for the platform of the builder. No registry is used, so there is nothing to sign. docs/image.md has the command to publish an image.',
   'HC-32':
@@ -109,9 +110,9 @@ export const differences: Readonly<Record<string, string>> = {
   'K-203':
     'Connections get `Connection: close` one by one over the delay, not all at its beginning (A-120). The drain ends upgraded sockets one after another. With `shutdownSendRetryAfter`, the listener closes only after the requests in flight have ended.',
   'K-205':
-    'lameduck has no such setting. During the drain, readiness always fails, because in some cases only a failing probe removes the pod from its Services. For a probe that must pass, use `/readyz?exclude=shutdown`. A failing answer names the check `shutdown`.',
+    'No setting makes `/readyz` pass during the drain. Readiness always fails then, because in some cases only a failing probe removes the pod from its Services. For a probe that must pass, use `/readyz?exclude=shutdown`. A failing answer names the check `shutdown`.',
   'K-206':
-    "lameduck ends two seconds before the end of the grace period, not one. When the process signal arrives, the kubelet's clock has already run for a while, and the exit of the process takes time too.",
+    "The shutdown budget ends two seconds before the grace period does, not one. When the process signal arrives, the kubelet's clock has already run for a while, and the exit of the process takes time too.",
   'K-207':
     'lameduck reserves the time of the destroy hooks at the end of the shutdown budget. Before this time, it logs, destroys and counts open requests. The budget already ends two seconds before SIGKILL. The exit code is 80.',
   'K-209':
@@ -123,7 +124,7 @@ export const differences: Readonly<Record<string, string>> = {
   'K-214':
     'A process cannot know that it has less time than configured. Flush state in a pre-shutdown hook: these hooks start at the process signal, so the state is safe if SIGKILL follows two seconds later.',
   'P-018':
-    'Requests that arrive within about 30 ms before the listener closes are held, so that their clients open no new connection. The listener then closes in a quiet turn of the event loop, because closing it resets each connection in the backlog.',
+    'lameduck delays responses to requests from about the last 30 ms before the listener closes, so that their clients open no new connection. The listener closes after a turn of the event loop without a new connection or a response. Closing it resets each connection that is still in the backlog.',
   'P-026':
     'The server sends its FIN after the response. If no response carried `Connection: close`, it first reads the body for 1 s or 1 MiB more. After the FIN, it reads for up to 5 s, because some clients read the response only after they have sent everything.',
   'P-059':
@@ -131,12 +132,13 @@ export const differences: Readonly<Record<string, string>> = {
   'P-097':
     'A destroy hook can be added until the destroy hooks begin, because a request in flight may open a resource that must be closed.',
   'H-113':
-    'The Role has `list` and `watch`, for a hand-over within 2 s. It has no `patch`, which nothing uses. With a NetworkPolicy, the values must name the address of the API server, which the chart does not know. Without it, the chart fails to render.',
+    'The Role has `list` and `watch`, for a hand-over within 2 s. It has no `patch`, which nothing uses. With a NetworkPolicy, the values must name the address of the API server, which the chart does not know. Without this address, the chart fails to render.',
   'L-002': 'One error lists all invalid settings of leader election, as for every other setting.',
   'L-037': 'lameduck reads the time after which to retry from the header or from the Status, whichever is present.',
   'LT-29':
     'The elector renews the Lease until the work has settled, and only then does `stop` resolve. The Lease thus never expires while work is running. The pre-shutdown hook that stops the elector fails at its time limit.',
-  'LT-50': 'No option overrides this behavior: a Lease with a strategy belongs to coordinated leader election.',
+  'LT-50':
+    'No option makes an elector contend for a Lease with a strategy, because such a Lease belongs to coordinated leader election.',
   'L-041': 'The chart creates the Role, and the log shows it. lameduck itself cannot grant permissions in the cluster.',
   'L-060':
     'As the time of an acquisition or renewal, an elector writes the moment at which it sends the write, also after a slow GET. The term of leadership counts from the same moment.',
@@ -148,7 +150,7 @@ export const differences: Readonly<Record<string, string>> = {
     'By default, lameduck uses the times of the components of Kubernetes for leader election. Each time is a setting.',
   'L-034': 'An elector of lameduck never writes to a Lease with a strategy.',
   'L-101':
-    'After a loss of leadership, `run` of an elector contends for the Lease again. It ends only when the work returns or fails.',
+    'After a loss of leadership, `run` of an elector contends for the Lease again. `run` ends only when the work returns or fails.',
   'L-122': 'lameduck uses undici as its client for the API server, with a timeout for each request.',
   'L-127': "lameduck's page on leader election begins with the same statement as client-go's documentation.",
   'L-140': 'The elector releases its Lease in a pre-shutdown hook, while the servers still serve.',
@@ -158,14 +160,14 @@ export const differences: Readonly<Record<string, string>> = {
   'L-161': 'lameduck does not implement coordinated leader election.',
   'L-162': 'lameduck does not implement coordinated leader election.',
   'L-171': 'A program may use several electors. lameduck does not divide work between them.',
-  'L-172': 'lameduck does not distribute the work of a program over members.',
+  'L-172': 'lameduck does not distribute the work of a program over several processes.',
   'L-173':
     'lameduck has no semaphore. The chart names the Lease after the release, so that two releases never share one.',
   'L-126': 'The page on leader election names the conditions for safety. No code can enforce them.',
   'L-132': 'The page on leader election shows a store that checks the fencing token. The store belongs to the program.',
   'L-087': 'An elector stops at its renew deadline, 10 s after its last acknowledged write was sent.',
   'L-131':
-    'The fencing token contains neither `leaseTransitions` nor the uid of the Lease. Each later term has a greater resourceVersion, so that is enough. A text of digits fits into a numeric column.',
+    'The fencing token contains neither `leaseTransitions` nor the uid of the Lease. Each later term has a greater resourceVersion, so the resourceVersion alone is enough. A text of digits fits into a numeric column.',
   'L-141':
     'The elector stops its work in a pre-shutdown hook that starts with the shutdown, before the servers stop accepting. The next leader thus does not wait for the drain.',
   'L-142':

@@ -63,7 +63,7 @@ const pages = {
 
 for (const [file, page] of Object.entries(pages)) {
   if (!isCheck) writeFileSync(join(root, file), page);
-  else if (page !== current(file)) problems.push(`${file} is out of step with the code: run npm run docs`);
+  else if (page !== current(file)) problems.push(`${file} is outdated: run npm run docs`);
 }
 
 if (conformance.uncited.length > 0) {

@@ -19,7 +19,7 @@ export const injectorRules: Readonly<Record<string, string>> = {
     'The injected init container has the resources of the app container and the security context that pod security `restricted` requires. The pod therefore stays admitted and keeps its quality-of-service class.',
   'M-09': 'An injected pod names the image of the package once. A node that already has the image does not pull it.',
   'M-10':
-    "The injector's policy keeps a readiness probe of the container. The policy adds a readiness probe only if the pod itself has the label. A program in another language would never become ready with this probe.",
+    "The injector's policy keeps a readiness probe of the container. The policy adds a readiness probe only if the pod itself, not only its namespace, has the label. With this probe, a program in another language would never become ready.",
   'M-11':
     "An injected pod has its own grace period, or the chart's minimum plus the time of the preStop hook, whichever is longer.",
   'M-12':

@@ -16,7 +16,7 @@ export const kubeletRules: Readonly<Record<string, string>> = {
   'K-018':
     'An HTTP probe follows at most nine redirects to the same host name. A redirect to another host is a success with a warning.',
   'K-020':
-    'An HTTP probe sends `Host`, `User-Agent: kube-probe/…` and `Accept: */*`. Headers in the definition of the probe replace these, and an empty `Accept` removes it.',
+    'An HTTP probe sends `Host`, `User-Agent: kube-probe/…` and `Accept: */*`. Headers in the definition of the probe replace these headers. An empty `Accept` removes the header `Accept`.',
   'K-025': 'An HTTPS probe verifies no certificate, sends no SNI for an IP address, and offers HTTP/2.',
   'K-029': 'A TCP probe opens a connection and sends nothing.',
   'K-037': 'If the command of an exec probe cannot be started, the result of the probe is an error and not a failure.',
@@ -76,7 +76,8 @@ export const kubeletRules: Readonly<Record<string, string>> = {
     "A probe's own grace period applies only when a failure of this probe ends the container. It may be longer than the grace period of the pod.",
   'K-126':
     'The kubelet sends the stop signal at about the time at which each kube-proxy receives the change of the endpoint. The order of the two is not defined.',
-  'K-127': 'A node learns some tenths of a second to many seconds after a deletion that an endpoint was removed.',
+  'K-127':
+    'After the deletion of a pod, some tenths of a second to many seconds pass until a node learns that the endpoint was removed.',
   'K-128':
     'kube-proxy sends connections to ready endpoints. If a Service has no ready endpoint, kube-proxy sends them to endpoints that are serving and terminating.',
   'K-129':
@@ -112,9 +113,9 @@ export const kubeletRules: Readonly<Record<string, string>> = {
     'A checksum annotation over random values, times or labels of the chart changes with every rendering, which replaces all pods.',
   'K-161':
     'If a ConfigMap changes, but the pod template has no changed checksum annotation or name, the running pods do not get the new configuration.',
-  'K-163': 'The kubelet runs one sync of a pod at a time. Later syncs wait until the present one has ended.',
+  'K-163': 'The kubelet runs one sync of a pod at a time. A later sync waits until the current sync has ended.',
   'K-167':
-    'If a pod is deleted while the kubelet starts or restarts its containers, the kubelet completes this first, including postStart hooks. The grace period then begins.',
+    'If a pod is deleted while the kubelet starts or restarts its containers, the kubelet first completes this start, including postStart hooks. Only then does the grace period begin.',
   'K-168':
     'If a pod is deleted while the kubelet ends a container for a failed probe, the deletion waits. The kubelet first ends and restarts the container.',
   'K-169':
@@ -140,6 +141,6 @@ export const kubeletRules: Readonly<Record<string, string>> = {
   'K-222':
     "`lameduck rehearse` reports exit codes and the reasons `Completed` and `Error`, with the kubelet's messages and the end of the output.",
   'K-223':
-    '`lameduck rehearse` reports mistakes in probes, in preStop and in the command that a cluster accepts without a warning.',
+    '`lameduck rehearse` reports mistakes that a cluster accepts without a warning: in probes, in preStop hooks and in the command.',
   'K-224': 'If `lameduck rehearse` shortens the waits before restarts, it keeps their order and their ratio.',
 };

@@ -73,7 +73,7 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'L-131':
     'The fencing token of a term is the resourceVersion of the write that acquired the Lease. Renewals do not change the token. Each term has a greater token, even after the Lease was deleted.',
   'L-160':
-    'Coordinated leader election uses the fields `strategy` and `preferredHolder` of a Lease. Kubernetes has it since 1.31, and it is off by default.',
+    'Coordinated leader election uses the fields `strategy` and `preferredHolder` of a Lease. Kubernetes has had coordinated leader election since 1.31. It is off by default.',
   'L-163':
     'An elector does not contend for a Lease with a `strategy` or a preferred holder, and logs this as a problem. If the Lease gets one of the two fields during a term, the elector ends the term without another write.',
   'L-001':
@@ -102,7 +102,7 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'L-111':
     'The elector creates two Events with the reason `LeaderElection` for each term: one at its start and one at its end. The Events are about the Lease, and their type is Normal.',
   'L-112':
-    'The creation of Events does not delay the renewals of an elector. If it fails, this has no effect. A term has at most two Events. After a 403, the elector creates no more Events.',
+    'The creation of Events does not delay the renewals of an elector. A failed creation has no effect. A term has at most two Events. After a 403, the elector creates no more Events.',
   'L-120':
     'In a cluster, the elector reads the address of the API server from two environment variables, and both are required. An IPv6 address is in brackets. The token and the CA are required, too.',
   'L-121':
@@ -167,7 +167,7 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'LT-26':
     'The elector writes the times of a Lease with six fractional digits and `Z`. It sends `acquireTime` back exactly as received, and accepts times in any form of RFC 3339.',
   'LT-27':
-    'A candidate finds a Lease whose holder is its own identity. It takes the Lease at once and keeps `leaseTransitions`. By default, each elector has another identity.',
+    'A candidate finds a Lease whose holder is its own identity. It takes the Lease at once and keeps `leaseTransitions`. By default, each elector has a different identity.',
   'LT-28':
     'An elector is stopped while its work needs 3 s to end. The `AbortSignal` of the work is aborted at once, and renewals continue. When the work has ended, the Lease is released, and another elector leads within 4.4 s.',
   'LT-29': 'An elector is stopped while its work ignores its `AbortSignal`. The elector does not release the Lease.',
@@ -278,10 +278,10 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'L-104':
     "client-go's `IsLeader` compares only the last observed holder, whatever time has passed. `isLeader()` of an elector is false from the renew deadline on.",
   'L-113':
-    'The metrics `leader_election_master_status` and `leader_election_slowpath_total` have the same names as in client-go. Two more show the duration of an attempt and the age of the last renewal.',
+    'The metrics `leader_election_master_status` and `leader_election_slowpath_total` have the same names as in client-go. Two further metrics show the duration of an attempt and the age of the last renewal.',
   'L-122': 'The JavaScript client for Kubernetes reads the token file synchronously and has no timeout for a request.',
   'L-124':
-    'A leader that cannot reach the API server stops its work on its own. After an outage, a follower that saw the Lease before takes it over with its first GET, and a new process waits. If only responses are lost, a follower waits from the last stored write.',
+    'A leader that cannot reach the API server stops its work on its own. After an outage, a follower that already knew the Lease takes it over after its first GET, and a new process waits for the lease duration. If only responses are lost, a follower counts this duration from the last write that the API server stored.',
   'L-126':
     'Leader election is safe only if identities are unique and nobody edits or deletes the Lease. The clocks may show different times of day, but must run at nearly the same rate. A pause beyond the safety margin, or an etcd that was restored from a backup, can cause two leaders.',
   'L-127':
@@ -295,13 +295,13 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'L-150': 'Older versions of client-go store the leader in Endpoints and ConfigMaps instead of a Lease.',
   'L-151': "client-go's `MultiLock` stores the leader in two objects. If the two disagree, the holder is unknown.",
   'L-161':
-    'In coordinated leader election, a controller of the apiserver writes the holder into the Lease. A preferred holder tells the current one to end its term.',
+    'In coordinated leader election, a controller of the apiserver writes the holder into the Lease. A preferred holder in the Lease tells the current holder to end its term.',
   'L-162':
     'In coordinated leader election, a candidate never creates or takes over a Lease itself. It renews only while it is the holder and no other holder is preferred.',
-  'L-170': 'A process may have several electors, each for another Lease.',
+  'L-170': 'A process may have several electors, each for a different Lease.',
   'L-171': 'The work of a program can be divided into parts, with one Lease for each part.',
   'L-172':
-    'The work of a program can be distributed over members, if each member has a Lease that shows that it is alive.',
+    'The work of a program can be distributed over several processes, if each process has a Lease that shows that the process is alive.',
   'L-173':
     'N Leases make a semaphore: at most N processes hold a Lease at a time. Two applications must not use a Lease of the same name.',
   'L-174':
@@ -330,7 +330,7 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'L-191':
     'A term of leadership ends at once if the Lease has another holder or no holder, or was deleted or replaced. A leader of client-go continues to poll the Lease.',
   'L-192':
-    'When an elector stops, it aborts the work and waits for its end before it releases the Lease. If the work does not end, the elector does not release the Lease.',
+    'When an elector stops, it aborts the work and waits until the work has ended. Only then does it release the Lease. If the work does not end, the elector does not release the Lease.',
   'L-193':
     'The lease duration of an elector is a whole number of seconds. If a Lease has no duration, a candidate waits for its own lease duration. An empty holder is not reported as a leader.',
   'L-194':

@@ -179,7 +179,7 @@ export const rules: Readonly<Record<string, string>> = {
     'The metrics of health checks count each check that runs for a probe of a whole endpoint. A probe of a single check and an excluded check do not count.',
   'A-182':
     'The metrics of health checks are served at `/metrics/slis`, from a separate registry that also has the start time of the process. DELETE resets the registry.',
-  'A-183': "The apiserver's request metrics count probes of whole health endpoints.",
+  'A-183': "The apiserver's request metrics count probes of `/healthz`, `/livez` and `/readyz`.",
   'A-184':
     'A metric counts the requests that were rejected because of overload, and the requests that timed out. No metric counts the requests that a shutdown has rejected.',
   'A-186': 'A gauge shows the number of open long-running requests.',
@@ -390,7 +390,8 @@ export const rules: Readonly<Record<string, string>> = {
   'P-084': 'The result of one health endpoint never appears in the answer of another.',
   'P-085':
     'Unknown names in `exclude` cause a warning, and groups of checks can be excluded. A probe of the path of a check runs only that check.',
-  'P-086': 'The responses of health endpoints have headers against storing and sniffing. Their status is never 304.',
+  'P-086':
+    'The responses of health endpoints have headers that forbid caching and content sniffing. Their status is never 304.',
   'P-087': 'If the start of a program has not finished, `/livez` fails only after the livez grace period.',
   'P-088': 'The process becomes ready even if no client probes it.',
   'P-089':
@@ -421,7 +422,7 @@ export const rules: Readonly<Record<string, string>> = {
   'P-111':
     "Only an override of `process.emit` can delay the program's own signal listeners. Node uses the override only for signals that get their first listener later, so lameduck removes older listeners and adds them again.",
   'P-112':
-    'lameduck sets its own `emit` on each server, which works together with tracers that patch the prototype. Node announces each server that begins to listen, even one that a framework hides.',
+    'lameduck sets its own `emit` on each server, and tracers that patch the prototype continue to work. On a diagnostics channel, Node publishes each server that begins to listen, even a server that a framework hides.',
   'P-113':
     "A listener for `upgrade`, `checkContinue` or `request` changes Node's own behavior, so lameduck adds none to a server.",
   'P-114':

@@ -88,7 +88,8 @@ export function serverKindsTable(passed: Passed): {
     if (majors.every((major) => on.includes(major))) return 'tested';
     const index = reasons.findIndex((one) => one.kinds.includes(kind) && one.numbers.includes(Number(number.slice(2))));
     if (on.length > 0) return on.join(' ');
-    if (index === -1) problems.push(`${number} has no test on ${kind}, and scripts/docs/server-kinds.ts no reason`);
+    if (index === -1)
+      problems.push(`${number} has no test on ${kind}, and scripts/docs/server-kinds.ts gives no reason for it`);
     return `no test: note ${String(index + 1)}`;
   };
   const rows = numbers.map(

@@ -1,6 +1,6 @@
 // Writes scripts/docs/server-kinds.json from the test runs on each version of Node: which rules have passed on which
-// kind of server. `npm run docs` writes its page from that file. With --check, it writes nothing, and fails if the file
-// and the runs differ.
+// kind of server. From that file, `npm run docs` writes the table in docs/conformance.md. With --check, this script
+// writes nothing, and fails if the file and the runs differ.
 //
 //   write-server-kinds.ts FOLDER   reads what KINDS=FOLDER npm test and KINDS=FOLDER npm run test:matrix have written
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -42,8 +42,8 @@ export const sentences: TextlintRuleModule = ({ Syntax, RuleError, report, getSo
 };
 
 /**
- * sentencesOf splits a text into sentences. The splitter would take `ms.` for a title and `503.` for the number of a
- * list item, so both are masked.
+ * sentencesOf splits a text into sentences. The splitter would take `ms.` for a title such as `Mr.`, and `503.` for the
+ * number of a list item, so both are masked.
  */
 export function sentencesOf(source: string): { readonly text: string; readonly range: readonly [number, number] }[] {
   const text = source

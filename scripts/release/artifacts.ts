@@ -1,5 +1,5 @@
-// Writes the files that a release publishes into release/. These are the packed package with its documents and its SBOM, and
-// the charts with the addresses of the images. It changes nothing else.
+// Writes the files that a release publishes into release/. These are the packed package with its documents and its
+// SBOM, and the charts with the addresses of the images. It changes no other file.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -53,7 +53,8 @@ export function isNewer(version: string, than: string): boolean {
 /** nextStep returns what to do with a release that has been tagged. */
 export function nextStep({ version, repository }: Release): string {
   if (repository !== undefined) return `publish it with: git push --atomic origin HEAD v${version}`;
-  // npm compares the address in package.json with that of the workflow, and the charts need the owner's registry.
+  // npm compares the repository in package.json with the repository of the workflow. The charts need the registry of
+  // the repository's owner.
   return `GitHub cannot publish it: delete the commit and the tag v${version}, and release with --repository`;
 }
 

@@ -11,8 +11,8 @@ import { changes, isNewer, nextStep, type Release } from './cut.ts';
 const usage = `Usage: npm run release -- VERSION [--repository URL] [--dry-run]
        npm run release -- --artifacts
 
-  VERSION        as 0.1.0, newer than that of package.json
-  --repository   the public address, as https://github.com/owner/lameduck; a later release keeps it
+  VERSION        such as 0.1.0, newer than that of package.json
+  --repository   the public address, such as https://github.com/owner/lameduck; a later release keeps this address
   --dry-run      releases a clone of the last commit, shows the changes, and deletes the clone
   --artifacts    only writes release/ from the tree as it is`;
 
