@@ -8,8 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { lameduck } from '../src/index.ts';
 
 /**
- * install makes the server shut down on SIGTERM. The server first serves normally for another `delay` milliseconds. If
- * no delay is given, the implementation uses its own default.
+ * install makes the server shut down on SIGTERM. Between SIGTERM and the shutdown, the server serves normally for
+ * `delay` milliseconds. Without this argument, the implementation uses its own default.
  */
 export type Install = (server: Server, delay?: number) => unknown;
 
@@ -56,7 +56,8 @@ export const implementations: Readonly<Record<string, Install>> = {
     });
   },
   async lightship(server, delay) {
-    // The field `exports` of this package points require() to a file that Node cannot load, so import another file.
+    // The field `exports` of this package points require() to a file that Node cannot load, so import another file of
+    // the package.
     const { createLightship } = (await import(new URL('node_modules/lightship/dist/esm/index.js', peers).href)) as {
       createLightship: (options: { shutdownDelay?: number }) => Promise<{
         registerShutdownHandler(handler: () => void): void;

@@ -42,7 +42,10 @@ export interface LeasesEffort {
 
 const retryPeriod = 2_000;
 
-/** measureLeases measures a leader, a follower with the permission to watch the Lease, and a follower without it. */
+/**
+ * measureLeases measures a leader, a follower with the permission to watch the Lease, and a follower without this
+ * permission.
+ */
 export async function measureLeases(effort: LeasesEffort): Promise<Leases> {
   const [withWatch, without] = [await hourOf(effort.minutes, true), await hourOf(effort.minutes, false)];
   return {

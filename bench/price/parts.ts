@@ -1,5 +1,5 @@
-// Parts of what lameduck does for each request, written again without the rest, so that each part can be measured
-// alone. They do nothing useful.
+// Copies of single parts of the code that lameduck runs for each request, so that each part can be measured alone. The
+// copies have no other use.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { lameduck } from '../../src/index.ts';
 import type { Install } from '../implementations.ts';

@@ -13,7 +13,7 @@ export interface Price {
    * below the limit.
    */
   readonly ratio: Estimate;
-  /** How much CPU time a whole request needs beyond that of the bare server, as a difference and as a ratio. */
+  /** How much more CPU time a whole request needs than on the bare server, as a difference and as a ratio. */
   readonly difference: Estimate;
   readonly wholeRatio: Estimate;
 }

@@ -6,7 +6,7 @@ import { runRehearsal } from './rollouts.ts';
 export interface Rate {
   /** The value of the option `--rate` of `lameduck rehearse`, in requests per second. */
   readonly asked: number;
-  /** The median of the responses per second, from the first second of the load to the end of the pod. */
+  /** The median of the responses per second, from the first second with requests to the end of the pod. */
   readonly answered: number;
   readonly requests: number;
   readonly lost: number;

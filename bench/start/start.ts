@@ -94,7 +94,7 @@ async function loadTime(expression: string): Promise<number> {
   return took;
 }
 
-// The client sends one request, and SIGTERM while the request is in flight. It closes its connection when it has the
+// The process gets SIGTERM while one request of a client is in flight. The client closes its connection when it has the
 // response.
 async function exitTime(): Promise<number> {
   const child = start('code', { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '0s', LAMEDUCK_LOG_LEVEL: 'silent' });

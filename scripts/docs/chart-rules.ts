@@ -149,11 +149,12 @@ export const chartRules: Readonly<Record<string, string>> = {
   'H-175': 'Two builds of the same sources produce the same layers, even at different times.',
   'H-176':
     'The running image is tested: its user, signal, entrypoint, missing tools and size, SIGTERM under load, a read-only root file system and no capabilities.',
-  'HC-01': 'One block of chart values sets all times. The chart computes every other time from it.',
+  'HC-01':
+    'All times are set in one block of chart values. The chart computes each time that the user does not set from the other times in this block.',
   'HC-02':
     'The chart computes the grace period of the pods. It rejects a value that is set by hand and too short, and prints the sum.',
   'HC-03': 'One error message lists all rejected chart values, each with path, value, rule and remedy.',
-  'HC-04': 'For each value that the chart rejects, a test renders the chart.',
+  'HC-04': 'A test renders the chart with each kind of value that the chart rejects.',
   'HC-05': 'A rollout removes no pod before its replacement is ready, unless the user explicitly allows it.',
   'HC-06':
     'If the container has a preStop hook, the hook is a sleep of the kubelet. The shutdown delay of the process is preferred.',

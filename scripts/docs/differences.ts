@@ -23,7 +23,7 @@ export const differences: Readonly<Record<string, string>> = {
   'A-048':
     'lameduck has no built-in hooks. Each post-start hook, and each check `poststarthook/<name>`, belongs to the program.',
   'A-049':
-    'If a post-start hook gives up with an error, `/readyz` fails, because a process without its storage is not ready. A hook for an optional resource can return without an error.',
+    'If a post-start hook that waits for a resource gives up with an error, `/readyz` fails, because a process without this resource is not ready. A hook that waits for an optional resource can return without an error.',
   'A-055': 'In lameduck, a hook of any kind without a function is an error.',
   'A-056':
     'lameduck runs pre-shutdown hooks in parallel, each with a time limit. If they ran one after another, their times would add up.',
@@ -134,7 +134,8 @@ export const differences: Readonly<Record<string, string>> = {
   'H-113':
     'The Role has `list` and `watch`, for a hand-over within 2 s. It has no `patch`, which nothing uses. With a NetworkPolicy, the values must name the address of the API server, which the chart does not know. Without this address, the chart fails to render.',
   'L-002': 'One error lists all invalid settings of leader election, as for every other setting.',
-  'L-037': 'lameduck reads the time after which to retry from the header or from the Status, whichever is present.',
+  'L-037':
+    'lameduck takes the time after which to retry from the header `Retry-After` or from the Status in the body, whichever is present.',
   'LT-29':
     'The elector renews the Lease until the work has settled, and only then does `stop` resolve. The Lease thus never expires while work is running. The pre-shutdown hook that stops the elector fails at its time limit.',
   'LT-50':
@@ -143,7 +144,7 @@ export const differences: Readonly<Record<string, string>> = {
   'L-060':
     'As the time of an acquisition or renewal, an elector writes the moment at which it sends the write, also after a slow GET. The term of leadership counts from the same moment.',
   'L-005':
-    'An elector always releases its Lease, after it has checked that it still holds the Lease. The labels are an option. The metrics and the livez check have the name of the Lease.',
+    'An elector always releases its Lease, after it has checked that it still holds the Lease. The labels of the Lease are an option. The metrics and the livez check have the name of the Lease.',
   'L-006':
     "lameduck has options and environment variables for the times of leader election, as for all settings. `leaseName` is required, and the default namespace is the pod's own.",
   'L-007':
@@ -156,7 +157,7 @@ export const differences: Readonly<Record<string, string>> = {
   'L-140': 'The elector releases its Lease in a pre-shutdown hook, while the servers still serve.',
   'L-144': 'An elector hands leadership over in a pre-shutdown hook, while the process still serves.',
   'L-150': 'lameduck stores the leader only in a Lease.',
-  'L-151': 'lameduck has no `MultiLock`: two processes on different objects would both lead.',
+  'L-151': 'lameduck has no `MultiLock`: two processes that use different objects would both lead.',
   'L-161': 'lameduck does not implement coordinated leader election.',
   'L-162': 'lameduck does not implement coordinated leader election.',
   'L-171': 'A program may use several electors. lameduck does not divide work between them.',
@@ -169,7 +170,7 @@ export const differences: Readonly<Record<string, string>> = {
   'L-131':
     'The fencing token contains neither `leaseTransitions` nor the uid of the Lease. Each later term has a greater resourceVersion, so the resourceVersion alone is enough. A text of digits fits into a numeric column.',
   'L-141':
-    'The elector stops its work in a pre-shutdown hook that starts with the shutdown, before the servers stop accepting. The next leader thus does not wait for the drain.',
+    'The elector stops its work in a pre-shutdown hook that starts with the shutdown, before the servers stop accepting connections. The next leader thus does not wait for the drain.',
   'L-142':
     "By default, the process does not exit after a loss of leadership. The elector contends for the Lease again when its work has stopped. With `onLoss: 'shutdown'`, the process shuts down with code 83.",
   'L-174':

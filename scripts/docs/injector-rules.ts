@@ -25,7 +25,7 @@ export const injectorRules: Readonly<Record<string, string>> = {
   'M-12':
     "If the injector's policy cannot inject a pod, it does not change the pod, and writes the reason into an annotation.",
   'M-13':
-    'The values of the injector chart are part of its admission policy. If a separate parameter object were missing, no pod would be injected, without an error.',
+    'The values of the injector chart are part of its admission policy. If they were in a separate object and this object were missing, no pod would be injected, and no error would be reported.',
   'M-14': "The metrics of the API server count the errors of the injector's admission policy.",
   'M-15':
     "The injector's policy changes only pods, so that a Deployment stays as it was applied. A bare pod that is applied again is rejected.",

@@ -131,7 +131,7 @@ export const kubeletRules: Readonly<Record<string, string>> = {
   'K-217':
     "`lameduck rehearse` runs an independent loop for each probe from the start of the pod, with the kubelet's thresholds and pauses.",
   'K-218':
-    '`lameduck rehearse` simulates readiness separately from the conditions of the endpoint. It opens new connections until each simulated node has applied a change.',
+    '`lameduck rehearse` simulates readiness separately from the conditions of the endpoint. Each simulated node sends new connections as before until it has applied a change of these conditions.',
   'K-219':
     '`lameduck rehearse` ends a container as the kubelet does, within one grace period in whole seconds. It then kills the processes that are left.',
   'K-220':

@@ -39,7 +39,7 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'L-063':
     'A candidate counts the lease duration from the moment when it first received the current version of the Lease. A later read of the same version does not change this moment.',
   'L-064':
-    'A candidate cannot lead until the duration in the Lease has passed since it first saw the current version. The time is measured at the start of the attempt. At exactly that time, the Lease has expired.',
+    'A candidate cannot lead until the duration in the Lease has passed since it first saw the current version. This time is measured at the start of the attempt. If it equals the duration exactly, the Lease has expired.',
   'L-065':
     'A candidate waits for the duration in the Lease, not for the duration in its own configuration. It takes a Lease without a holder at once.',
   'L-066':
@@ -79,7 +79,7 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'L-001':
     'The components of Kubernetes use a lease duration of 15 s, a renew deadline of 10 s, a retry period of 2 s, and a fixed jitter of 1.2. The elector has the same defaults.',
   'L-002':
-    'In client-go, the lease duration must exceed the renew deadline, and the renew deadline must exceed 1.2 times the retry period. All three must be greater than zero. The functions with the work and the identity are required. client-go reports only the first problem.',
+    'In client-go, the lease duration must exceed the renew deadline, and the renew deadline must exceed 1.2 times the retry period. All three must be greater than zero. The callbacks that do the work are required, and so is the identity. client-go reports only the first problem.',
   'L-003':
     'The lease duration must not equal the renew deadline, and the renew deadline must not equal 1.2 times the retry period.',
   'L-004':
@@ -143,13 +143,13 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'LT-14':
     'The GETs of a candidate fail, with an error, a reset, a timeout, invalid JSON or an object of another kind. The candidate never writes and never leads. It continues to send GETs.',
   'LT-15':
-    'The API server creates the Lease, but its reply to the candidate is lost. The next attempt sends a GET, and a PUT that keeps `acquireTime`. The only term counts from the sending of this PUT.',
+    'The API server creates the Lease, but its reply to the candidate is lost. The next attempt sends a GET, and a PUT that keeps `acquireTime`. The term that then begins counts from the moment when this PUT was sent.',
   'LT-16':
     'The API server accepts a renewal, but its reply to the leader is lost. This renewal does not extend the term. A later GET and PUT continue the term, with unchanged `leaseTransitions`.',
   'LT-17':
     'A leader cannot reach the API server. At its renew deadline, the `AbortSignal` of its work is aborted and `isLeader()` is false. Another process writes the Lease at least 5 s later.',
   'LT-18':
-    'Replies to a leader arrive late, and later not at all. The term ends at the renew deadline, counted from the sending of the last acknowledged write.',
+    'Replies to a leader arrive late, and after some time no replies arrive. The term ends at the renew deadline, counted from the sending of the last acknowledged write.',
   'LT-19':
     'Three renewals of a leader fail, but the fourth succeeds within the renew deadline. The term continues, and nothing is reported.',
   'LT-20':
@@ -248,7 +248,7 @@ export const leaseRules: Readonly<Record<string, string>> = {
     'A candidate that polls takes a released Lease within 4.4 s. After a crash of the leader, client-go takes the Lease up to 8.8 s after the end of its duration. An elector is faster, because it makes an attempt exactly when the Lease expires.',
   'L-060': 'client-go writes the time at which the attempt started as the time of an acquisition or renewal.',
   'L-061':
-    'As long as its renewals succeed, a leader renews without a GET. After any error, client-go sends a GET. An elector sends one only after a conflict.',
+    'As long as its renewals succeed, a leader renews without a GET. After any error, client-go sends a GET. An elector sends a GET only after a conflict.',
   'L-069':
     'If a candidate finds its own identity as the holder of the Lease, it takes the Lease without a wait and keeps `leaseTransitions`.',
   'L-071':

@@ -108,7 +108,7 @@ const counting = [
   '',
   "The prediction of a shutdown's duration is the sum of these parts:",
   '',
-  '- **Delay**: the prediction includes the shutdown delay, or the longest limit of a pre-shutdown hook if it is longer.',
+  '- **Delay**: the prediction includes the shutdown delay, or the longest limit of a pre-shutdown hook if this limit is longer.',
   '- **Drain**: the prediction includes the age of the oldest request in flight, but at least the 99th percentile of recent request',
   '  durations. Recent requests are those of the last 5 to 10 minutes. Long-running requests end at 200 per second, or within',
   '  `shutdownWatchTerminationGracePeriod`.',

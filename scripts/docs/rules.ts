@@ -93,7 +93,7 @@ export const rules: Readonly<Record<string, string>> = {
   'A-074':
     'Health checks are reported in the order of registration. No check can be added after the server has begun to serve the health endpoints.',
   'A-075':
-    'During the livez grace period, the check of a post-start hook passes on `/livez` without a run. The period begins with the registration of the hook. The other endpoints have no grace period.',
+    'During the livez grace period, the check of a post-start hook passes on `/livez` without running. The period begins with the registration of the hook. The other endpoints have no grace period.',
   'A-076':
     'An apiserver that wraps another server takes over the health checks of that server, without a livez grace period.',
   'A-077':
@@ -150,7 +150,7 @@ export const rules: Readonly<Record<string, string>> = {
   'A-140':
     'During the drain, long-running requests end one at a time, at 200 per second. The rate is higher if that is necessary to end all within their grace period, which is a hard deadline.',
   'A-141':
-    'A rate limiter delays the end of long-running requests during the drain: each end takes one permit. The order of the requests is not defined. Before the drain, the limiter is not used.',
+    'A rate limiter delays the end of long-running requests during the drain: to end a request takes one permit of the limiter. The order of the requests is not defined. Before the drain, the limiter is not used.',
   'A-143':
     'When the grace period of the watches is over, the drain stops waiting for them, even if some are still open.',
   'A-145':
@@ -279,7 +279,7 @@ export const rules: Readonly<Record<string, string>> = {
   'P-011':
     'A connection that never sent a byte ends after one second of silence and never delays the exit of the process.',
   'P-012':
-    'If half of a request line or head has arrived at the process signal, the server waits for the rest. If the rest arrives in time, the request is served.',
+    'If only a part of a request line or head has arrived when the process signal does, the server waits for the rest. If the rest arrives in time, the request is served.',
   'P-013':
     "If a client never sends the rest of a request head, the server ends the connection with a FIN before the end of the drain's time.",
   'P-014': 'A client that has sent its request and then a FIN still gets its response.',
@@ -330,7 +330,7 @@ export const rules: Readonly<Record<string, string>> = {
   'P-042':
     'During the drain, on every version of Node, every HTTP/2 session gets a GOAWAY and ends after its last stream.',
   'P-043':
-    'During the drain, an HTTP/2 session without TLS gets two GOAWAYs, so that a stream opened between them is served. Over TLS, it gets one, if possible when the session has no open stream.',
+    'During the drain, an HTTP/2 session without TLS gets two GOAWAYs, so that a stream opened between them is served. Over TLS, it gets one GOAWAY, if possible at a moment when the session has no open stream.',
   'P-044':
     'During the shutdown, an HTTP/2 session without streams ends at its close time. A stream that never ends is cut at the deadline of the drain, together with its session.',
   'P-045': 'A server that supports HTTP/1.1 and HTTP/2 drains each connection by its own protocol.',
@@ -430,7 +430,7 @@ export const rules: Readonly<Record<string, string>> = {
   'P-115':
     "Fastify's own close answers every route and probe with 503 and may wait for idle connections. lameduck therefore replaces `close` on the root instance, and every other way to close the application calls the replacement.",
   'P-116':
-    'The exit code stays the same if a framework sends the process signal to its own process, or closes a closed server.',
+    'The exit code stays the same if a framework sends the process signal to its own process, or closes a server that is already closed.',
   'P-117':
     'Every thread and child process inherits `NODE_OPTIONS`, including npm, scripts and probes. Such a process behaves as without lameduck as long as it has no listening HTTP server.',
   'P-118':

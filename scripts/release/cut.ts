@@ -21,8 +21,8 @@ interface Manifest {
 }
 
 /**
- * `changes()` returns, for each file of a release, a function that changes its text. The examples are given by their
- * names.
+ * `changes()` returns, for each file of a release, a function that changes its text. `examples` lists the names of the
+ * examples.
  */
 export function changes(examples: readonly string[], chartVersion: string): ReadonlyMap<string, Change> {
   const namesChart: Change = (text, { version }) => text.replaceAll(chartVersion, version);

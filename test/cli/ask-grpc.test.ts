@@ -66,7 +66,7 @@ const endless = [
 const malformed = 'the answer is malformed';
 
 void describe(
-  'K-033 a gRPC health check passes only with SERVING, and any other response fails with its reason',
+  'K-033 a gRPC health check passes only with SERVING, and fails with a reason for any other response',
   { concurrency: 8 },
   () => {
     const compressed = Buffer.from([1, ...serving.subarray(1)]);
@@ -161,7 +161,7 @@ void describe(
       });
     }
 
-    test('a gRPC health check passes if the response is made of prepared HTTP/2 frames', async (t) => {
+    test('a gRPC health check passes for a valid response that the test sends as raw HTTP/2 frames', async (t) => {
       const port = await listen(t, peer([...begun, trailers]));
       assert.deepEqual(await ask(port), { kind: 'said', failure: undefined });
     });
@@ -219,7 +219,7 @@ void describe('a gRPC response that does not end', { concurrency: 4 }, () => {
       });
     },
   })) {
-    test(`a gRPC health check times out for a response that never ends: one ${what}`, async (t) => {
+    test(`a gRPC health check times out for a response that never ends: a response ${what}`, async (t) => {
       const since = performance.now();
       assert.deepEqual(await said(t, onStream, 300), { kind: 'late' });
       assert.ok(performance.now() - since < 5_000);
@@ -260,7 +260,7 @@ void describe('a gRPC health check of a port without HTTP/2', { concurrency: 8 }
     assert.equal(outcome.kind, 'unreachable');
   });
 
-  test('a gRPC health check names the error for a reset, and for a port on which nothing listens', async (t) => {
+  test('a gRPC health check names the error of a connection that is reset, and of a port on which nothing listens', async (t) => {
     const port = await listen(
       t,
       createTcpServer((socket) => socket.once('data', () => socket.resetAndDestroy())),

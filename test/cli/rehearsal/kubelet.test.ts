@@ -116,7 +116,7 @@ void describe('the simulated kubelet of a rehearsal', { concurrency: true }, () 
     ]);
   });
 
-  it('K-046 the simulated kubelet probes an unready container at once after a change, but not at each of its periodic checks', async (t) => {
+  it('K-046 the simulated kubelet probes an unready container at once after a change of its state, but not whenever the kubelet checks the pod', async (t) => {
     const probes = [probeSpec({ type: 'readiness', handler: fails, periodSeconds: 60 })];
     const pod = PodUnderTest.start(t, { containers: [containerSpec({ command: endsOnSigterm, probes })] });
     await pod.event('probe');

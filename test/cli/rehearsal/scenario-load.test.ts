@@ -1,10 +1,10 @@
-// Tests how the losses of a load are recorded in the event log.
+// Tests how the event log records the requests that the clients of a rehearsal lose.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EventLog, type EventKind } from '../../../src/cli/rehearsal/event-log.ts';
 import { LossEvents } from '../../../src/cli/rehearsal/scenario-load.ts';
 
-test('a scenario records many losses in few events, and counts each loss once', () => {
+test('a scenario records many lost requests in few events, and counts each lost request once', () => {
   const log = new EventLog(() => 0);
   const losses = new LossEvents(log);
   const loss = { client: 'newConnection', outcome: 'refused', why: 'ECONNREFUSED', afterMs: 1 } as const;

@@ -18,14 +18,14 @@ const isLong = process.env['LONG'] === 'yes';
 
 interface Example extends Omit<Startable, 'folder' | 'args'> {
   readonly name: string;
-  /** How the example is started, if another entry starts the same example in another way. */
+  /** How the example is started. It is set only if several entries start the same example in different ways. */
   readonly startedBy?: string;
   readonly args?: readonly string[];
   /** Whether the example gets its lifecycle from lameduck/register. */
   readonly isRegistered?: boolean;
   /** Whether the example prints at its end that it has closed its pool. */
   readonly hasPool?: boolean;
-  /** How the example ends. By default, it exits with code 0. Some frameworks exit by themselves after the drain. */
+  /** How the example ends. By default, it exits with code 0. Some frameworks exit on their own after the drain. */
   readonly end?: string;
 }
 

@@ -12,7 +12,7 @@ import { failedOf } from './load.ts';
 
 const root = process.env['PROGRAMS'] ?? '';
 
-// Replaces the module that the programs import and that a reader would write.
+// The module `app.js` that the programs on the page import. Readers of the page write their own.
 const stub = `
   export const app = (request, response) => {
     if (request.url === '/slow') setTimeout(() => response.end('slow'), 200);
@@ -83,8 +83,9 @@ void describe('the programs of docs/migrate.md', { concurrency: 4 }, () => {
   }
 });
 
-// A rehearsal runs the two manifests with the programs of another section. With 5 s instead of 15 s, the test waits less.
-// The nodes of a rehearsal send new connections to the pod for up to 2.3 s.
+// A rehearsal runs the two manifests with the programs of another section. The test shortens 15 s in the manifests to 5
+// s, to wait less. This is still longer than the 2.3 s for which the nodes of a rehearsal send new connections to a
+// deleted pod.
 test('A preStop sleep in docs/migrate.md: the pod loses no request once the shutdown delay replaces the sleep', async (t) => {
   const section = sections.find(({ title }) => title === 'A preStop sleep');
   const [before = '', after = ''] = section?.manifests ?? [];

@@ -96,7 +96,7 @@ export class Injector {
     });
   }
 
-  /** `deployment()` resolves with the Deployment that the API server would store for such pods. */
+  /** `deployment()` resolves with the Deployment, with this pod as its template, that the API server would store. */
   async deployment({ metadata, spec }: Pod): Promise<string> {
     const labels = { app: 'one', ...metadata.labels };
     const whole = {

@@ -58,7 +58,7 @@ test('examples/kustomize changes the pods of a program without lameduck as the c
   assert.equal(containerOf(patched).image, containerOf(ofTheChart).image);
 });
 
-test('examples/kustomize leaves all other fields of the Deployment unchanged, and changes its only container', async () => {
+test('examples/kustomize adds no container to the Deployment, and keeps its replicas, labels, image, variables, resources and security contexts', async () => {
   const plain = only('Deployment', documentsIn(readPage('examples/kustomize/shop/deployment.yaml')));
   const patched = only('Deployment', await kustomized());
   const rest = (deployment: KubernetesObject): object => {
@@ -104,7 +104,7 @@ test('docs/kubernetes.md shows the kustomization of examples/kustomize', () => {
   assert.deepEqual(parse(shown[0]?.text ?? ''), parse(withPath));
 });
 
-test('the manifest of docs/kubernetes.md has the numbers of the chart, and its disruption budget', async () => {
+test('the manifest of docs/kubernetes.md has the numbers and the disruption budget of the chart', async () => {
   const all = writtenByHand();
   const written = only('Deployment', all);
   assert.deepEqual(lifecycleOf(written), lifecycleOf(await object('Deployment')));

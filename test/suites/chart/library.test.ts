@@ -142,7 +142,7 @@ function libraryWith(helm: string): void {
   });
 }
 
-test('the application chart contains the library chart, so a checkout is installed without a download', () => {
+test('the application chart contains the library chart, so a checkout of the repository can be installed without a download', () => {
   const { dependencies } = parse(readFileSync(join(chart, 'Chart.yaml'), 'utf8')) as { dependencies: object[] };
   assert.deepEqual(dependencies, [{ name: 'lameduck-library', version: '0.1.0' }]);
   const folder = join(chart, 'charts', 'lameduck-library');

@@ -7,8 +7,8 @@ import { test } from 'node:test';
 import { chart, refusals } from './chart.ts';
 import { collect } from './refusal.ts';
 
-// The schema rejects unknown values of this chart. For the library chart, the template `_includes.tpl` does, and
-// library.test.ts tests it.
+// The schema rejects unknown values of this chart. The template `_includes.tpl` rejects unknown values of the library
+// chart, and library.test.ts tests this template.
 const unknownValues = '_includes.tpl';
 
 /**

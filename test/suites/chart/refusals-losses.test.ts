@@ -65,7 +65,7 @@ refused('values that lose requests, unless another value allows the loss', [
     /^ingress\.annotations \(deregistration_delay\.timeout_seconds=30\): must not be shorter than .* \(60s\), .*; leave this attribute out/,
   ),
   refusal(
-    'P-122 the chart rejects a readiness probe of the values that may not fail during the shutdown',
+    'P-122 the chart rejects a readiness probe of the values that might pass during the shutdown',
     { readinessProbe: { httpGet: { path: '/health', port: 'http' }, periodSeconds: 2 } },
     /^readinessProbe \(.*\): must fail from the process signal on, .*, or set allowOwnReadinessProbe$/,
   ),

@@ -62,12 +62,12 @@ refused('rollouts and replicas', [
     /^podDisruptionBudget\.minAvailable \(76%\): must be below the least number of replicas \(4\)/,
   ),
   refusal(
-    'H-069 the chart rejects a progress deadline that ends before a slow start with a startup probe of the values does',
+    'H-069 the chart rejects a progress deadline that is shorter than the longest start that a startup probe in the values allows',
     { startupProbe: { httpGet: { path: '/livez', port: 'probes' }, failureThreshold: 200 } },
     /^progressDeadlineSeconds \(600\): .* \(2065\), or a slow start is reported as a failed rollout; /,
   ),
   refusal(
-    'H-069 the chart rejects a progress deadline that ends before a slow start does',
+    'H-069 the chart rejects a progress deadline that is shorter than the longest start that the startup probe allows',
     { progressDeadlineSeconds: 124 },
     /^progressDeadlineSeconds \(124\): must be at least .* \+ 60 \(125\)/,
   ),

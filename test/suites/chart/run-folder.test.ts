@@ -39,7 +39,7 @@ test('a debugSocketPath in the values replaces the path in the run folder', asyn
   }
 });
 
-test('K-150 the checkpoint of the values can be in the run folder', async () => {
+test('K-150 a checkpointPath in the values can be in the run folder', async () => {
   const checkpointPath = '/run/lameduck/checkpoint.json';
   const deployment = await object('Deployment', { lameduck: { checkpointPath } });
   assert.equal(environmentOf(deployment)['LAMEDUCK_CHECKPOINT_PATH'], checkpointPath);

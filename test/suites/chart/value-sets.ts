@@ -142,7 +142,7 @@ export const valueSets: Readonly<Record<string, Values>> = {
   },
   'npm as the command of an injected image': { command: ['npm', 'start'], ...injected },
   'npm as the command': { command: ['npm', 'start'] },
-  'the hook lameduck stop in any case': { preStopHook: 'always' },
+  'the preStop hook lameduck stop for every command': { preStopHook: 'always' },
   'probes of the values': {
     readinessProbe: { httpGet: { path: '/readyz', port: 'probes' }, periodSeconds: 2, failureThreshold: 2 },
     livenessProbe: { grpc: { port: 9090 } },

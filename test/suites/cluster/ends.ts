@@ -6,14 +6,14 @@ import type { Load } from './load.ts';
 import type { Scraper } from './scraper.ts';
 
 /**
- * Milliseconds that are added to each bound, because the clients count per second, and a second of a busy machine may
- * last longer.
+ * Tolerance for the times of the clients' counts, in milliseconds. The clients count per second, and on a busy machine
+ * the next count may be late.
  */
 const slack = 1500;
 
 /**
- * The longest time between two successful scrapes, in milliseconds. The probe thread waits up to 5.5 s for a busy main
- * thread before it sends the last metrics. The scraper sends its next request after the response.
+ * The longest allowed time between two successful scrapes, in milliseconds. The probe thread waits up to 5.5 s for a
+ * busy main thread before it sends older metrics. The scraper sends its next request after the response.
  */
 const longestSilence = 6500;
 
@@ -58,7 +58,7 @@ export function assertToldAlike(run: Run, load: Load): void {
 
 /**
  * assertScraped asserts that scrapes succeeded from the start of a container to its end. It ignores a container that
- * was never ready, because that may have ended before the first scrape.
+ * was never ready, because this container may have ended before the first scrape.
  */
 export function assertScraped(run: Run, scraper: Scraper): void {
   if (!run.lines.some((line) => line.includes('"name":"HasBeenReady"'))) return;

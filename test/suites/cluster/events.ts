@@ -144,7 +144,7 @@ export const events = {
 export type EventName = keyof typeof events;
 export const eventNames = Object.keys(events) as EventName[];
 
-/** Runs one event. If it fails, its failures still become a column of the table. */
+/** Runs one event. Even if the event fails, the table gets a column with the requests that failed. */
 export async function play(event: EventName, kubeProxy: KubeProxy, scene: Scene, columns: Column[]): Promise<void> {
   const { load } = scene;
   const before = structuredClone(load.tallies);

@@ -1,7 +1,7 @@
 // Makes the kube-proxies of the cluster act late.
 //
-//   CLUSTER_PROXY_LAG  optional: a command that makes every kube-proxy act only every S seconds for the next N, with
-//                      S and N appended; 0 0 ends it
+//   CLUSTER_PROXY_LAG  optional: a command that makes every kube-proxy act only once every S seconds for the next N
+//                      seconds; S and N are appended to the command, and `0 0` ends the delay
 import { run } from '../../support/command-line.ts';
 
 const { CLUSTER_PROXY_LAG: proxyLag } = process.env;

@@ -151,7 +151,7 @@ describe('leader election on a real cluster', { skip: noAuditLog || (await noGoP
     assert.deepEqual(rejectedWrites([...contest.jobs, ...resumedWrites], history.terms), resumedWrites);
   });
 
-  it('LT-56 the API server and client-go accept each Lease record of Node, and Go programs take over from it', () => {
+  it('LT-56 the API server and client-go accept each Lease record of Node, and Go programs take over from Node', () => {
     const { terms, faults } = history;
     assert.deepEqual(faults, []);
     const isOfNode = (index: number) => terms[index]?.agent.startsWith('lameduck');

@@ -63,7 +63,10 @@ describe('the checkpoint and the debug socket on a real cluster', () => {
         pod.status.containerStatuses?.every(({ restartCount }) => restartCount === restarts),
     );
 
-  /** `restarted()` resolves with a run and the run before it, when the run after this number of restarts is ready. */
+  /**
+   * `restarted()` waits until the container is ready after this number of restarts. It resolves with the current run
+   * and the previous run.
+   */
   async function restarted(pod: string, restarts: number): Promise<{ run: Run; previous: Run }> {
     await namespace.until(
       `${pod} has been restarted`,
@@ -149,12 +152,12 @@ describe('the checkpoint and the debug socket on a real cluster', () => {
     });
   });
 
-  it('kubectl exec runs `lameduck inspect` in an image without a shell, which removes the pod from its endpoints and ends it', async () => {
+  it('kubectl exec runs `lameduck inspect` in an image without a shell, and its options remove the pod from the endpoints and end it', async () => {
     const pod = pods.at(-1) ?? '';
     const isEndpoint = () => namespace.isEndpoint('operations', pod);
     const inspect = (...options: string[]) => inPod(pod, '/app/dist/cli/main.js', 'inspect', ...options);
     await assert.rejects(namespace.kubectl('exec', pod, '--', 'sh', '-c', 'true'));
-    // Use the command on the page, with the path that the page names for this image.
+    // Use the command in docs/inspect.md, with the path that this page names for the image.
     const [, command = ''] =
       /^kubectl exec \S+ -- (.* inspect)$/m.exec(
         blocksIn(readPage('docs/inspect.md'))

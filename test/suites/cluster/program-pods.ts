@@ -12,8 +12,8 @@ export async function addPrograms(namespace: Namespace): Promise<void> {
 }
 
 /**
- * Chart values for a release that runs one of the programs. Its folder lets the program import the package from the
- * image.
+ * Chart values for a release that runs one of the programs. They mount the programs in a folder from which a program
+ * can import the package of the image.
  */
 export const programs = { extraVolumes: volumes, extraVolumeMounts: volumeMounts };
 

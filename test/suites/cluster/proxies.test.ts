@@ -1,5 +1,5 @@
-// Updates releases to which nginx, HAProxy and Envoy forward the requests of clients. Clients and proxies keep their
-// connections. None of them sends a request again, so every loss is seen.
+// Upgrades Helm releases that get their requests through nginx, HAProxy and Envoy. Clients and proxies keep their
+// connections open and never retry, so every lost request is seen.
 //
 //   CLUSTER_IMAGE_IMPORT, CLUSTER_PROXY_LAG, KUBECTL, HELM  see images.ts, kube-proxy.ts and release.ts
 import assert from 'node:assert/strict';
@@ -32,7 +32,7 @@ const namespace = new Namespace('proxies');
 const releaseOf = (proxy: Proxy) => new Release(namespace, `behind-${proxy}`, 2, { lameduck: { front: proxy } }, false);
 const releases = new Map(names.map((proxy) => [proxy, releaseOf(proxy)]));
 
-/** Starts a proxy that sends its requests to the Service of a release. Resolves with the address of its own pod. */
+/** Starts a proxy that forwards requests to the Service of a release. Resolves with the address of the proxy's pod. */
 async function startProxy(proxy: Proxy, release: Release): Promise<string> {
   const { file, command } = proxies[proxy];
   const template = await readFile(new URL(`proxies/${file}`, import.meta.url), 'utf8');

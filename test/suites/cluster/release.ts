@@ -13,7 +13,7 @@ const chart = fileURLToPath(new URL('../../../helm/lameduck', import.meta.url));
 /** Values of the chart, as in a values file. */
 export type Values = Readonly<Record<string, unknown>>;
 
-/** Release is a release whose objects have the name of the release. */
+/** Release is an installed release of the chart. Its objects have the name of the release. */
 export class Release {
   readonly namespace: Namespace;
   readonly name: string;

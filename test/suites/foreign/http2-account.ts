@@ -20,9 +20,9 @@ const refusals = [/connection refused/i, /couldn't connect|failed to connect/i, 
 // cannot send the request again.
 const closedUnsent = 'cannot rewind body';
 
-// Go closes that body in another goroutine (closeReqBodyLocked in net/http). If it does so after rewindBody has looked,
-// Go sends the request for the first time and then cannot read its own body. Go 1.26 does this with its own server too,
-// for 20 of 530 000 requests, of which the server executed none. A server's reset gives a different error.
+// Go closes that body in another goroutine (closeReqBodyLocked in net/http). If it does so after rewindBody has found
+// the body open, Go sends the request for the first time and cannot read the body. Go 1.26 does this with its own
+// server too, for 20 of 530 000 requests, of which the server executed none. A server's reset gives a different error.
 const closedWhileSent = 'io: read/write on closed pipe';
 
 /** The result of one request that a client has sent. */
@@ -39,7 +39,7 @@ export interface Asked {
   readonly at: number;
 }
 
-/** ForeignClient is a client in its own process, which ends when it is refused. */
+/** ForeignClient is a client in its own process. The process ends when the server refuses the client. */
 export class ForeignClient extends CommandUnderTest {
   readonly asked: Asked[] = [];
   /**

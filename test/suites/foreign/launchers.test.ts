@@ -29,7 +29,7 @@ async function portOf(command: CommandUnderTest): Promise<number> {
   return Number(port);
 }
 
-// Use the configuration on the page, but with a free port. It names server.js too.
+// Use the configuration in docs/outside-kubernetes.md, but with a free port. The configuration also starts server.js.
 const [, , , , { text: ecosystem = '' } = {}] = blocksIn(readPage('docs/outside-kubernetes.md'));
 writeFileSync(join(cwd, 'ecosystem.config.cjs'), ecosystem.replace("'8080'", "'0'"));
 

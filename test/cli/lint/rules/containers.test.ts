@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { unwrapped, wrapped, type Command } from '../../../support/launcher-commands.ts';
 import { findingsIn } from '../findings.ts';
 
-test("H-077 the image name auto needs no tag, because Istio's injector replaces it", () => {
+test("H-077 an image named `auto` needs no tag, because Istio's injector replaces this image", () => {
   const isReported = (image: string): boolean =>
     findingsIn(`kind: Pod\nspec: { containers: [{ name: proxy, image: ${image} }] }`).some(
       ({ rule }) => rule === 'moving-image-tag',

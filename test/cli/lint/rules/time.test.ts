@@ -21,7 +21,7 @@ test('H-080 Kubernetes 1.29 removes a preStop sleep, and each earlier version re
   assert.deepEqual(rulesIn(pod(10)), []);
 });
 
-test('H-080 versions before Kubernetes 1.33 reject a preStop sleep of 0 s, except that 1.29 removes it without effect', () => {
+test('H-080 versions before Kubernetes 1.33 reject a preStop sleep of 0 s, except that 1.29 removes it, which changes nothing', () => {
   const versions = [28, 29, 30, 32, 33, 36];
   const found = versions.map((minor) => rulesIn(pod(0), minor));
   assert.deepEqual(found, [[sleepRules[1]], [], [sleepRules[1]], [sleepRules[1]], [], []]);

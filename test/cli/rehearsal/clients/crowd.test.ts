@@ -94,7 +94,7 @@ describe('a retrying client of a rehearsal', () => {
     assert.equal(retryingConnection.answered, 0);
   });
 
-  it('the retry of a client reaches another pod if new connections are sent there', async (t) => {
+  it('the retry of a client reaches another pod if the Service sends new connections to that pod', async (t) => {
     const plan = { retry: true, connections: 5 };
     let isLeft = false;
     const { retryingConnection } = await counts(t, endsAtSecond, plan, (crowd) => {
@@ -102,8 +102,8 @@ describe('a retrying client of a rehearsal', () => {
         crowd.routes = everywhere('others');
         isLeft = true;
       }
-      // When no request is in flight, every client has left this pod: it has retried on the other pod, or has no
-      // connection here.
+      // When no request is in flight, every client has left this pod: it has retried on another pod, or has no
+      // connection to this pod.
       return isLeft && crowd.inFlight === 0;
     });
     assert.equal(retryingConnection.lost + retryingConnection.refused, 0);
@@ -136,8 +136,8 @@ describe('a long poll of a rehearsal', () => {
 });
 
 describe('the rate of requests in a rehearsal', () => {
-  // On average, a keep-alive connection waits for half of the gap and for two one-way delays of 10.5 ms between two
-  // requests.
+  // Between two requests on a keep-alive connection, the client waits on average for half of `gap`. The request and the
+  // response each take another 10.5 ms.
   for (const [rate, connections, gap] of [
     [200, 40, 800],
     [600, 40, 800 / 3],

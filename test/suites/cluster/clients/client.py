@@ -33,7 +33,7 @@ def now():
 
 
 class Client:
-    """Keeps its connection, or opens one for each request."""
+    """A client that keeps one connection open, or opens a new connection for each request."""
 
     def __init__(self, job):
         self.job = job

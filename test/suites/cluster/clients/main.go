@@ -1,4 +1,4 @@
-// The load's clients on Go's net/http. They read the same jobs and write the same output as ../programs/client.ts. Go
+// The test clients in Go, on net/http. They read the same jobs and write the same output as ../programs/client.ts. Go
 // repeats a request by itself if its kept connection has ended. Such a request counts as lost or refused, as if Go had
 // not repeated it.
 package main

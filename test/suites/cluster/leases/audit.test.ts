@@ -127,7 +127,7 @@ const bad: Readonly<Record<string, [() => { faults: readonly string[] }, RegExp]
   ],
   'a release by another program than the holder': [
     () => replaced(15, { agent: 'b/1' }),
-    /15 by b\/1: the Lease was released, and its holder a is of a\/1/,
+    /15 by b\/1: the Lease was released, but its holder a has the user agent a\/1/,
   ],
   'a log without the creation of the Lease': [
     () => historyWith((given) => (given.version === 9 ? undefined : given)),

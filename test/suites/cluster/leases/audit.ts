@@ -163,7 +163,7 @@ function judge(write: Write, before: Write | undefined, terms: Term[], faults: s
   if (!isFirst && write.basedOn !== before.version) found(`writes after ${before.version} are not in the log`);
   for (const field of ['acquireTime', 'renewTime'] as const) {
     const time = spec[field];
-    // Some programs that do not contend create a Lease without all fields.
+    // Some programs that do not contend create a Lease in which some fields are missing.
     const isMissing = time === undefined || time === null;
     if (isMissing ? !isFirst : !microTime.test(time)) found(`${field} is ${JSON.stringify(time)}`);
   }
@@ -184,7 +184,8 @@ function judge(write: Write, before: Write | undefined, terms: Term[], faults: s
       found('nobody held what was released');
       return;
     }
-    if (last.agent !== agent) found(`the Lease was released, and its holder ${last.holder} is of ${last.agent}`);
+    if (last.agent !== agent)
+      found(`the Lease was released, but its holder ${last.holder} has the user agent ${last.agent}`);
     terms[terms.length - 1] = { ...last, releasedAt: receivedAt };
   }
 }

@@ -32,7 +32,7 @@ const agent = new Agent({ keepAlive: true });
 const pods = new Set<string>();
 
 /**
- * Resolves with the body of a response with status 200, and otherwise with undefined, because there is no scrape then.
+ * Resolves with the body of a response with status 200, and otherwise with undefined, because the pod was not scraped.
  */
 async function ask(host: string): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>();

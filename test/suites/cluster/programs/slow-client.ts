@@ -13,7 +13,7 @@ export interface Read {
 
 /**
  * * The number of bytes that the client reads per millisecond. A response then takes 19 seconds. For the last twelve
- * seconds, its rest is in buffers of the server's kernel.
+ * seconds, the rest of the response is in buffers of the server's kernel.
  */
 const bytesPerMillisecond = 80;
 

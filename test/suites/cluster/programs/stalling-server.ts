@@ -12,7 +12,7 @@ const server = createServer((request, response) => {
     while (performance.now() < until);
   }
   response.end('served\n');
-  // Without `ms` the block lasts forever. The block uses no CPU, because the pod that is only busy needs the CPU.
+  // Without `ms` the block lasts forever. The block uses no CPU, because the busy pod of the same test needs the CPU.
   if (pathname === '/block') {
     response.once('finish', () =>
       setImmediate(() => Atomics.wait(nothing, 0, 0, Number(searchParams.get('ms') ?? Infinity))),

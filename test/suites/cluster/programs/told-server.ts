@@ -1,5 +1,5 @@
-// A server that behaves as its variables say. It logs its start, each probe with its response, SIGTERM and its end, all
-// with times. The same program runs in a pod and in a rehearsal. It imports only Node.
+// A server whose behavior is set by environment variables. It logs its start, each probe with its response, SIGTERM and
+// its end, all with times. The same program runs in a pod and in a rehearsal. It imports only Node.
 //
 //   NAME          the name of the container
 //   PORT          the port on which it listens; if unset, it does not listen

@@ -26,7 +26,8 @@ const before = Date.now();
 spawnSync(place.node, [place.program, 'check', '/']);
 const startOfNode = Date.now() - before;
 
-// The rehearsal sends no requests, because the cases test only probes and ends. Otherwise it would report losses.
+// The rehearsal sends no requests, because the cases test only probes and how containers end. With requests, the
+// rehearsal would report lost ones.
 const noLoad = {
   rate: 0,
   connections: 0,
@@ -41,8 +42,8 @@ const noLoad = {
 };
 
 /**
- * inRehearsal runs a case as `lameduck rehearse --manifest` runs a scenario, and ends it at the time that the case
- * says.
+ * inRehearsal runs a case as `lameduck rehearse --manifest` runs a scenario, and deletes or evicts the pod at the time
+ * that the case names.
  */
 export async function inRehearsal(one: Case): Promise<Account> {
   const { name, title, spec, endsAfter, isEvicted = false } = one;

@@ -1,5 +1,5 @@
-// Compares rehearsals with the cluster that KUBECONFIG names, and writes docs/rehearsal-truth.md. It runs every case in
-// both, and rolls and rehearses every server. Its exit code is 0 if the results agree.
+// Compares rehearsals with the cluster that KUBECONFIG names, and writes docs/rehearsal-truth.md. It runs every case,
+// and a rolling update of every server, on the cluster and in a rehearsal. Its exit code is 0 if the results agree.
 //
 //   main.ts [NAME...]   only these cases and servers; writes no page
 //   main.ts losses      only the servers; writes their section of the page

@@ -1,4 +1,4 @@
-"""An ASGI application, which uvicorn ends in its own way."""
+"""An ASGI application, which uvicorn shuts down in its own way."""
 
 import asyncio
 import os

@@ -20,7 +20,8 @@ const ways = {
     createTerminus(server, { signal: 'SIGTERM', healthChecks: { '/readyz': () => Promise.resolve() } });
   },
   async lightship() {
-    // The field `exports` of this package points to a file that Node cannot load, so import another file.
+    // The field `exports` of this package points to a file that Node cannot load, so import another file of the
+    // package.
     const { createLightship } = await import(new URL('node_modules/lightship/dist/esm/index.js', import.meta.url));
     const lightship = await createLightship();
     lightship.registerShutdownHandler(() => server.close());
