@@ -1,6 +1,6 @@
 // Draws bar charts as SVG. Their colours follow the light or dark scheme of the reader.
 
-/** Bar is one row of a chart. `low` and `high` are the ends of its interval. */
+/** Bar is one row of a chart. `low` and `high` are the ends of the confidence interval of its value. */
 export interface Bar {
   readonly label: string;
   readonly value: number;

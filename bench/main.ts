@@ -2,8 +2,8 @@
 // too much CPU time, a probe takes too long, or a stream was cut. It measures the last build of lameduck/register: run
 // `npm run build` first.
 //
-//   --quick        measures only lameduck, in a few minutes. Writes nothing, and compares the price of a request with the
-//                  last whole run.
+//   --quick        measures only lameduck, in a few minutes. Writes nothing, and compares the CPU time of a request with
+//                  that of the last whole run.
 //   --only PART    measures one part of Results again. With --quick, measures only this part, and writes nothing.
 //
 // The page is written from bench/results.json by `npm run docs`, which this program runs at its end.
@@ -29,8 +29,8 @@ import { bare, variants } from './use/variants.ts';
 import { ratio, signed } from './format.ts';
 
 // How much the CPU time of a request may grow since the last whole run. The growth is a share of the CPU time on a bare
-// server. It is added to the upper end of the confidence interval of that run. The share differs by less between two
-// processors.
+// server. It is added to the upper end of the confidence interval of that run. Between two kinds of processors, the
+// share differs by less than this value.
 const tolerance = 0.01;
 
 let hasTried = false;

@@ -89,7 +89,7 @@ async function ask(host: ChildProcess, question: Question): Promise<number> {
   return (await answered)[0];
 }
 
-// Returns the length of the response to a GET, with which the load generator counts responses.
+// Returns the length of the response to a GET. The load generator counts responses by this length.
 async function checkEqual(name: string, barePort: number, otherPort: number): Promise<number> {
   for (const request of [get, post]) {
     const [bare, other] = [await answerOf(barePort, request), await answerOf(otherPort, request)];

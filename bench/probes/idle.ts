@@ -1,5 +1,5 @@
-// An idle server that sends its CPU time and its memory to its parent. It uses the built package: with the sources, Node
-// would also load its compiler in each thread.
+// An idle server that sends its CPU time and its memory to its parent. It uses the built package, because to run the
+// sources, Node would load its TypeScript compiler in each thread.
 //
 //   node --expose-gc bench/probes/idle.ts without|empty-thread|PROBE_PORT
 import { createServer } from 'node:http';

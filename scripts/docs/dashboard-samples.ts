@@ -74,7 +74,10 @@ function perPod(line: (pod: Pod, seed: number) => Line, labels: Readonly<Record<
   }));
 }
 
-/** Returns a line that divides a total over the pods that serve. A pod that drains loses its share within half a minute. */
+/**
+ * Returns a line of sample data for one pod: its equal share of a total, among the pods that serve. The share of a
+ * draining pod falls to 0 within half a minute.
+ */
 function shareOf(total: number, width: number): (pod: Pod, seed: number) => Line {
   return (pod, seed) => (minute) => {
     const share =

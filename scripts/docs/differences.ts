@@ -114,7 +114,7 @@ export const differences: Readonly<Record<string, string>> = {
   'K-206':
     "The shutdown budget ends two seconds before the grace period does, not one. When the process signal arrives, the kubelet's clock has already run for a while, and the exit of the process takes time too.",
   'K-207':
-    'lameduck reserves the time of the destroy hooks at the end of the shutdown budget. Before this time, it logs, destroys and counts open requests. The budget already ends two seconds before SIGKILL. The exit code is 80.',
+    'lameduck reserves the time of the destroy hooks at the end of the shutdown budget. Before this reserved time begins, lameduck logs, destroys and counts open requests. The budget already ends two seconds before SIGKILL. The exit code is 80.',
   'K-209':
     'lameduck has no endpoint for an HTTP preStop hook. The process itself delays its drain after the process signal, and the delay is part of the shutdown budget.',
   'K-210':

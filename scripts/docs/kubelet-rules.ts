@@ -85,7 +85,7 @@ export const kubeletRules: Readonly<Record<string, string>> = {
   'K-131': 'Each kube-proxy applies changes of endpoints on its own, at most once per second.',
   'K-132': 'Connections to a Service without a usable endpoint are refused.',
   'K-142':
-    'Before a restart of a container, the kubelet waits 0, 10, 20, 40, 80, 160 and then always 300 s. The wait begins at the exit of the last instance.',
+    'Before a restart of a container, the kubelet waits 0, 10, 20, 40, 80, 160 and then always 300 s. The wait begins at the exit of the previous instance.',
   'K-143':
     "The kubelet's wait before a restart starts again at 0 only after the container has run for more than 600 s.",
   'K-146': 'Settings of the kubelet can limit the wait before a restart. The limit also applies to the first wait.',

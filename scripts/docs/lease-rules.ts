@@ -225,7 +225,7 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'LT-57':
     'Over thousands of renewals, an elector opens no additional handles, sockets, timers and listeners. A process without other work exits when its elector is stopped.',
   'L-005':
-    'client-go has further options for leader election: release at a cancellation, a name, a watchdog, coordinated election, and labels.',
+    'client-go has further options for leader election: the release of the Lease when client-go is cancelled, a name, a watchdog, coordinated election, and labels.',
   'L-006':
     'The components of Kubernetes set the lease duration, renew deadline, retry period, name and namespace of the Lease by flags that begin with `--leader-elect-`. The name and the namespace are required.',
   'L-007':

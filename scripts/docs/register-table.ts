@@ -1,4 +1,4 @@
-// Writes the table of docs/register.md: how many requests each program loses at its end, with lameduck/register and
+// Writes the table of docs/register.md: how many requests each program loses when it ends, with lameduck/register and
 // without.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -140,7 +140,7 @@ export const rules: Readonly<Record<string, string>> = {
     'With `shutdownSendRetryAfter`, requests on new and kept-alive connections get a 429 from `NotAcceptingNewRequest` on.',
   'A-126': 'Requests to health and metrics paths, and calls of the server to itself, do not get the 429 of a shutdown.',
   'A-130':
-    'A watch with a grace period ends at once at `NotAcceptingNewRequest`. Events that wait to be sent to its client may be lost.',
+    'If watches have a grace period, each watch ends at once at `NotAcceptingNewRequest`. Events that wait to be sent to its client may be lost.',
   'A-131':
     'If the shutdown ends a watch, its client sees a regular end of the response: over HTTP/1.1, the last chunk.',
   'A-133':
@@ -203,7 +203,7 @@ export const rules: Readonly<Record<string, string>> = {
   'K-030':
     'A TCP probe opens a connection and sends nothing. The server must not treat the connection as an error, log it, or count it as traffic.',
   'K-032':
-    'A gRPC probe calls `Check` of the standard health service without TLS. By default, it names the service `""`.',
+    'A gRPC probe calls `Check` of the standard health service without TLS. By default, the name of the service in the call is empty.',
   'K-033':
     'A gRPC probe passes only with the status `SERVING`. Every other answer fails the probe, including an unknown service.',
   'K-035': 'An exec probe passes with exit status 0. If it fails, its output is the reason.',
@@ -256,7 +256,7 @@ export const rules: Readonly<Record<string, string>> = {
   'K-214':
     'If the process has only two seconds for its whole shutdown, it flushes its state first and loses nothing. A thousand idle connections do not make the drain longer.',
   'K-215':
-    'The shutdown follows the Kubernetes apiserver. `/readyz` fails at once, and every request is served during the shutdown delay. Then no new request is accepted, requests in flight end, and the listeners close. A second process signal exits with 1.',
+    'The shutdown follows the Kubernetes apiserver. `/readyz` fails at once, and every request is served during the shutdown delay. Then no new request is accepted, requests in flight end, and the listeners close. A second process signal makes the process exit with code 1.',
   'P-001':
     'During the shutdown, each connection has a close time. Its next response whose headers are sent after this time carries `Connection: close`. This includes the response to a request from before the process signal.',
   'P-002':
@@ -436,7 +436,7 @@ export const rules: Readonly<Record<string, string>> = {
   'P-118':
     'While the main thread is blocked, another thread can write with `fs.writeSync`, but not with `console.log`. If the process is PID 1, the other thread cannot end it.',
   'P-119':
-    'The CPU time that lameduck adds to a request is measured in nanoseconds, and the whole request takes about 25 µs. The start of a thread takes about 50 ms, and the thread needs 18 MiB of memory.',
+    'The CPU time that lameduck adds to a request is so short that it is given in nanoseconds. A whole request takes about 25 µs. The start of a thread takes about 50 ms, and the thread needs 18 MiB of memory.',
   'P-120': 'If a handler sends `Connection: keep-alive`, lameduck replaces this header, but only during the drain.',
   'P-121': 'lameduck neither reads nor reports the variables that Kubernetes injects for a Service named `lameduck`.',
   'P-122':

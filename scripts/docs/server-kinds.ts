@@ -8,7 +8,7 @@ export type Passed = Readonly<Record<string, Partial<Record<ServerKind, readonly
 
 const first = 1;
 const last = 55;
-/** `numbers` are the rules that apply to servers of every kind. */
+/** `numbers` are the numbers of the rules that apply to every kind of server. */
 export const numbers = Array.from({ length: last }, (_, index) => `P-${String(index + first).padStart(3, '0')}`);
 
 /** `majors` are the major versions of Node on which the tests run. */

@@ -23,7 +23,7 @@ test('an invalid document in a manifest is reported with file and line, and the 
   assert.deepEqual(reasons(content), ['all.yaml:5: the document is not YAML: Missing closing "quote']);
 });
 
-test('the items of a List are read as objects, and each of their fields has its line', () => {
+test('the items of a List are read as objects, and each of their fields has its line number', () => {
   const content = [
     '# rendered',
     'kind: List',
@@ -56,7 +56,7 @@ test('the items of a List are read as objects, and each of their fields has its 
   assert.equal(objects[0].lineOf(['status', 'phase']), 4);
 });
 
-test('aliases and merge keys in YAML are resolved, and each field has its line', () => {
+test('aliases and merge keys in YAML are resolved, and each field has its line number', () => {
   const content = 'kind: Pod\nbase: &base\n  grace: 5\nspec: *base\nother: { <<: *base, more: 1 }\n';
   const [pod] = readObjects(content, 'alias.yaml').objects;
   assert.deepEqual([pod?.fields['spec'], pod?.fields['other']], [{ grace: 5 }, { grace: 5, more: 1 }]);

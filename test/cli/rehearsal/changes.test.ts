@@ -89,7 +89,7 @@ test('for a postStart hook that does not end, lameduck rehearse names the hook o
   assert.deepEqual(changes('postStartNeverEnded', []), []);
 });
 
-test('lameduck rehearse suggests a preStop hook and a longer grace period if the hook does not fit into the present one', () => {
+test('lameduck rehearse suggests a preStop hook and a longer grace period if the hook does not fit into the current grace period', () => {
   const short = deployment.replace(': 30', ': 8');
   const sleeping = short.replace(
     '          ports:',

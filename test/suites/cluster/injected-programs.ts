@@ -2,7 +2,7 @@
 // own.
 import { strangersImage } from './images.ts';
 
-/** The image of the same services, started by npm and a shell, and with its own NODE_OPTIONS. */
+/** The image in which npm and a shell start the services of `strangersImage`. It sets its own NODE_OPTIONS. */
 export const launchedImage = 'localhost/lameduck-launched:dev';
 
 /** Program is a Deployment with two pods. */

@@ -21,8 +21,8 @@ import { failed, sum, table } from './table.ts';
 const namespace = new Namespace('injector');
 const chart = fileURLToPath(new URL('../../../helm/lameduck-injector', import.meta.url));
 const strangers = fileURLToPath(new URL('strangers', import.meta.url));
-// containerd does not find the image for an image volume if another image had the same tag before. So each run has its
-// own tag.
+// containerd does not find the image for an image volume if another image had the same tag before. So each run of this
+// suite uses a new tag.
 const injectorImage = `localhost/lameduck-injector:${namespace.name}`;
 const inNode = programs.filter(({ isNode }) => isNode);
 /** Whether the suite runs in its long form. The option `--all` of run.ts sets the variable ALL. */

@@ -15,14 +15,14 @@ export const kubeProxies: readonly KubeProxy[] = proxyLag ? ['prompt', 'slow'] :
 /** How late a slow kube-proxy acts, in seconds, as in a large cluster. The chart's delay of 10 s must be longer. */
 const slowLag = 3;
 
-/** Makes every kube-proxy prompt, or slow for the next `duration` seconds. */
+/** Lets every kube-proxy act promptly, or slows it down for the next `duration` seconds. */
 export function setKubeProxies(kubeProxy: KubeProxy, duration: number): Promise<void> {
   return kubeProxy === 'slow' ? lagKubeProxies(slowLag, duration) : lagKubeProxies(0, 0);
 }
 
 /**
  * Makes every kube-proxy act only every `interval` seconds for the next `duration` seconds. If both are 0, every
- * kube-proxy is prompt again.
+ * kube-proxy acts promptly again.
  */
 export async function lagKubeProxies(interval: number, duration: number): Promise<void> {
   if (proxyLag) await run(proxyLag, String(interval), String(duration));

@@ -47,14 +47,15 @@ describe('the checkpoint and the debug socket on a real cluster', () => {
   const pods: string[] = [];
 
   const inPod = (pod: string, ...command: string[]) => namespace.kubectl('exec', pod, '--', node, ...command);
-  // The API server reaches no pod on some clusters, so the request is sent inside the pod.
+  // On some clusters, the API server cannot connect to pods, so the request is sent inside the pod.
   const read = (pod: string, port: number, path: string) =>
     inPod(pod, '--eval', `fetch('http://127.0.0.1:${String(port)}${path}').then((r) => r.text()).then(console.log)`);
   const send = (pod: string, path: string) => read(pod, 8080, path);
   const runsOf = (pod: string) => release.runs().filter((run) => run.pod === pod);
   const hasBeenReady = (run: Run | undefined) =>
     run !== undefined && linesOf(run).some(({ name }) => name === 'HasBeenReady');
-  // The probe port may listen later than the server, so the kubelet must have received a ready response.
+  // The probe port may listen later than the server. The pod is therefore not used before the kubelet has received a
+  // ready response.
   const isServingAfter = (name: string, restarts: number) =>
     [...namespace.pods.values()].some(
       (pod) =>
@@ -110,47 +111,51 @@ describe('the checkpoint and the debug socket on a real cluster', () => {
 
   after(() => namespace.delete());
 
-  describe('K-150 the run after a kill says in which phase the container was', { concurrency: true }, () => {
-    for (const [index, phase] of phases.entries()) {
-      it(`after a kill in the phase ${phase}, the next run logs this phase`, async () => {
-        const pod = pods[index] ?? '';
-        await send(pod, `/plan?phase=${phase}`);
-        const { run, previous } = await restarted(pod, 2);
-        assert.equal(previous.exitCode, 137);
-        assert.ok(linesOf(previous).some(({ msg }) => msg === 'previous run ended cleanly'));
-        const isNeverReady = ['Started', 'MuxAndDiscoveryComplete'].includes(phase);
-        if (isNeverReady) await assertSays(pod, run, 'previous run never became ready', 'never_ready', phase);
-        else await assertSays(pod, run, 'previous run was killed', 'killed', phase);
+  describe(
+    'K-150 the run after a kill logs in which phase of its lifecycle the container was killed',
+    { concurrency: true },
+    () => {
+      for (const [index, phase] of phases.entries()) {
+        it(`after a kill in the phase ${phase}, the next run logs this phase`, async () => {
+          const pod = pods[index] ?? '';
+          await send(pod, `/plan?phase=${phase}`);
+          const { run, previous } = await restarted(pod, 2);
+          assert.equal(previous.exitCode, 137);
+          assert.ok(linesOf(previous).some(({ msg }) => msg === 'previous run ended cleanly'));
+          const isNeverReady = ['Started', 'MuxAndDiscoveryComplete'].includes(phase);
+          if (isNeverReady) await assertSays(pod, run, 'previous run never became ready', 'never_ready', phase);
+          else await assertSays(pod, run, 'previous run was killed', 'killed', phase);
+        });
+      }
+
+      it('after a kill for too much memory, the next run says that the previous run was killed', async () => {
+        const pod = pods[phases.length] ?? '';
+        // The container may be killed before kubectl receives the response to its request, so ignore the error.
+        await send(pod, '/fill').catch(() => undefined);
+        const { run, previous } = await restarted(pod, 1);
+        assert.deepEqual([previous.exitCode, previous.exitReason], [137, 'OOMKilled']);
+        await assertSays(pod, run, 'previous run was killed', 'killed', 'HasBeenReady');
       });
-    }
 
-    it('after a kill for too much memory, the next run says that the previous run was killed', async () => {
-      const pod = pods[phases.length] ?? '';
-      // The container may be killed before kubectl receives the response to its request, so ignore the error.
-      await send(pod, '/fill').catch(() => undefined);
-      const { run, previous } = await restarted(pod, 1);
-      assert.deepEqual([previous.exitCode, previous.exitReason], [137, 'OOMKilled']);
-      await assertSays(pod, run, 'previous run was killed', 'killed', 'HasBeenReady');
-    });
+      it('after a failing liveness probe of a blocked event loop, the next run says that the previous run was killed', async () => {
+        const pod = pods[phases.length + 1] ?? '';
+        await send(pod, '/block');
+        const { run, previous } = await restarted(pod, 1);
+        assert.equal(previous.exitCode, 137);
+        assertFailedLiveness(pod);
+        await assertSays(pod, run, 'previous run was killed', 'killed', 'HasBeenReady');
+      });
 
-    it('after a failing liveness probe of a blocked event loop, the next run says that the previous run was killed', async () => {
-      const pod = pods[phases.length + 1] ?? '';
-      await send(pod, '/block');
-      const { run, previous } = await restarted(pod, 1);
-      assert.equal(previous.exitCode, 137);
-      assertFailedLiveness(pod);
-      await assertSays(pod, run, 'previous run was killed', 'killed', 'HasBeenReady');
-    });
-
-    it('after a failing livez check, with a drain before the exit, the next run says that the previous run ended cleanly', async () => {
-      const pod = pods[phases.length + 2] ?? '';
-      await send(pod, '/unhealthy');
-      const { run, previous } = await restarted(pod, 1);
-      assert.equal(previous.exitCode, 0);
-      assertFailedLiveness(pod);
-      await assertSays(pod, run, 'previous run ended cleanly', 'clean', 'Exited');
-    });
-  });
+      it('after a failing livez check, with a drain before the exit, the next run says that the previous run ended cleanly', async () => {
+        const pod = pods[phases.length + 2] ?? '';
+        await send(pod, '/unhealthy');
+        const { run, previous } = await restarted(pod, 1);
+        assert.equal(previous.exitCode, 0);
+        assertFailedLiveness(pod);
+        await assertSays(pod, run, 'previous run ended cleanly', 'clean', 'Exited');
+      });
+    },
+  );
 
   it('kubectl exec runs `lameduck inspect` in an image without a shell, and its options remove the pod from the endpoints and end it', async () => {
     const pod = pods.at(-1) ?? '';

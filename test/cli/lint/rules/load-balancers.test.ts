@@ -93,7 +93,7 @@ test('H-048 with externalTrafficPolicy Local, `lameduck lint` requires a delay o
   assert.ok(!isFound({ ...front, container: sleep(35) }, delayRule));
 });
 
-test('H-048 `lameduck lint` uses the health check of an Ingress with node targets only with externalTrafficPolicy Local', () => {
+test('H-048 `lameduck lint` uses the health check of an Ingress with node targets only if the Service has externalTrafficPolicy Local', () => {
   const ingressAnnotations = alb({
     'healthcheck-interval-seconds': '15',
     'unhealthy-threshold-count': '2',
@@ -108,7 +108,7 @@ test('H-048 `lameduck lint` uses the health check of an Ingress with node target
   );
 });
 
-test('H-048 `lameduck lint` uses the health check of a BackendConfig for instance groups, and a lag of 40 s for network endpoint groups', () => {
+test('H-048 `lameduck lint` uses the health check of a BackendConfig for instance groups, and assumes a delay of 40 s for network endpoint groups', () => {
   const config = { healthCheck: { checkIntervalSec: 30, unhealthyThreshold: 3, timeoutSec: 10 } };
   const front = { container: sleep(60), ingressClass: 'gce', config };
   const groups = { ...withConfig, 'cloud.google.com/neg': '{"ingress": false}' };
@@ -199,7 +199,7 @@ test("H-050 `lameduck lint` computes how long lameduck's drain can last, and acc
   assert.equal(found({ ...grace, REQUEST_TIMEOUT: '0s' }).length, 1);
 });
 
-test('H-050 `lameduck lint` reports no drain for an Ingress of an unknown class, or if the manifest does not set the drain', () => {
+test('H-050 `lameduck lint` reports nothing about the drain for an Ingress of an unknown class, or if the manifest does not set the drain', () => {
   assert.ok(!isFound({ container: gunicorn(5), ingressClass: 'traefik' }, timeoutRule));
   assert.ok(!isFound({ container: { args: ['gunicorn', 'app'] }, ingressClass: 'nginx' }, timeoutRule));
   assert.ok(!isFound({ container: gunicorn(5) }, timeoutRule));

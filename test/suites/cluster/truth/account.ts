@@ -206,8 +206,8 @@ function compareReadiness(cluster: Account, rehearsal: Account): Row {
   };
 }
 
-// Returns only transitions before the deletion, because later transitions depend on the endpoint controller. The time
-// of a transition after a back-off differs from run to run.
+// Returns only the changes of readiness before the deletion, because later transitions depend on the endpoint
+// controller. The time of a change after a back-off differs from run to run.
 function transitionsOf(account: Account): { isReady: boolean; since: number; isExact: boolean }[] {
   const from = Math.min(...account.lines.map(({ startedAt }) => startedAt));
   const runs = runsOf(account);
