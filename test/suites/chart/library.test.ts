@@ -75,7 +75,7 @@ function libraryWith(helm: string): void {
     });
 
     for (const [name, lameduck] of Object.entries(blocks)) {
-      it(`H-043 HC-01 the library chart renders the grace period, settings and probes of the application chart, also for a StatefulSet and a Job, with the values ${name}`, async () => {
+      it(`H-043 HC-01 the library chart renders the grace period, settings and probes of the application chart, also for a StatefulSet and a Job, with this set of values: ${name}`, async () => {
         const given = lameduck['probePort'] === 'off' ? { ...lameduck, probePaths: 'on' } : lameduck;
         const [mine, theirs] = await Promise.all([
           objects({ lameduck: given }, { helm, chart: folder() }),

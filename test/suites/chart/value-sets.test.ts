@@ -18,7 +18,7 @@ describe('H-151 H-152 HC-32 the documented sets of values', { concurrency: 2 }, 
   });
 
   for (const [index, [name, values]] of Object.entries(valueSets).entries()) {
-    it(`helm lint accepts the values ${name}, and each version of Helm renders the same objects`, async () => {
+    it(`helm lint accepts the set of values "${name}", and each version of Helm renders the same objects`, async () => {
       const file = join(folder, `${String(index)}.json`);
       writeFileSync(file, JSON.stringify(values));
       const rendered = await Promise.all(
@@ -40,7 +40,7 @@ describe('H-050 `lameduck lint` on the documented sets of values', { concurrency
   const risky = ['a single pod', 'downtime', 'a short delay', 'no disruption budget'];
   for (const [name, values] of Object.entries(valueSets)) {
     if (risky.includes(name)) continue;
-    it(`lameduck lint finds no error for the values ${name}, and no load balancer that waits for longer than the drain`, async () => {
+    it(`lameduck lint finds no error for the set of values "${name}", and no load balancer that waits for longer than the drain`, async () => {
       const found = findingsIn(await template(values)).filter(
         ({ severity, rule }) => severity === 'error' || rule === 'drain-shorter-than-proxy-timeout',
       );

@@ -143,27 +143,29 @@ export const valueSets: Readonly<Record<string, Values>> = {
   'npm as the command of an injected image': { command: ['npm', 'start'], ...injected },
   'npm as the command': { command: ['npm', 'start'] },
   'the preStop hook lameduck stop for every command': { preStopHook: 'always' },
-  'probes of the values': {
+  'custom probes': {
     readinessProbe: { httpGet: { path: '/readyz', port: 'probes' }, periodSeconds: 2, failureThreshold: 2 },
     livenessProbe: { grpc: { port: 9090 } },
     startupProbe: { tcpSocket: { port: 'http' }, periodSeconds: 1, failureThreshold: 300 },
   },
-  'a lifecycle of the values': {
+  'custom lifecycle hooks of the container': {
     lameduck: { preStopSeconds: 5 },
     lifecycle: { preStop: { exec: { command: ['/bin/leave'] } }, postStart: { exec: { command: ['/bin/warm'] } } },
   },
   'a gRPC port': { extraPorts: [grpc] },
   'injection by an image volume': { ...injected, inject: { enabled: true, delivery: 'imageVolume' } },
   'a NodePort': { service: { type: 'NodePort', nodePort: 30_080 } },
-  'a load balancer of a node': {
+  'a load balancer that sends requests to the pods of a node': {
     lameduck: { allowUnknownFront: true, shutdownDelayDuration: '40s' },
     service: { type: 'LoadBalancer', externalTrafficPolicy: 'Local' },
   },
-  'memory for the autoscaler': { autoscaling: { enabled: true, targetMemoryUtilizationPercentage: 80 } },
-  'memory alone for the autoscaler': {
+  'memory as a second target of the autoscaler': {
+    autoscaling: { enabled: true, targetMemoryUtilizationPercentage: 80 },
+  },
+  'memory as the only target of the autoscaler': {
     autoscaling: { enabled: true, targetCPUUtilizationPercentage: null, targetMemoryUtilizationPercentage: 80 },
   },
-  'a behavior of the autoscaler': {
+  'a custom behavior of the autoscaler': {
     autoscaling: { enabled: true, behavior: { scaleDown: { stabilizationWindowSeconds: 60 } } },
   },
   'a native sidecar': {
@@ -174,7 +176,7 @@ export const valueSets: Readonly<Record<string, Values>> = {
   'a second container in the pod': {
     extraContainers: [{ name: 'logs', image: 'registry.example/logs:1', ...restrictedContainer }],
   },
-  'pods that choose how they are scheduled': {
+  'DNS and scheduling fields of the pods': {
     dnsPolicy: 'Default',
     dnsConfig: { options: [{ name: 'ndots', value: '2' }] },
     topologySpreadConstraints: [
@@ -196,7 +198,7 @@ export const valueSets: Readonly<Record<string, Values>> = {
     service: { type: 'LoadBalancer', sessionAffinity: 'ClientIP', loadBalancerSourceRanges: ['192.0.2.0/24'] },
     probes: { startup: { initialDelaySeconds: 5 } },
   },
-  'a Service without an address': { service: { clusterIP: 'None' } },
+  'a headless Service': { service: { clusterIP: 'None' } },
   'objects of any kind': {
     extraObjects: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: '{{ .Release.Name }}-more' } }],
   },
@@ -213,14 +215,14 @@ export const valueSets: Readonly<Record<string, Values>> = {
     logRules: { enabled: true, scope: 'cluster' },
     dashboard: { enabled: true },
   },
-  'alerts of the values': {
+  'alerts with another threshold, and switched off': {
     prometheusRule: { enabled: true },
     alerts: { rules: { LameduckContainerRestarts: { threshold: 5 }, LameduckHookFails: { enabled: false } } },
   },
   'a long grace period': { lameduck: { longestRequestDuration: '2h', allowLongGracePeriod: true } },
   'a short delay': { lameduck: { shutdownDelayDuration: '0s', allowShortDelay: true } },
   'no disruption budget': { podDisruptionBudget: { enabled: false, allowNone: true } },
-  'a percentage for disruptions': { replicaCount: 4, podDisruptionBudget: { maxUnavailable: '25%' } },
-  'a long start': { probes: { startup: { failureThreshold: 600 } }, progressDeadlineSeconds: 900 },
+  'a percentage in the disruption budget': { replicaCount: 4, podDisruptionBudget: { maxUnavailable: '25%' } },
+  'a slow start': { probes: { startup: { failureThreshold: 600 } }, progressDeadlineSeconds: 900 },
   'no topology spread': { topologySpread: { enabled: false } },
 };

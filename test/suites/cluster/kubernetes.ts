@@ -169,7 +169,7 @@ export class Namespace extends EventEmitter<{ change: []; line: [run: Run, line:
     const limit = AbortSignal.timeout(seconds * 1000);
     while (!claim()) {
       await once(this, 'change', { signal: limit }).catch(() => {
-        throw new Error(`not so after ${String(seconds)} s: ${what}`);
+        throw new Error(`still waiting after ${String(seconds)} s: ${what}`);
       });
     }
   }

@@ -85,7 +85,7 @@ describe('leader election on a real cluster', { skip: noAuditLog || (await noGoP
   async function endTerm(leader: Contender, way: (typeof ways)[number]): Promise<void> {
     if (way === 'SIGSTOP' && sideOf(leader) === 'Node') {
       // A worker that is suspended between its log line and the start of its work never starts this work.
-      await contest.until('the leader works', 60, () => leader.isWorking);
+      await contest.until('the work of the leader has begun', 60, () => leader.isWorking);
     }
     const lateBefore = leader.lateWrites.length;
     leader.kill(way);

@@ -155,7 +155,7 @@ describe('the effect of a manifest on a real cluster', { concurrency: 3 }, () =>
   });
 
   for (const { title, before: old, after: changed, effect } of restartPairs) {
-    it(`K-155, K-156, K-157 on a real cluster, ${title}: ${effect}`, async (t) => {
+    it(`K-155, K-156, K-157 on a real cluster, the effect of a changed manifest is the predicted one, ${title}: ${effect}`, async (t) => {
       const namespace = new Namespace('restarts');
       const versions = { older: runnable(old, namespace), newer: runnable(changed, namespace) };
       assert.equal(predicted(versions), effect);

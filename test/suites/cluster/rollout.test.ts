@@ -143,7 +143,7 @@ describe('rolling updates and other events on a real cluster', () => {
       before(() => setKubeProxies(kubeProxy, 1_800));
 
       for (const event of eventNames.filter((name) => casts(name).length > 0)) {
-        it(`HC-33 no request is lost or refused, with a ${kubeProxy} kube-proxy: ${event}`, () =>
+        it(`HC-33 with a ${kubeProxy} kube-proxy, no request is lost or refused during the event ${event}`, () =>
           loseNothing(event, kubeProxy, casts(event)));
       }
     });

@@ -51,7 +51,7 @@ describe('slow readers on a real cluster', () => {
     await namespace.until('every response has ended', 60, () => said('read').length === 2 * connections);
     const missing = said('read').filter((line) => line.missing !== 0);
     assert.deepEqual(missing, []);
-    await namespace.until('both have ended', 60, () =>
+    await namespace.until('both pods have ended', 60, () =>
       runs.every((run) => run.exitCode !== undefined && run.isLogComplete),
     );
     for (const run of runs) {

@@ -60,7 +60,9 @@ describe('a blocked event loop on a real cluster', () => {
     await release.apply();
     await namespace.until('four pods serve', 60, () => release.hasSettled(4));
     pods = release.pods().map(({ metadata }) => metadata.name);
-    await namespace.until('four are endpoints', 10, () => pods.every((pod) => namespace.isEndpoint('stalls', pod)));
+    await namespace.until('all four pods are endpoints', 10, () =>
+      pods.every((pod) => namespace.isEndpoint('stalls', pod)),
+    );
     const [blocked = '', dead = '', busy = ''] = pods;
     blockedAt = performance.now();
     flood = inPod(

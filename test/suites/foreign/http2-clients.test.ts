@@ -68,7 +68,7 @@ async function goAway(t: TestContext, environment: Readonly<Record<string, strin
       `the client ${name} must send requests from before the process signal to the end`,
     );
     const said = `${String(answered)} answered, ${String(refused)} refused, ${String(unsent)} never sent`;
-    t.diagnostic(`${name}: ${said}, ${String(resent)} sent once more`);
+    t.diagnostic(`${name}: ${said}, ${String(resent)} sent again`);
   }
   const answered = clients.flatMap(({ asked }) => asked.filter(({ outcome }) => outcome === 'answered'));
   assert.deepEqual(

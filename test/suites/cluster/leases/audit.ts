@@ -181,7 +181,7 @@ function judge(write: Write, before: Write | undefined, terms: Term[], faults: s
   } else if (holder === '') {
     const last = terms.at(-1);
     if (last === undefined || last.releasedAt !== undefined) {
-      found('nobody held what was released');
+      found('the Lease was released, but nobody held it');
       return;
     }
     if (last.agent !== agent)

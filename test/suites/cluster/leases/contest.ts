@@ -152,7 +152,7 @@ export class Contest extends EventEmitter<{ change: [] }> {
     while (!claim()) {
       await once(this, 'change', { signal: limit }).catch(() => {
         const said = this.running.map(({ program, output }) => `${program}:\n${output.slice(-1_000)}`);
-        throw new Error(`not so after ${String(seconds)} s: ${what}\n${said.join('\n')}`);
+        throw new Error(`still waiting after ${String(seconds)} s: ${what}\n${said.join('\n')}`);
       });
     }
   }
