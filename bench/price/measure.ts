@@ -98,7 +98,7 @@ async function checkEqual(name: string, barePort: number, otherPort: number): Pr
   return lengthOf(barePort);
 }
 
-/** lengthOf returns the number of bytes in the response to a GET. All of them are ASCII. */
+/** lengthOf returns the number of bytes in the response to a GET. The response contains only ASCII characters. */
 export async function lengthOf(port: number): Promise<number> {
   return (await answerOf(port, get)).length;
 }

@@ -8,8 +8,8 @@ import { root } from './sources.ts';
 const relativeImport = /(?<=\b(?:from |import\()['"])(\.[^'"]*)\.ts(?=['"])/g;
 
 /**
- * `declarations()` writes the types of the sources, and throws with the compiler's message if it cannot. It does not
- * check the types: `npm run check` does, and a check would take most of the time of a build.
+ * `declarations()` writes the types of the sources, and throws with the compiler's message if the compiler reports an
+ * error. It does not check the types: `npm run check` does, and a check would take most of the time of a build.
  */
 export function declarations(): ReadonlyMap<string, string> {
   const emitted = emit();

@@ -4,7 +4,7 @@
 /** The rules of the chart and of the image, by their number. */
 export const chartRules: Readonly<Record<string, string>> = {
   'H-013':
-    'The name of an object of the chart is truncated before its suffix is added. It fits in 63 characters and begins with a letter, whatever the name of the release is.',
+    'The name of an object of the chart is truncated before its suffix is added. The result fits in 63 characters and begins with a letter, whatever the name of the release is.',
   'H-014':
     'Every object of the chart has labels for its release, its chart and its application. Helm and kubectl find it by these labels.',
   'H-015':

@@ -50,7 +50,7 @@ export const differences: Readonly<Record<string, string>> = {
   'A-095':
     'The path of a single check does not show the reason of a failure, because every client can request it. The reason is in the log.',
   'A-097':
-    'During the shutdown, `/readyz/shutdown` sends the same text as any failed check. It does not name the reason.',
+    'During the shutdown, `/readyz/shutdown` sends the same text as any failed check. This text does not name the reason.',
   'A-100':
     "lameduck runs health checks in parallel, each with the limit `healthCheckTimeout`, so that a probe gets its answer before the kubelet's timeout. Concurrent probes share a run, so that many probes cause no load.",
   'A-101': 'lameduck answers probes itself, before any code of the program sees the request.',
@@ -88,7 +88,7 @@ export const differences: Readonly<Record<string, string>> = {
   'A-187':
     "The name, labels and buckets of the histogram of request durations follow OpenTelemetry's conventions for HTTP, which dashboards for Node use.",
   'A-188':
-    'Each signal, phase and hook of the lifecycle has a metric. Other metrics count the requests that a shutdown has answered, refused and cut. They also show the shutdown budget and a predicted overrun.',
+    'Each signal, phase and hook of the lifecycle has a metric. Other metrics count the requests that a shutdown has answered, refused and cut. Further metrics show the shutdown budget and a predicted overrun.',
   'A-205':
     'The queue of audit events is bounded, and takes events until the shutdown ends. Its flush ends with the shutdown budget, or after one second without a successful write. A full disk thus does not delay the exit.',
   'H-162': 'There is no separate image for debugging. `kubectl debug` attaches the tools to the image that was tested.',
@@ -168,7 +168,7 @@ export const differences: Readonly<Record<string, string>> = {
   'L-132': 'The page on leader election shows a store that checks the fencing token. The store belongs to the program.',
   'L-087': 'An elector stops at its renew deadline, 10 s after its last acknowledged write was sent.',
   'L-131':
-    'The fencing token contains neither `leaseTransitions` nor the uid of the Lease. Each later term has a greater resourceVersion, so the resourceVersion alone is enough. A text of digits fits into a numeric column.',
+    'The fencing token contains neither `leaseTransitions` nor the uid of the Lease. Each later term has a greater resourceVersion, so the resourceVersion alone is enough. The token consists of digits, so it fits into a numeric column of a database.',
   'L-141':
     'The elector stops its work in a pre-shutdown hook that starts with the shutdown, before the servers stop accepting connections. The next leader thus does not wait for the drain.',
   'L-142':

@@ -34,14 +34,14 @@ export const kubeletRules: Readonly<Record<string, string>> = {
   'K-048':
     "Before the first result of a container's probes, the kubelet treats the container as not ready, as alive and as not started.",
   'K-049':
-    'The result of a probe takes effect when it has occurred several times in a row: as often as `failureThreshold` or `successThreshold` requires.',
+    'The result of a probe takes effect only when it has occurred several times in a row: as often as `failureThreshold` or `successThreshold` requires.',
   'K-050':
     'For each probe, the kubelet counts the equal results in a row. The count continues when the container is replaced.',
   'K-052': 'A container is not ready while it does not run.',
   'K-054': 'Until the startup probe of a container has succeeded, the kubelet makes no other probe of the container.',
   'K-055': 'When the startup probe of a container succeeds, the kubelet makes the readiness probe at once.',
   'K-056':
-    'After a liveness failure, or when the result of a startup probe takes effect, the kubelet pauses this probe until the container is replaced. It then counts from 0.',
+    'After a liveness failure, or when the result of a startup probe takes effect, the kubelet pauses this probe until the container is replaced. The count of its results then begins at 0.',
   'K-059': 'A container without a readiness probe is ready as soon as the kubelet sees that it runs.',
   'K-060':
     'If a liveness or startup probe has failed, the kubelet ends the container. It restarts the container if the restart policy allows it.',

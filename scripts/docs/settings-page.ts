@@ -52,8 +52,8 @@ function textOf(commented: ts.JSDoc | ts.JSDocTag | undefined): string {
 }
 
 /**
- * settingsPage lists each setting with its variable, its accepted values, its default, and the Kubernetes flag from
- * which it has its name.
+ * settingsPage lists each setting with its variable, its accepted values, its default, and the Kubernetes flag after
+ * which the setting is named.
  */
 export function settingsPage(): string {
   const lines = [

@@ -16,8 +16,8 @@ const unclear: readonly (readonly [words: RegExp, instead: string])[] = [
     '"after"',
   ],
   [/\b(?:is|are|was|were|be|been|being) told\b/i, '"notified" or "receives"'],
-  // The doc comment of a function called `ask` begins with the name of the function. This is not the verb, so it is
-  // allowed.
+  // The doc comment of a function called `ask` begins with the name of the function. There, `ask` is a name and not a
+  // verb, so this beginning is allowed.
   [/(?!^ask )\b(?:[Aa]sks?|[Aa]sked|[Aa]sking)\b/, '"probes", "requests", "calls" or "reads"'],
   [/\bwhoever\b/i, '"the client", "the caller" or "the user"'],
   [/\bnobody[’']s\b/i, '"no client" or "no process"'],

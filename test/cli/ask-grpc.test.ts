@@ -87,7 +87,7 @@ void describe(
       'the gRPC code 0 and no message': [answer(undefined), malformed],
       'the gRPC code 0 and only headers': [only({ 'grpc-status': '0' }), malformed],
       'no gRPC code': [answer(serving, { 'grpc-message': 'ok' }), malformed],
-      'a gRPC code before SERVING and none after it': [
+      'a gRPC code before the message SERVING and no code after the message': [
         answer(serving, { 'grpc-message': 'ok' }, { ...grpc, 'grpc-status': '0' }),
         malformed,
       ],

@@ -140,7 +140,7 @@ test('`lameduck probe` does not wait for the end of the connection after a compl
   }
 });
 
-test('K-012 `lameduck probe` uses the status of the final response, not of a 1xx before it', async (t) => {
+test('K-012 `lameduck probe` uses the status of the final response, not of an earlier 1xx response', async (t) => {
   const interim = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n';
   for (const [status, code] of [
     [200, 0],

@@ -208,7 +208,7 @@ for (const [args, problem] of [
   });
 }
 
-test('H-080 `lameduck lint` finds a preStop sleep that a version of Kubernetes removes, if that version is given', async (t) => {
+test('H-080 `lameduck lint` finds a preStop sleep that a version of Kubernetes removes, if --kubernetes-version names this version', async (t) => {
   const file = join(folder(t, { 'good.yaml': good }), 'good.yaml');
   for (const version of ['1.29', 'v1.29.4']) {
     const { code, output } = await lameduck(t, ['lint', '--kubernetes-version', version, file]);

@@ -25,7 +25,7 @@ const refused = (at: number, why: string, count?: number): Story[number] => [
   { client: 'newConnection', why, count },
 ];
 
-test('a reported cause of lost requests counts every lost request, even if one event reports several', () => {
+test('a reported cause of lost requests counts every lost request, even if one event reports several of them', () => {
   const [cause] = causes(
     ...deleted,
     [4_010, 'listenerClosed'],

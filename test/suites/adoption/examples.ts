@@ -18,7 +18,7 @@ const isLong = process.env['LONG'] === 'yes';
 
 interface Example extends Omit<Startable, 'folder' | 'args'> {
   readonly name: string;
-  /** How the example is started. It is set only if several entries start the same example in different ways. */
+  /** How the example is started. This field is set only if several entries start the same example in different ways. */
   readonly startedBy?: string;
   readonly args?: readonly string[];
   /** Whether the example gets its lifecycle from lameduck/register. */

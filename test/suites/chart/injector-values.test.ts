@@ -119,7 +119,7 @@ test('the injector chart accepts images with a tag or a digest', async () => {
   }
 });
 
-test('M-07 M-16 from Kubernetes 1.36 on the injector has a v1 policy and an image volume, and before that a v1beta1 policy and an init container', async () => {
+test('M-07 M-16 from Kubernetes 1.36 on the injector has a v1 policy and an image volume, and in older versions a v1beta1 policy and an init container', async () => {
   const policyOf = async (version: string, values: Values) => {
     const [policy, binding] = await rendered(values, ['--kube-version', version]);
     assert.equal(policy?.apiVersion, binding?.apiVersion);

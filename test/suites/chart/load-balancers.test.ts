@@ -39,7 +39,7 @@ test('H-051 an Application Gateway of Azure drains a removed pod for longer than
   assert.deepEqual(await drain({ [`${prefix}-timeout`]: '200' }), ['true', '200']);
 });
 
-test('an annotation in the values replaces the same annotation of the chart, even if it is empty', async () => {
+test('an annotation in the values replaces the same annotation of the chart, even with an empty value', async () => {
   const [native, check, kind] = [
     'sidecar.istio.io/nativeSidecar',
     'alb.ingress.kubernetes.io/healthcheck-path',

@@ -23,7 +23,7 @@ export interface Groups {
 
 /**
  * Sampled returns the value of a series at a given second. It returns undefined before the start of the series, and
- * `stale` after the end of its target.
+ * `stale` after its scrape target has disappeared.
  */
 export type Sampled = (second: number) => number | 'stale' | undefined;
 

@@ -44,7 +44,7 @@ refused('alerts', [
     /^prometheusRule\.scope \(release\): must be cluster if rulesOnly is set, because this release has no pods; /,
   ),
   refusal(
-    'H-146 the chart rejects a label of rules that it sets itself, also in a release without pods',
+    'H-146 the chart rejects a label in the values that the chart itself sets on alert rules, also in a release without pods',
     {
       rulesOnly: true,
       prometheusRule: { enabled: true, scope: 'cluster', labels: { 'app.kubernetes.io/name': 'rules' } },

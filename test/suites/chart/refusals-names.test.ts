@@ -32,7 +32,7 @@ refused('invalid names, images, routes and monitors', [
     /^env, extraEnv \(POD_NAME\): the chart sets this variable; leave it out$/,
   ),
   refusal(
-    'H-075 the chart rejects the variable LEASE_NAME if it sets this variable for leader election',
+    'H-075 with leader election, the chart rejects the variable LEASE_NAME, because the chart itself sets it',
     { leaderElection: { enabled: true }, env: { LEASE_NAME: 'a' } },
     /^env, extraEnv \(LEASE_NAME\): the chart sets this variable; set leaderElection\.leaseName instead$/,
   ),

@@ -1,6 +1,6 @@
-// Tests the injector on a real cluster. A label on a namespace injects programs that do not use lameduck. All of them
-// are rolled while clients that never retry send requests. After the label is removed, a rollout leaves no trace of
-// lameduck.
+// Tests the injector on a real cluster. A label on a namespace enables the injection into programs that do not use
+// lameduck. All these programs get rolling updates, while clients that never retry send requests. After the label is
+// removed, a rollout leaves no trace of lameduck.
 //
 //   CLUSTER_IMAGE_IMPORT, KUBECTL, HELM  see images.ts, kubernetes.ts and release.ts
 import assert from 'node:assert/strict';

@@ -105,7 +105,7 @@ async function seen(namespace: Namespace, versions: Versions, expected: EffectKi
   }
   const count = replicasOf(newer);
   await namespace.until('the number of pods is as stated', 60, () => podsOf(namespace).length === count);
-  // The controller of a StatefulSet may report that it has observed the change before it replaces a pod.
+  // The controller of a StatefulSet may report the change as observed before it replaces a pod.
   const isReplaced = () =>
     podsOf(namespace).some(({ metadata }) => !old.some((one) => one.metadata.uid === metadata.uid));
   if (expected === 'rolls') await namespace.until('a pod is replaced', 60, isReplaced);

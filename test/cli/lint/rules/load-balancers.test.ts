@@ -249,7 +249,7 @@ test('H-051 `lameduck lint` checks the draining timeout of a BackendConfig for n
   );
 });
 
-test('H-051 `lameduck lint` compares the deregistration delay with the request timeout of lameduck if that is set, not with the longer drain', () => {
+test('H-051 `lameduck lint` compares the deregistration delay with the request timeout of lameduck if the manifest sets this timeout, and not with the longer drain', () => {
   const ingressAnnotations = alb({ 'target-type': 'ip', 'target-group-attributes': deregistration(30) });
   const grace = { TERMINATION_GRACE_PERIOD_SECONDS: '100', SHUTDOWN_DELAY_DURATION: '30s' };
   const found = (values: Readonly<Record<string, string>>, program: Fields = {}): boolean =>

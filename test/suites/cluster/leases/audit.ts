@@ -1,5 +1,5 @@
-// Finds in the API server's audit log who held a Lease at which time, and which rules its writers broke. It has no side
-// effects.
+// Finds in the API server's audit log who held a Lease at which time, and which rules its writers broke. This file has
+// no side effects.
 import { FencedStore } from '../../../support/fenced-store.ts';
 
 export interface LeaseName {

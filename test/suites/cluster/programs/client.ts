@@ -1,6 +1,6 @@
 // The test clients on Node. Each sends one request after another and never retries, and the results are counted for
-// each kind of client. The file imports only Node and the files beside it, so that a pod can run it from a ConfigMap.
-// It writes one JSON object per line, as the clients in Go and Python do.
+// each kind of client. The file imports only Node and files of its own folder, so that a pod can run it from a
+// ConfigMap. It writes one JSON object per line, as the clients in Go and Python do.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client, Exchange, Job, LastingKind, Line, PodSecond, Tally } from './exchange.ts';
 import { httpClient, type HttpKind } from './http-client.ts';

@@ -1,5 +1,5 @@
 // Lists everything that happened to a pod, from the pod's own log and from the reports of the kubelet or the rehearsal.
-// Such a list is called an account. Compares two accounts. It has no side effects.
+// Such a list is called an account. Compares two accounts. This file has no side effects.
 import type { Line } from '../programs/told-server.ts';
 
 /** Exit is the reported end of one run of a container. */

@@ -1,4 +1,4 @@
-// Renders docs/rehearsal-truth.md, which compares cluster and rehearsal case by case. It has no side effects.
+// Renders docs/rehearsal-truth.md, which compares cluster and rehearsal case by case. This file has no side effects.
 import type { Row } from './account.ts';
 import { hasAgreed, type ComparedLoss } from './losses/compare.ts';
 import type { Loss } from './losses/on-cluster.ts';

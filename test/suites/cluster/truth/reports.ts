@@ -1,4 +1,4 @@
-// Names the events of a kubelet and of a rehearsal in the same way, so that they can be compared. It has no side
+// Names the events of a kubelet and of a rehearsal in the same way, so that they can be compared. This file has no side
 // effects.
 
 /** reportOfProbe describes a failed probe in words that do not depend on the HTTP client. */
