@@ -18,7 +18,7 @@ export function leasesSection({ leader, watching, polling, cpu, effort }: Leases
     '**Method.** The electors have their default settings. A local HTTP server that follows the rules of the Lease API counted their',
     `requests over ${String(effort.minutes)} minutes of a fake clock. The count began after each elector had run for a minute. The server ended each`,
     `watch after 5 minutes. The CPU time was measured over ${String(effort.seconds)} s of real time, with one process of each kind, all at the same time.`,
-    `Another candidate renewed the Lease of the followers every 2 s. A Node process that does nothing took ${cpu.idle.toFixed(1)} ms per minute. The load`,
+    `During this measurement, another leader renewed the Lease of the followers every 2 s. A Node process that does nothing took ${cpu.idle.toFixed(1)} ms per minute. The load`,
     `average of the machine was ${cpu.loadAverage.toFixed(1)}. On a busy machine, the CPU times vary by half.`,
     '',
     '**Limits.** The server that replaces the API server is on the same machine and has no TLS. The measured costs therefore contain neither the cost of',

@@ -12,7 +12,7 @@ export function rolloutsSection(all: readonly Rollouts[], rounds: number): strin
     '',
     'For each row of the table, [`lameduck rehearse`](rehearse.md) runs a server, and ends its pod while the Service has other pods. A request',
     `*failed* if it was lost or refused. Each node still sends new connections to the pod for 0.3 s to ${(propagation + 0.3).toFixed(1)} s after the deletion of the pod.`,
-    `Each figure is the median of ${String(rounds)} rollouts, with the least and the most in brackets.`,
+    `Each figure is the median of ${String(rounds)} rollouts, with the lowest and the highest figure in brackets.`,
     '',
     `| package | ${['default', `delay ${String(delay)} s`].flatMap((one) => [`${one}: requests failed`, `${one}: requests lost`, `${one}: requests refused`]).join(' | ')} |`,
     '| --- | --- | --- | --- | --- | --- | --- |',

@@ -15,7 +15,7 @@ export function streamsSection(drains: readonly Drain[], inMemory: InMemory): st
     '',
     'A server with many open streams receives SIGTERM. The shutdown delay is 0 s, and the grace period of the streams is 10 s,',
     'the default. The drain ends streams at a limited rate: all of them within the grace period, but at least 200 per second. The',
-    'column *earliest possible end of the last stream* is the time that this rate takes.',
+    'column *earliest possible end of the last stream* is the time that it takes to end all streams at this rate.',
     '',
     '| kind of streams | number of streams | streams that ended cleanly | earliest possible end of the last stream, s | last stream ended after, s | process ended after, s | exit code | event loop blocked, ms: median | event loop blocked, ms: p99 | event loop blocked, ms: longest |',
     '| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |',

@@ -81,7 +81,8 @@ const health = [
   '',
   'The metrics of the health checks are at `/slis` below the path of the other metrics, for example at `/metrics/slis`, as in the',
   'apiserver. Your own registry has only `kubernetes_healthcheck` and `kubernetes_healthchecks_total`. The values of these metrics change',
-  'when a probe requests a whole endpoint and the check runs. A value is therefore as old as the last probe.',
+  'when a probe of `/healthz`, `/livez` or `/readyz` runs the check. A probe of the path of a single check does not change them. A value',
+  'is therefore as old as the last probe of an endpoint.',
 ];
 
 const counting = [
@@ -129,7 +130,7 @@ const asking = [
   '```',
   '',
   '**A running shutdown is about to cut requests.** The value of this alert is the shutdown budget that was left at',
-  'the last scrape. The alert stays for five minutes after the pod has ended, because a drain may last for only one or two scrapes. The',
+  'the last scrape. The alert stays active for five minutes after the pod has ended, because a drain may last for only one or two scrapes. The',
   '[final line](log.md#the-final-line) of the log names the requests that were cut.',
   '',
   '```yaml',

@@ -176,7 +176,7 @@ export const rules: Readonly<Record<string, string>> = {
   'A-180':
     'Health checks have two metrics, which their help texts call stable. The gauge `kubernetes_healthcheck{name,type}` is 1 after a pass and 0 after a failure. The counter `kubernetes_healthchecks_total{name,type,status}` has the status `success` or `error`.',
   'A-181':
-    'The metrics of health checks count each check that runs for a probe of a whole endpoint. A probe of a single check and an excluded check do not count.',
+    'The metrics of health checks count each check that runs for a probe of `/healthz`, `/livez` or `/readyz`. A probe of a single check and an excluded check do not count.',
   'A-182':
     'The metrics of health checks are served at `/metrics/slis`, from a separate registry that also has the start time of the process. DELETE resets the registry.',
   'A-183': "The apiserver's request metrics count probes of `/healthz`, `/livez` and `/readyz`.",

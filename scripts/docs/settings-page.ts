@@ -137,7 +137,7 @@ const notes: Readonly<Record<string, string>> = {
   path: "Letters, digits, `.`, `_`, `~` and `-` between slashes, without a slash at the end. In code, `''` also means off.",
   paths: 'A comma-separated list. In code, also an array. lameduck compares the path of a request without its query.',
   'path prefixes':
-    'A comma-separated list. In code, also an array. A path also includes all paths below it: `/watch` for `/watch/orders`, but not for `/watches`.',
+    'A comma-separated list. In code, also an array. A path also includes all paths below it: `/watch` includes `/watch/orders`, but not `/watches`.',
   durations: 'A comma-separated list. In code, also an array of durations.',
   file: "In code, `''` also means off.",
   'log file': "In code, `''` also means off.",
