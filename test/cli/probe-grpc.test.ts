@@ -62,7 +62,7 @@ function serving(onHeaders: (headers: IncomingHttpHeaders) => void = () => undef
 }
 
 void describe('`lameduck probe grpc`', { concurrency: 4 }, () => {
-  test('K-032, K-033, K-035 `lameduck probe grpc` exits with 0 for the status SERVING, and for any other with 1 and the reason', async (t) => {
+  test('K-032, K-033, K-035 `lameduck probe grpc` exits with 0 for the status SERVING, and with 1 and the reason for every other status', async (t) => {
     const { ask, port, turn } = await managed(t);
     assert.deepEqual(await ask(), passes);
     assert.deepEqual(await probeOnce(t, ['grpc', '--port', String(port)]), passes);
@@ -74,7 +74,7 @@ void describe('`lameduck probe grpc`', { concurrency: 4 }, () => {
     assert.deepEqual(await ask('livez'), lives);
   });
 
-  test('P-046 `lameduck probe grpc` fails from ShutdownInitiated on, except for the service livez, which passes until the end', async (t) => {
+  test('P-046 `lameduck probe grpc` fails from ShutdownInitiated on, except for the service livez, which still passes while destroy hooks run', async (t) => {
     const { duck, ask } = await managed(t, { destroyHookTimeout: '20s' });
     assert.deepEqual(await Promise.all([ask(), ask('livez')]), [passes, lives]);
     let asked: unknown;

@@ -87,7 +87,7 @@ test('K-036 `lameduck probe` exits with 1 if the server sends nothing, by defaul
   assert.equal(short.output, `livez: no answer on port ${port} within 300 ms\n`);
 });
 
-test('K-036 the timeout of `lameduck probe` begins with its process, even if the process starts slowly', async (t) => {
+test('K-036 the timeout of `lameduck probe` counts from the start of its process, even if the process starts slowly', async (t) => {
   const waited: number[] = [];
   const silent = createTcpServer((socket) => {
     const since = performance.now();

@@ -38,7 +38,7 @@ test('a reported cause of lost requests counts every lost request, even if one e
   );
 });
 
-test('a postStart hook that does not end is a cause, unless the user interrupted the rehearsal', () => {
+test('a postStart hook that does not end is reported as a cause, unless the user interrupted the rehearsal', () => {
   const hook: Story = [
     [0, 'containerStarted', { container: 'app' }],
     [10, 'postStartStarted', { container: 'app' }],

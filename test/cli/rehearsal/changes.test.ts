@@ -78,7 +78,7 @@ for (const [cause, story, expected] of [
   });
 }
 
-test('for a postStart hook that does not end, lameduck rehearse names the hook of the container that serves', () => {
+test('for a postStart hook that does not end, lameduck rehearse names the hook of the container that serves the requests', () => {
   const withHook = deployment.replace(
     '          ports:',
     '          lifecycle: { postStart: { exec: { command: [wait] } } }\n          ports:',

@@ -147,7 +147,7 @@ void describe('the simulated kubelet while a postStart hook runs', { concurrency
     ]);
   });
 
-  it('K-079, K-167 if a pod is deleted while its postStart hook runs, the kubelet publishes that the pod is ready and begins the grace period when the hook has ended', async (t) => {
+  it('K-079, K-167 if a pod is deleted while its postStart hook runs, the kubelet publishes that the pod is ready, and the grace period begins only when the hook has ended', async (t) => {
     const held = await HeldHook.create(t);
     const pod = PodUnderTest.start(t, {
       containers: [containerSpec({ command: endsOnSigterm, postStart: held.hook })],

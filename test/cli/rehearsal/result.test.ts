@@ -49,7 +49,7 @@ test('the verdict of a scenario is clean if every request got its response', () 
   ]);
 });
 
-test("the verdict of a scenario is lost if a container exits by itself, even without a request, and the report has the container's error", () => {
+test("the verdict of a scenario is lost if a container exits on its own, even if no request was sent, and the report has the container's error", () => {
   const output = 'node:events:505\n    throw er;\n\nError: listen EADDRINUSE: address already in use :::3000\n    at x';
   const result = judge([
     [0, 'containerStarted', { container: 'app' }],
@@ -103,7 +103,7 @@ test('if requests on keep-alive connections are lost, the reported cause is that
   assert.deepEqual(namesOf(result), ['keptConnectionsCut']);
 });
 
-test('K-100 a main process that is killed without a signal handler is reported as ignoring its stop signal', () => {
+test('K-100 a main process that has no signal handler and is killed is reported as ignoring its stop signal', () => {
   const result = judge([
     ...started,
     [34_000, 'killSignal', { container: 'app', signal: 'SIGTERM', isStopSignalHandled: false }],

@@ -71,7 +71,7 @@ const serving = (port: number): ContainerSpec =>
 
 const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
 
-test('the time limit of a scenario covers its steps, the grace period, the propagation and the end of its clients', () => {
+test('the time limit of a scenario covers its steps, the grace period, the propagation of endpoint changes and the end of its clients', () => {
   const container = containerSpec({ command: [] });
   const pod = {
     name: 'x',
@@ -99,7 +99,7 @@ void describe('a scenario of a rehearsal', { concurrency: 2 }, () => {
     assert.equal(indexOf(log, 'podDeleted'), -1);
   });
 
-  it('a scenario with a known port sends requests as soon as the pod is ready, even if the server does not listen', async () => {
+  it('a scenario sends requests to a given port as soon as the pod is ready, even if the server does not listen', async () => {
     const port = await reservePort();
     const log = await interruptedWhen(isLoadStart, { container: containerSpec({ command: listensLater(port) }), port });
     assert.equal(log.of('loadStarted')[0]?.detail['port'], port);
@@ -124,7 +124,7 @@ void describe('a scenario of a rehearsal', { concurrency: 2 }, () => {
     },
   );
 
-  it('K-060, K-062 the scenario failing-liveness restarts a container without deleting its pod', async () => {
+  it('K-060, K-062 the scenario `failing-liveness` restarts a container without deleting its pod', async () => {
     const port = await reservePort();
     const container = serving(port);
     const scenario = {
@@ -175,7 +175,7 @@ void describe('a scenario of a rehearsal', { concurrency: 2 }, () => {
     );
   });
 
-  it('K-104 the scenario sidecars adds a sidecar to a pod without one, and the sidecar ends last', async () => {
+  it('K-104 the scenario `sidecars` adds a sidecar to a pod that has none, and this sidecar ends last', async () => {
     const port = await reservePort();
     const scenario = { ...scenarios.sidecars, steps: [{ at: 0, do: { kind: 'delete' } }] } as const;
     const log = await interruptedWhen(() => false, { container: serving(port), port, scenario });

@@ -61,7 +61,7 @@ class WorkerUnderTest {
 const passing = (given: Partial<Probe> = {}): Probe =>
   probeSpec({ type: 'liveness', handler: { kind: 'exec', command: ['true'] }, periodSeconds: 10, ...given });
 
-test('K-039, K-041, K-044, K-217 a probe worker that exists before its container probes at the next tick of its own timer', async (t) => {
+test("K-039, K-041, K-044, K-217 if a probe worker is created before its container, the first probe runs at the next tick of the worker's own timer", async (t) => {
   const one = new WorkerUnderTest(t, passing());
   await one.clock.advance(2_400);
   await one.start();

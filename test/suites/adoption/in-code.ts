@@ -67,8 +67,8 @@ for (const adapter of ['express', 'fastify']) {
     const load = await adopted.loaded();
     const signaledAt = Date.now();
     adopted.kill('SIGTERM');
-    // After its hooks, Nest sends the process signal to its own process once more. Even so, the exit code is that of
-    // lameduck.
+    // After its hooks, Nest sends the process signal to its own process once more. The exit code is nevertheless the
+    // one that lameduck sets.
     assert.equal(await adopted.ended(), '0', adopted.output);
     const clients = await load.ended(2_000);
     assert.deepEqual([adopted.lost(clients), failedOf(clients)], [[], 0], adopted.output);

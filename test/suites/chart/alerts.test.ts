@@ -218,7 +218,7 @@ describe('H-145 H-146 HC-30 the alerts of the chart', () => {
     assert.deepEqual(await fired(groups, [one], { interval: 30, offset: 0 }), ['']);
   });
 
-  it('with lameduck.enabled: false, no alert fires because metrics of the release are missing', async () => {
+  it('with lameduck.enabled: false, missing metrics of the release do not make an alert fire', async () => {
     const off = { lameduck: { enabled: false }, prometheusRule: { enabled: true } };
     const names = rulesOf(await metricRules(off)).map(({ alert }) => alert);
     assert.ok(!names.includes('LameduckIsNotScraped') && names.includes('LameduckContainerKilled'));
@@ -317,7 +317,7 @@ test('H-146 HC-30 the alerts on cut requests and failed shutdowns read the final
   assert.match(rules[1]?.expr ?? '', /exitCode != `0`/);
 });
 
-test('H-013 H-146 the alerts match the pods of a Deployment of any name, even if Kubernetes shortens it', async () => {
+test('H-013 H-146 the alerts match the pods of a Deployment of any name, even if Kubernetes shortens the name', async () => {
   for (const length of [3, 46, 47, 49, 54]) {
     const fullnameOverride = 'n'.repeat(length);
     // The name of a pod is the name of its ReplicaSet with a hyphen, cut to 58 characters, and five random characters.

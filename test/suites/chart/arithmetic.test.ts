@@ -52,7 +52,7 @@ test('H-062 the chart leaves at least the time of the longest request for the dr
   assert.equal(grace - 120 - 2 - 45 - 3, 30 + 5 - 2);
 });
 
-test('H-024 H-025 HC-21 numbers have the same effect from a file and from --set, and 0 means 0', async () => {
+test('H-024 H-025 HC-21 numbers have the same effect from a file and from --set, and no default replaces the value 0', async () => {
   const large = { shutdownDelayDuration: '1200000s', maxRequestsInflight: 1_000_000, preStopSeconds: 600_000 };
   const lameduck = { ...large, allowLongGracePeriod: true };
   const fromFile = await object('Deployment', { lameduck });
@@ -141,7 +141,7 @@ test('H-103 HC-13 the autoscaler removes at most one pod per grace period, or pe
 });
 
 describe('H-148 HC-31 the notes of the chart', () => {
-  // Helm 3 connects to the cluster even for a dry run, so this test does not use it.
+  // Helm 3 connects to the cluster even for a dry run, so this test does not use Helm 3.
   async function notes(args: readonly string[]): Promise<string> {
     const all = ['install', 'shop', chart, '--namespace', 'orders', '--dry-run=client', ...args];
     const { code, output, errors } = await run(helms.at(-1) ?? '', all);

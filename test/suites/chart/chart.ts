@@ -50,7 +50,7 @@ export function run(program: string, args: readonly string[], input = ''): Promi
   });
 }
 
-/** Rendering holds what a test changes about how Helm renders a chart. */
+/** Rendering holds the arguments with which Helm renders a chart. */
 export interface Rendering {
   readonly helm?: string;
   readonly release?: string;

@@ -41,7 +41,7 @@ describe('the objects of the chart with default values', () => {
     assert.equal(specOf(deployment).template.spec.terminationGracePeriodSeconds, 10 + 30 + 3 + 5);
   });
 
-  it('H-121 HC-25 the container gets every part of the grace period, and no setting that the program may choose', () => {
+  it('H-121 HC-25 the container gets a variable for every part of the grace period, and none for a setting that the program may choose', () => {
     const settings = Object.entries(environmentOf(deployment)).filter(([name]) => name.startsWith('LAMEDUCK_'));
     assert.deepEqual(Object.fromEntries(settings), {
       LAMEDUCK_DEBUG_SOCKET_PATH: '/run/lameduck/lameduck.sock',
@@ -127,7 +127,7 @@ describe('the objects of the chart with default values', () => {
     assert.deepEqual(ports, [{ name: 'http', port: 80, targetPort: 'http' }]);
   });
 
-  it('H-017 HC-26 HC-27 the pod of helm test runs the same image, and no selector matches it', async () => {
+  it('H-017 HC-26 HC-27 the pod of helm test runs the image of the service, and no selector matches this pod', async () => {
     const pod = (await object('Pod')) as KubernetesObject & { spec: { containers: [{ image: string }] } };
     const selector = specOf(deployment).selector.matchLabels;
     assert.ok(Object.entries(selector).some(([label, value]) => pod.metadata.labels[label] !== value));

@@ -154,7 +154,7 @@ test('H-045 with lameduck.enabled: false, the load balancers of AWS and Google c
   assert.deepEqual(spec.default.config, { type: 'TCP', tcpHealthCheck: { port: 8_080 } });
 });
 
-test('H-045 with lameduck.enabled: false, the chart accepts a preStop hook in the values that sleeps for the delay', async () => {
+test('H-045 with lameduck.enabled: false, the chart accepts a preStop hook in the values that sleeps for as long as the shutdown delay', async () => {
   const lameduck = { enabled: false, front: 'nginx', preStopSeconds: 20 };
   for (const preStop of [
     { sleep: { seconds: 15 } },

@@ -56,7 +56,7 @@ test('the chart rejects fields in extraPodSpec and extraContainerSpec that the c
   }
 });
 
-test('a variable in env can take its value from another object, as in extraEnv', async () => {
+test('a variable in env can take its value from another object, as in extraEnv of other charts', async () => {
   const valueFrom = { secretKeyRef: { name: '{{ .Release.Name }}-database', key: 'url' } };
   const { env } = containerOf(await object('Deployment', { env: { DATABASE_URL: { valueFrom } } }));
   assert.deepEqual(env.at(-1), {

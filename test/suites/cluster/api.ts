@@ -46,7 +46,8 @@ export class Api {
   async follow(path: string): Promise<Interface> {
     const response = await this.#ask(path);
     if (response.statusCode !== 200) throw new Error(`${path}: ${await text(response)}`);
-    return createInterface({ input: response }).on('error', () => undefined); // Ignore the error: it also ends the lines, and with them the loop of the caller.
+    // Ignore the error, because it also ends the caller's loop over the lines.
+    return createInterface({ input: response }).on('error', () => undefined);
   }
 
   async stop(): Promise<void> {

@@ -116,7 +116,7 @@ describe('leader election on a real cluster', { skip: noAuditLog || (await noGoP
     for (const [agent, terms] of byAgent) t.diagnostic(`${agent} led ${String(terms.length)} times`);
   }
 
-  it('LT-55 Node and Go never lead at the same time, however a leader ends, and each change of the holder is counted', async (t) => {
+  it('LT-55 Node and Go never lead at the same time, however a leader ends, and leaseTransitions counts each change of the holder', async (t) => {
     contest.start('worker', 'app');
     await contest.until('a worker leads', 60, () => contest.leader !== undefined);
     while (!isCovered()) {

@@ -1,7 +1,8 @@
-// Tests the chart on a real cluster. Releases are rolled, rolled back, drained, scaled and killed while clients on
-// Node, Go and Python send every kind of request. The clients never retry, and none may lose a request or be refused.
+// Tests the chart on a real cluster. Releases get rolling updates and rollbacks, and their pods are evicted, scaled,
+// deleted and killed. Meanwhile, clients on Node, Go and Python send every kind of request. The clients never retry,
+// and none may lose a request or be refused.
 //
-// Then the same rollout of a naive server shows that the clients would have noticed a loss.
+// Then the same rollout of a naive server shows that the clients would have noticed a lost request.
 //
 //   CLUSTER_IMAGE_IMPORT, CLUSTER_PROXY_LAG  see images.ts and kube-proxy.ts
 //   KUBECTL, HELM                            see kubernetes.ts and release.ts

@@ -1,5 +1,5 @@
 // The program that `npm run test:cluster` runs: every suite of this folder. With --all, every event happens to every
-// release, with a prompt and with a slow kube-proxy, and leadership changes more often.
+// release, with a fast and with a slow kube-proxy, and leadership changes more often.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// Tests stalls on a real cluster. One pod blocks its event loop for ten seconds, one forever, one is only busy, and one
-// is idle. The chart configures the probes.
+// Tests stalls on a real cluster. One pod blocks its event loop for ten seconds, one forever, one is busy but not
+// blocked, and one is idle. The chart configures the probes.
 //
 //   CLUSTER_IMAGE_IMPORT, KUBECTL, HELM  see images.ts, rollout.test.ts and release.ts
 import assert from 'node:assert/strict';

@@ -74,7 +74,7 @@ test('H-172 the health check passes, fails while a dependency is unavailable, an
   await container.becomes('healthy');
 });
 
-test('H-176 HC-39 SIGTERM under load loses no request, and the process ends by itself before the grace period does', async (t) => {
+test('H-176 HC-39 SIGTERM under load loses no request, and the process exits on its own within the grace period', async (t) => {
   const { container, port } = await ready(t, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '3s' });
   const [account, stop] = [newAccount(), new AbortController()];
   const clients = Array.from({ length: 20 }, async (_, index) =>

@@ -43,7 +43,7 @@ test('H-168 H-170 HC-35 the image starts node by its full path, without a shell,
   assert.equal(config.Cmd?.length ?? 0, 0);
 });
 
-test('H-168 the image sets NODE_ENV to production, its working folder and its ports', () => {
+test('H-168 the image sets NODE_ENV to production, and declares its working folder and its ports', () => {
   assert.equal(config.WorkingDir, '/app');
   assert.ok(config.Env.includes('NODE_ENV=production'));
   assert.deepEqual(Object.keys(config.ExposedPorts).sort(), ['8080/tcp', '8081/tcp']);

@@ -8,8 +8,8 @@ const drainRule = 'deregistration-delay-shorter-than-drain';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-// Returns the messages of one lint rule. The manifest has a program with a Service, and one more object, which the test
-// gives.
+// Returns the messages of one lint rule. The manifest has a program with a Service, and one more object that the test
+// passes.
 function messages(rule: string, container: Fields, front: Fields): string[] {
   const labels = { app: 'shop' };
   const spec = { terminationGracePeriodSeconds: 600, containers: [{ name: 'shop', ...container }] };
@@ -39,7 +39,7 @@ function policy(settings: Fields, target: Fields = { group: '', kind: 'Service',
   return { kind: 'GCPBackendPolicy', metadata: { name: 'shop' }, spec: { targetRef: target, default: settings } };
 }
 
-test('H-050 `lameduck lint` compares the drain with the longest timeout of an HTTPRoute, and prefers backendRequest to request', () => {
+test('H-050 `lameduck lint` compares the drain with the longest timeout of an HTTPRoute, and prefers the timeout backendRequest to the timeout request', () => {
   assert.deepEqual(messages(timeoutRule, gunicorn(29), route({ ...toShop, timeouts: { request: '30s' } })), [
     'The gateway of HTTPRoute shop waits 30 s for a response, but --graceful-timeout leaves at most 29 s for requests in flight.',
   ]);
@@ -89,7 +89,7 @@ test('H-051 `lameduck lint` compares the draining timeout of a GCPBackendPolicy 
   assert.deepEqual(found({ timeoutSec: 60 }), []);
 });
 
-test('H-047, H-052 `lameduck lint` requires the delay and the keep-alive timeout of the Google Cloud load balancer for a Gateway of GKE', () => {
+test('H-047, H-052 `lameduck lint` requires the shutdown delay and the keep-alive timeout that the Google Cloud load balancer needs for a Gateway of GKE', () => {
   const uvicorn = { args: ['uvicorn', 'app:app', '--timeout-keep-alive=600'] };
   const sleep = { lifecycle: { preStop: { sleep: { seconds: 39 } } } };
   assert.deepEqual(messages('keep-alive-shorter-than-load-balancer', uvicorn, policy({})), [

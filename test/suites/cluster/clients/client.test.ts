@@ -132,8 +132,8 @@ for (const [name, stack] of Object.entries(stacks)) {
       const leave: Answer = (request, response, body) => {
         response.setHeader('Connection', 'close');
         answerRightly(request, response, body);
-        // http.Server's close would also end connections on which a client is about to send a request, so use that of
-        // net.Server.
+        // http.Server's close would also end connections on which a client is about to send a request, so use the close
+        // of net.Server.
         NetServer.prototype.close.call((request.socket as Socket & { server: NetServer }).server);
       };
       // Ignore connections that the kernel resets when the listener closes (P-018). They do not count as refusals.

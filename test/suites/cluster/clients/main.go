@@ -231,7 +231,7 @@ func firstAnswer(j job) {
 func main() {
 	var jobs []job
 	if len(os.Args) != 2 || json.Unmarshal([]byte(os.Args[1]), &jobs) != nil {
-		panic("usage: client JOBS, as JSON; SIGTERM ends the load and prints its summary")
+		panic("usage: client JOBS, as JSON; SIGTERM stops the clients, which print a summary")
 	}
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM)

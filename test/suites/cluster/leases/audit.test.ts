@@ -200,7 +200,7 @@ test('a store that checks fencing tokens rejects lines of an earlier term after 
   assert.deepEqual(rejectedWrites([{ ...late, time: 3_499 }], terms), []);
 });
 
-test('a hand-over lasts from the release of the Lease to its acquisition, and to the first log line of the next leader', () => {
+test('a hand-over is measured from the release of the Lease, once to its acquisition and once to the first log line of the next leader', () => {
   assert.deepEqual(handOversOf(terms, jobs), [{ untilAcquired: 500, untilJobDone: 600 }]);
   const [withoutWork] = handOversOf(terms, jobs.slice(1, 3));
   assert.equal(withoutWork?.untilJobDone, Infinity);

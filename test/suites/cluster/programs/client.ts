@@ -102,7 +102,8 @@ async function firstAnswer(job: Job): Promise<void> {
 }
 
 async function main(argument: string | undefined): Promise<void> {
-  if (!argument) throw new Error('usage: node client.ts JOBS, as JSON; SIGTERM ends the load and prints its summary');
+  if (!argument)
+    throw new Error('usage: node client.ts JOBS, as JSON; SIGTERM stops the clients, which print a summary');
   const jobs = JSON.parse(argument) as Job[];
   const stop = new AbortController();
   process.once('SIGTERM', () => {

@@ -37,7 +37,7 @@ const otherSteps = 1_500;
 // A container that restarts after more than this many milliseconds was in back-off.
 const backOff = 4_000;
 
-// The kubelet extends a back-off by up to half of it.
+// The kubelet extends a back-off by up to half of its length.
 const jitter = 1.5;
 
 interface Answers {

@@ -63,7 +63,7 @@ function differing(): Case[] {
 
 async function compareAll(some: readonly Case[], attempt: number): Promise<void> {
   const named = some.map((one) => ({ ...one, name: `${one.name}-${String(attempt)}` }));
-  // The cluster and the rehearsal run one after another, so that neither takes CPU from the other.
+  // The cluster and the rehearsal run one after another, so that neither takes CPU time from the other.
   const cluster = await inTurn(named, (one) => onCluster(namespace, one));
   const rehearsal = await inTurn(named, (one) =>
     inRehearsal(one.isEvicted === true ? atTimeOf(one, cluster.get(one)) : one),

@@ -29,7 +29,7 @@ export interface Case {
   /** Seconds from the first log line of the pod to its deletion, or in a rehearsal to its eviction. */
   readonly endsAfter: number;
   /**
-   * Whether the pod is deleted while a postStart hook runs. The kubelet then gives out no log of the container, so the
+   * Whether the pod is deleted while a postStart hook runs. The kubelet then returns no log of the container, so the
    * time counts from the kubelet's event `Started`.
    */
   readonly isInPostStart?: boolean;
@@ -71,7 +71,7 @@ function containers(...all: readonly Described[]): (place: Place) => SpecContain
     });
 }
 
-/** everySecond is the timing of a probe that runs every second and whose first failure counts. */
+/** everySecond is the timing of a probe that runs every second and whose first failure takes effect. */
 export const everySecond = { periodSeconds: 1, failureThreshold: 1 };
 
 /** `alone()` returns a pod with one container. */

@@ -34,7 +34,7 @@ async function subscribe(origin, onBegin, options) {
   return text;
 }
 
-/** `get()` reads the subscription until its first end, as an EventSource would. */
+/** `get()` reads the subscription until its stream ends for the first time, as an EventSource would. */
 async function get(url, onBegin) {
   const response = await fetch(`${url}?${new URLSearchParams({ query })}`, { headers: { accept } });
   let text = '';
@@ -118,7 +118,7 @@ export const sources = {
   'graphql-yoga': (origin, onBegin) => get(`${origin}/yoga`, onBegin),
 };
 
-/** The client of graphql-sse in its mode with one shared event stream, which is a GET. */
+/** The client of graphql-sse in its mode with one shared event stream, which is the response to a GET. */
 export const single = {
   'graphql-sse': (origin, onBegin) => subscribe(origin, onBegin, { singleConnection: true }),
 };

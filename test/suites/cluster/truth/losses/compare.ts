@@ -1,4 +1,4 @@
-// Updates every server on the cluster, rehearses it, and compares the lost requests.
+// Runs a rolling update of every server on the cluster and in a rehearsal, and compares the lost requests.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,7 +27,7 @@ export interface ComparedLoss {
 /** failuresToServe has the causes that mean that a server did not serve before its pod was deleted. */
 export const failuresToServe = ['crashed', 'neverReady', 'commandNotStarted'];
 
-/** hasAgreed returns whether both runs had the expected result: losses without lameduck, and none with it. */
+/** hasAgreed returns whether both runs had the expected result: lost requests without lameduck, and none with it. */
 export function hasAgreed({ server, cluster, rehearsal }: ComparedLoss): boolean {
   const losses = [cluster, rehearsal].map(({ lost, refused }) => lost + refused);
   if (server.hasLameduck !== true) {

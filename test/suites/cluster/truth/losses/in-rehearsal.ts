@@ -17,7 +17,7 @@ const command = fileURLToPath(new URL('../../../../../src/cli/main.ts', import.m
 /** Rehearsed is what a rehearsal reports. */
 export interface Rehearsed extends Loss {
   readonly verdict: Verdict;
-  /** The causes of losses that the rehearsal names, most important first. */
+  /** The causes of lost requests that the rehearsal names, most important first. */
   readonly causes: readonly Cause[];
 }
 

@@ -69,7 +69,7 @@ const described: readonly Described[] = [
   },
   {
     name: 'npm',
-    title: '`npm start` as PID 1, with `server.close()` behind it',
+    title: '`npm start` as PID 1, which starts the server with `server.close()`',
     image: node,
     command: (folder) => ['npm', '--prefix', `${folder}/npm`, 'start'],
   },

@@ -1,4 +1,4 @@
-# A server on Python. build.sh and copy-python.sh have put it into the folder.
+# A server on Python. build.sh and copy-python.sh have put it into this build's folder.
 FROM scratch
 COPY . /
 WORKDIR /servers
