@@ -3,7 +3,7 @@
 // `npm run build` first.
 //
 //   --quick        measures only lameduck, in a few minutes. Writes nothing, and compares the CPU time of a request with
-//                  that of the last whole run.
+//                  that of the last complete run.
 //   --only PART    measures one part of Results again. With --quick, measures only this part, and writes nothing.
 //
 // The page is written from bench/results.json by `npm run docs`, which this program runs at its end.
@@ -28,9 +28,9 @@ import { requestRatio, type Use } from './use/section.ts';
 import { bare, variants } from './use/variants.ts';
 import { ratio, signed } from './format.ts';
 
-// How much the CPU time of a request may grow since the last whole run. The growth is a share of the CPU time on a bare
-// server. It is added to the upper end of the confidence interval of that run. Between two kinds of processors, the
-// share differs by less than this value.
+// How much the CPU time of a request may grow since the last complete run. The growth is a share of the CPU time on a
+// bare server. It is added to the upper end of the confidence interval of that run. Between two kinds of processors,
+// the share differs by less than this value.
 const tolerance = 0.01;
 
 let hasTried = false;

@@ -1,4 +1,5 @@
-// The results of a whole run. They are kept in bench/results.json, from which the page and its pictures are written.
+// The results of a complete run. They are stored in bench/results.json, from which the page and its pictures are
+// written.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import type { Leases } from './leases/leases.ts';

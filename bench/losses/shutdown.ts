@@ -15,7 +15,7 @@ export interface Shutdown {
    * announced.
    */
   readonly lost: number;
-  /** The number of lost requests on connections that the server had never accepted. */
+  /** The number of requests without a complete response on connections that the server had never accepted. */
   readonly neverAccepted: number;
   /** Milliseconds from SIGTERM to the end of the process. */
   readonly milliseconds: number;

@@ -1,5 +1,5 @@
-// Measures the start and the end of a program with lameduck. The start has the first response and the longest turn of the
-// event loop.
+// Measures the start and the end of a program with lameduck. For the start, it measures the time until the first
+// response and the longest turn of the event loop.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';

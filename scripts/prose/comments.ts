@@ -1,4 +1,4 @@
-// Extracts the comments of a file as Markdown, on their original lines, so that the rules for pages also check
+// Extracts the comments of a file as Markdown, on their original lines, so that the rules for pages also apply to
 // comments.
 import { extname } from 'node:path';
 import { parser } from 'typescript-eslint';

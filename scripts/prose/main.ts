@@ -1,6 +1,6 @@
 // Checks the English of every page and of every comment, and exits with 1 if a sentence breaks a rule:
 //
-//   npm run prose -- [PATH...]   only the files whose path begins like this
+//   npm run prose -- [PATH...]   checks only the files whose path begins with PATH
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TextlintKernel } from '@textlint/kernel';

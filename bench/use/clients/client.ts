@@ -28,5 +28,5 @@ export const clients: Readonly<Record<Framework, Client>> = {
   webSocket,
 };
 
-/** `concurrent` is the number of requests that a load keeps in flight. */
+/** `concurrent` is the number of requests that a load generator keeps in flight. */
 export const concurrent = 16;

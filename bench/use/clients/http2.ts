@@ -4,7 +4,10 @@ import { connect, type ClientHttp2Session } from 'node:http2';
 import { sendAll } from './send-all.ts';
 import { concurrent, type Client } from './client.ts';
 
-/** sessionCount is the number of sessions of a load. Each session has the same number of requests in flight. */
+/**
+ * sessionCount is the number of sessions on which a load generator sends its requests. Each session has the same number
+ * of requests in flight.
+ */
 export const sessionCount = 4;
 
 /** `http2()` returns the client that connects by `http:` or by `https:`. */

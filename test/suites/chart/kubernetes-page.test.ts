@@ -87,7 +87,7 @@ test('the component `lifecycle` of examples/kustomize sets the same fields of a 
 
 test('H-056 HC-07 the Kustomize components for load balancers and proxies have the times of the chart', async () => {
   const fronts = firstColumn(readPage('docs/load-balancers.md'), '`front`');
-  // For these values of `front`, no idle timeout is known.
+  // The chart has no idle timeout for these values of `front`.
   const others = ['none', 'gateway'];
   assert.deepEqual([...loadBalancers].sort(), fronts.filter((front) => !others.includes(front)).sort());
   for (const front of loadBalancers) {

@@ -65,7 +65,7 @@ test("the Lease has the name of the release's other objects by default, so that 
   assert.equal(environmentOf(await object('Deployment'))['LEASE_NAME'], undefined);
 });
 
-test('H-043 HC-01 the grace period includes the time of the hook that releases the Lease, and the process computes the same drain', async () => {
+test('H-043 HC-01 the grace period includes the time of the hook that releases the Lease, and the process computes the same time for the drain', async () => {
   const cases: [Values, Values, number][] = [
     [{}, {}, 48],
     [{ stopTimeout: '12s' }, {}, 50],
@@ -79,7 +79,8 @@ test('H-043 HC-01 the grace period includes the time of the hook that releases t
     const environment = environmentOf(deployment);
     const { settings } = completeSettings({}, environment);
     const { stopTimeout } = readOptions({ leaseName: 'a', leaseNamespace: 'b' }, environment, '/nowhere').settings;
-    // The drain lasts for the longest request and the margin, without the 2 s that the process reserves for its exit.
+    // The time for the drain is the longest request plus the margin, minus the 2 s that the process reserves for its
+    // exit.
     const { drain } = budgetOf(settings, Math.max(settings.preShutdownHookTimeout, stopTimeout));
     assert.equal(drain, 30_000 + 5_000 - 2_000, JSON.stringify({ election, lameduck }));
   }

@@ -113,7 +113,7 @@ function libraryWith(helm: string): void {
       assert.match(await complaint({ lameduck: true }, { helm, chart: folder() }), /must be a map/);
     });
 
-    it('H-059 the library chart rejects invalid probes in its own words, together with other invalid values', async () => {
+    it('H-059 the library chart rejects invalid probes with an error message of its own, together with other invalid values', async () => {
       const probes = {
         readiness: 5,
         liveness: { periodSecond: 4, path: 7 },
