@@ -1,8 +1,8 @@
 // Starts Node and Go programs that contend for Leases of a real cluster, and reads the terms from their logs.
 //
-//   CLUSTER_RUN        optional: a command to which a program and its arguments are appended. It replaces itself with that
-//                      program (`exec`). It is needed if this machine cannot reach the API server, or if kube-scheduler
-//                      and kube-controller-manager are not on the PATH
+//   CLUSTER_RUN        optional: a command to which a program and its arguments are appended. It replaces itself with
+//                      that program (`exec`). It is needed if this machine cannot reach the API server, or if
+//                      kube-scheduler and kube-controller-manager are not on the PATH
 //   CLUSTER_AUDIT_LOG  a command that prints the API server's audit log, with whole requests and responses for Leases
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
