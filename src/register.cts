@@ -57,13 +57,13 @@ function onListening(message: unknown): void {
   });
 }
 
-// Returns the Deferral of the main thread, or undefined in a worker thread. The first function of `load` loads the main
-// file. Each of the others evaluates one of the `pieces` in scripts/build/entries.ts, in the same order.
+// Returns the Deferral of the main thread, or undefined in a worker thread. The functions of `load` load the `pieces` of
+// scripts/build/entries.ts, in the same order.
 function defer(): Deferrals.Deferral | undefined {
   if (!isMainThread() || created.deferral !== undefined) return created.deferral;
   const { Deferral } = require('./register/deferral.ts') as typeof Deferrals;
   const load = [
-    () => require('./index.ts') as unknown,
+    () => require('./clock.ts') as unknown,
     () => require('./settings/complete.ts') as unknown,
     () => require('./health/health.ts') as unknown,
     () => require('./http/in-flight/requests.ts') as unknown,

@@ -152,7 +152,7 @@ async function buildPreloaded(name: string, { files }: Sources): Promise<string>
           bundle.onResolve({ filter: /^\..*\.c?ts$/ }, ({ path, kind, resolveDir }) => {
             if (kind === 'entry-point') return undefined;
             const module = relative(root, join(resolveDir, path));
-            if (files.get(module) === main && module !== sourceOf(main)) return { path: module, namespace: 'shared' };
+            if (files.get(module) === main) return { path: module, namespace: 'shared' };
             return { path: `./${fileOf(path.replace(/\.c?ts$/, ''))}`, external: true };
           });
           bundle.onResolve({ filter: /\.cjs$/, namespace: 'shared' }, ({ path }) => ({ path, external: true }));

@@ -34,11 +34,12 @@ export const besidePreload: readonly string[] = ['patch-emit'];
 export const main = 'index';
 
 /**
- * `pieces` are modules of the main file. `lameduck/register` loads the main file in one turn of the event loop. In each
- * of the next turns it evaluates one piece, with each module that the piece imports. No turn is long then.
- * src/register.cts repeats this list.
+ * `pieces` are modules of the main file. `lameduck/register` evaluates one piece in each turn of the event loop, with
+ * each module that the piece imports, so that no turn is long. The first turn also loads the main file, so the first
+ * piece is small. src/register.cts repeats this list.
  */
 export const pieces: readonly string[] = [
+  'clock',
   'settings/complete',
   'health/health',
   'http/in-flight/requests',

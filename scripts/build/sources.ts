@@ -21,7 +21,8 @@ export const common = {
   platform: 'node',
   target: 'node22',
   packages: 'external',
-  charset: 'utf8',
+  // V8 keeps a file with one byte per character if all its characters are ASCII, and compiles it faster.
+  charset: 'ascii',
   logLevel: 'warning',
 } as const satisfies BuildOptions;
 

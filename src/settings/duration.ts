@@ -12,7 +12,7 @@ const millisecondsPerUnit: Readonly<Record<string, number>> = {
   h: 3_600_000,
 };
 
-const part = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/y;
+const part = /(\d+(?:\.\d*)?|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/y;
 
 /** Duration is a Go duration string (`15s`, `1m30s`, `250ms`), or in code a number of milliseconds. */
 export type Duration = string | number;

@@ -139,7 +139,7 @@ const ownRows = {
     namedAfter: 'the image’s STOPSIGNAL',
   }),
   /**
-   * ownSignalListeners: When lameduck calls the program’s own listeners of the shutdown signals. `hold` means after the
+   * ownSignalListeners: When lameduck calls the program's own listeners of the shutdown signals. `hold` means after the
    * drain and the destroy hooks, `run` means when the signal arrives. To stop a queue worker, add a pre-shutdown hook
    * instead of a listener. Set `run` if a listener that you cannot replace forwards the signal to child processes or
    * stops a queue worker.
@@ -181,14 +181,14 @@ const ownRows = {
    */
   probeHost: row<string | undefined, string>({ kind: host, default: () => undefined }),
   /**
-   * readinessPaths: The program’s own health paths, such as `/health,/ready`. From `ShutdownInitiated` on, a GET or
+   * readinessPaths: The program's own health paths, such as `/health,/ready`. From `ShutdownInitiated` on, a GET or
    * HEAD of such a path gets a 503. A trailing slash is ignored. `/livez` is invalid.
    *
    * @default `off`
    */
   readinessPaths: row<readonly string[], readonly string[] | string>({ kind: paths, default: () => [] }),
   /**
-   * probePaths: Whether the program’s own servers answer `/readyz`, `/livez` and `/healthz`. `probePort` answers them
+   * probePaths: Whether the program's own servers answer `/readyz`, `/livez` and `/healthz`. `probePort` answers them
    * in any case.
    *
    * @default `on`
@@ -258,11 +258,11 @@ const ownRows = {
   debugSocketStack: row<boolean>({ kind: boolean, default: () => false }),
   /**
    * keepAliveTimeout: How long an idle connection stays open. This time must be longer than the idle timeout of the load
-   * balancer or proxy. If the server’s `headersTimeout` is shorter, lameduck raises `headersTimeout` too, but never above
-   * the server’s own `requestTimeout`.
+   * balancer or proxy. If the server's `headersTimeout` is shorter, lameduck raises `headersTimeout` too, but never above
+   * the server's own `requestTimeout`.
    *
    * @remarks In code, a number is in milliseconds.
-   * @default unset: the program’s own `server.keepAliveTimeout`
+   * @default unset: the program's own `server.keepAliveTimeout`
    */
   keepAliveTimeout: row<number | undefined, Duration>({
     kind: limit,

@@ -107,6 +107,13 @@ test('each module is in only one built file, so that its state exists once in a 
   assert.deepEqual([...new Set(modules)].sort(), modules.sort());
 });
 
+test('the built files have only ASCII characters, because V8 keeps them with one byte per character then', () => {
+  for (const file of readdirSync(join(root, 'dist')).filter((name) => name.endsWith('.cjs'))) {
+    const [, found] = /(.*[\u0080-\uffff].*)/.exec(readFileSync(join(root, 'dist', file), 'utf8')) ?? [];
+    assert.equal(found, undefined, `${file}: ${found ?? ''}`);
+  }
+});
+
 test('require() loads only the main file, and the file that it shares with lameduck/register', () => {
   const require = createRequire(import.meta.url);
   assert.equal(typeof (require('lameduck') as Record<string, unknown>)['lameduck'], 'function');
