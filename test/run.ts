@@ -48,8 +48,8 @@ const { status } = spawnSync(
     '--test-reporter-destination=stdout',
     ...kinds,
     '--test-timeout=300000',
-    // Most tests wait for sockets and processes. Therefore one more file than the machine has cores can run at once.
-    `--test-concurrency=${String(availableParallelism() + 1)}`,
+    // Most tests wait for sockets and processes. Therefore two more files than the machine has cores can run at once.
+    `--test-concurrency=${String(availableParallelism() + 2)}`,
     ...flags,
     '--test',
     ...files,
