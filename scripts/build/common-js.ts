@@ -104,8 +104,8 @@ function withModules(source: string, shared: readonly string[], names: readonly 
   const getters = names.map((name) => `get ${name}() { return require('./${source}').${name}; }`).join(', ');
   const modules = shared.map((path) => `get '${path}'() { return require('./${path}'); }`).join(', ');
   const contents = `
-    module.exports = { ${getters} };
-    Object.defineProperties(module.exports, { __esModule: { value: true }, modules: { value: { ${modules} } } });`;
+    const properties = Object.getOwnPropertyDescriptors({ ${getters} });
+    Object.defineProperties(module.exports, { ...properties, __esModule: { value: true }, modules: { value: { ${modules} } } });`;
   // The footer is never executed. Node reads the names of the exports from it, for `import`.
   const footer = { js: `0 && (module.exports = { ${names.join(', ')} });` };
   return { stdin: { contents, resolveDir: root }, footer };
