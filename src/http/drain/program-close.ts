@@ -4,7 +4,7 @@ import { removeStandIn, standIn, type ListenerHandle } from '../../node-internal
 import type { Server } from '../server.ts';
 
 type Callback = (error?: Error) => void;
-type Close = (this: Server, callback?: Callback) => Server;
+type Close = (this: Server, ...args: readonly [Callback?]) => Server;
 type Address = (this: Server) => ReturnType<Server['address']>;
 
 /** Progress is the progress of the shutdown. It decides when a call of `server.close()` by the program takes effect. */
@@ -87,7 +87,11 @@ export class ProgramCloses {
     // `close` is called with `server` as its `this`.
     // eslint-disable-next-line @typescript-eslint/unbound-method
     const close = server.close as Close;
-    server.close = ((callback?: Callback) => this.#close(server, close, drained, callback)) as Server['close'];
+    const isAsync = returnsPromise(server, close);
+    server.close = ((...args: readonly [Callback?]) => {
+      const closed = this.#close(server, close, drained, args);
+      return isAsync ? closed : server;
+    }) as Server['close'];
     // `address` is called with `server` as its `this`.
     // eslint-disable-next-line @typescript-eslint/unbound-method
     const address: Address = server.address;
@@ -102,22 +106,34 @@ export class ProgramCloses {
     }
   }
 
-  #close(server: Server, close: Close, drained: Drained, callback?: Callback): Server {
-    if (this.#hasEnded) return closeDrained(server, close, drained, callback);
+  #close(server: Server, close: Close, drained: Drained, args: readonly [Callback?]): unknown {
+    if (this.#hasEnded) return closeDrained(server, close, drained, args);
+    if (!this.#progress.isDrained()) return this.#closeLater(server, close, drained, args);
     // After the drain, call the callback of `close` at once, because a destroy hook may wait for the callback. `ended`
     // resolves only after the destroy hooks, so waiting for `ended` would be too late.
-    const later = this.#progress.isDrained() ? undefined : callback;
-    if (later === undefined && typeof callback === 'function') process.nextTick(callback);
-    void this.#progress.ended.then(() => closeDrained(server, close, drained, later));
-    return server;
+    const [callback] = args;
+    if (typeof callback === 'function') process.nextTick(callback);
+    void this.#closeLater(server, close, drained, []);
+    return Promise.resolve();
   }
+
+  async #closeLater(server: Server, close: Close, drained: Drained, args: readonly [Callback?]): Promise<unknown> {
+    await this.#progress.ended;
+    return closeDrained(server, close, drained, args);
+  }
+}
+
+// Tells whether the program has replaced `close()` of the server with its own function, or has overridden it with an
+// async method. lameduck then returns a promise that settles as the promise of the program's own function does.
+function returnsPromise(server: Server, close: Close): boolean {
+  return Object.hasOwn(server, 'close') || Object.prototype.toString.call(close) === '[object AsyncFunction]';
 }
 
 // The first call of `close()` finds a server that appears to listen. A second call gets Node's error
 // ERR_SERVER_NOT_RUNNING.
-function closeDrained(server: Server, close: Close, drained: Drained, callback?: Callback): Server {
+function closeDrained(server: Server, close: Close, drained: Drained, args: readonly [Callback?]): Server {
   if (!drained.isClosed) reopen(server, drained);
-  return close.call(server, callback);
+  return close.apply(server, [...args]);
 }
 
 function reopen(server: Server, drained: Drained): void {

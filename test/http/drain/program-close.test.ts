@@ -1,0 +1,49 @@
+// Tests a program that replaces or overrides `close()` of its server with a function that returns a promise.
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { it } from 'node:test';
+import { promisify } from 'node:util';
+import type { Http1Server } from '../../../src/http/server.ts';
+import { describeAdapters, serve, shutdownOf } from '../../support/serving.ts';
+
+type Close = (callback: (error?: Error) => void) => unknown;
+
+const patches = {
+  'an async method of a subclass': (server: Http1Server): void => {
+    const parent = Object.getPrototypeOf(server) as { readonly close: Close };
+    async function close(this: Http1Server): Promise<void> {
+      await promisify((callback: (error?: Error) => void) => parent.close.call(this, callback))();
+    }
+    const subclass = Object.create(parent, { close: { value: close, writable: true, configurable: true } }) as object;
+    Object.setPrototypeOf(server, subclass);
+  },
+  'a function that util.promisify has returned': (server: Http1Server): void => {
+    Object.assign(server, { close: promisify(server.close.bind(server)) });
+  },
+};
+
+describeAdapters((adapter) => {
+  for (const [how, patch] of Object.entries(patches)) {
+    it(`P-116 if close() of a server is ${how}, its promise resolves after the drain`, async (t) => {
+      const held: ServerResponse[] = [];
+      const { promise: arrived, resolve } = Promise.withResolvers<undefined>();
+      const listener = (_: unknown, response: ServerResponse): void => {
+        held.push(response);
+        resolve(undefined);
+      };
+      const serving = await serve(t, { adapter, listener, patch });
+      const client = await serving.dial();
+      client.get('/');
+      await arrived;
+      const { ended } = shutdownOf(serving);
+      let isClosed = false;
+      const closing = serving.server.close() as unknown as Promise<unknown>;
+      const closed = closing.then(() => (isClosed = true));
+      await serving.handle.signals.httpServerStoppedListening.signaled;
+      assert.equal(isClosed, false);
+      for (const response of held) response.end('served');
+      assert.equal((await ended).exitCode, 0);
+      await closed;
+    });
+  }
+});
