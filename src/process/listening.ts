@@ -70,10 +70,33 @@ export class Listening {
     for (const event of [...this.#listeners.keys()]) this.forget(event);
   }
 
-  /** othersOf returns the program's own listeners for an event. */
+  /** othersOf returns the program's own listeners for an event, without the hidden ones. */
   othersOf(event: string): Listener[] {
-    const others = this.#process.rawListeners(event).filter((one) => one !== this.#listeners.get(event)) as Listener[];
+    const hidden = this.#hiddenOf(event);
+    const others = this.#rawOthersOf(event).filter((one) => !hidden.includes(one));
     return others.map((one) => this.#wrapped.get(one)?.call ?? one);
+  }
+
+  /**
+   * callHidden calls the hidden listeners for an event that the interceptor has taken. It does nothing for an event that
+   * Node emits with the original `emit`, because Node has then called them.
+   */
+  callHidden(event: string, args: readonly unknown[]): void {
+    if (this.#override.bypassing.has(event)) return;
+    for (const listener of this.#hiddenOf(event)) listener.apply(this.#process, [...args]);
+  }
+
+  #rawOthersOf(event: string): Listener[] {
+    return this.#process.rawListeners(event).filter((one) => one !== this.#listeners.get(event)) as Listener[];
+  }
+
+  // A hidden listener is in process.rawListeners() but not in process.listeners(). The launcher tsx hides a listener
+  // that acknowledges each process signal to its parent process. If the acknowledgement is late, the parent sends
+  // SIGKILL.
+  #hiddenOf(event: string): Listener[] {
+    const shown = this.#process.listeners(event as NodeJS.Signals) as unknown[];
+    if (shown.length === this.#process.rawListeners(event).length) return [];
+    return this.#rawOthersOf(event).filter((one) => !shown.includes((one as { listener?: unknown }).listener ?? one));
   }
 
   // A new listener of the program must be wrapped. Wrap it in the next tick, because Node adds it after the event
@@ -91,7 +114,10 @@ export class Listening {
   // It would be simpler to remove and add all listeners again, so that Node uses the override. But a signal between the
   // two steps would be lost.
   #wrapAll(event: string): void {
-    this.#replaceAll(event, (one) => (this.#wrapped.has(one) ? one : this.#wrapper(event, one)));
+    const hidden = this.#hiddenOf(event);
+    this.#replaceAll(event, (one) =>
+      this.#wrapped.has(one) || hidden.includes(one) ? one : this.#wrapper(event, one),
+    );
   }
 
   #wrapper(event: string, listener: Listener): Listener {
@@ -112,7 +138,7 @@ export class Listening {
   // Replaces the program's listeners for an event, in the same order. lameduck's own listener stays, so that the event
   // always has a listener.
   #replaceAll(event: string, replacement: (one: Listener) => Listener): void {
-    const others = this.#process.rawListeners(event).filter((one) => one !== this.#listeners.get(event)) as Listener[];
+    const others = this.#rawOthersOf(event);
     const replaced = others.map(replacement);
     if (replaced.every((one, index) => one === others[index])) return;
     for (const one of others) this.#process.off(event, one);

@@ -108,7 +108,10 @@ export class ProcessEnd {
     if (event === 'exit') this.#onExit(args[0] as number);
     if (event === 'removeListener') this.#listening.keep(args);
     const isMessage = this.#lifecycles.takeShutdownMessage && isShutdownMessage(event, args);
-    return (isMessage || this.#lifecycles.haveShutdownSignal(event)) && this.#onProcessSignal(event, args);
+    if (!isMessage && !this.#lifecycles.haveShutdownSignal(event)) return false;
+    const isTaken = this.#onProcessSignal(event, args);
+    if (isTaken) this.#listening.callHidden(event, args);
+    return isTaken;
   }
 
   #onProcessSignal(event: string, args: readonly unknown[] | undefined): boolean {

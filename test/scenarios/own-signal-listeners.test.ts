@@ -70,6 +70,20 @@ void describe('a program that calls lameduck() and listens for process signals',
       assert.deepEqual(order(program, final, 'called'), [final, 'called']);
     });
 
+    for (const hidden of ['before lameduck', 'after lameduck']) {
+      test(`with ${by} a signal listener that a launcher has hidden ${hidden} is called as soon as the signal arrives, and only once`, async (t) => {
+        const program = disposed(t, new ProcessUnderTest('hides-its-signal-listener.ts', { ...env, HIDDEN: hidden }));
+        const request = await HeldRequest.open(t, await program.ready());
+        program.kill('SIGTERM');
+        await program.signaled('HTTPServerStoppedListening');
+        assert.deepEqual(order(program, 'hidden listener called'), ['hidden listener called']);
+        assert.equal(await request.release(), 'served');
+        assert.deepEqual(await program.exit, clean);
+        assert.deepEqual(order(program, 'hidden listener called', final), ['hidden listener called', final]);
+        assert.deepEqual(order(program, 'own signal listeners held'), []);
+      });
+    }
+
     test(`with ${by} a program that removes all its listeners still drains if a library wraps process.on()`, async (t) => {
       const program = disposed(t, new ProcessUnderTest('wraps-process-on.ts', env));
       await program.ready();

@@ -1,4 +1,4 @@
-// Tests PM2, throng, Bun and Deno: requests in flight finish, and no runtime throws. `.ci/launchers` runs this file.
+// Tests PM2, throng, tsx, Bun and Deno: requests in flight finish, and no runtime throws. `.ci/launchers` runs this file.
 // PROGRAMS is the folder in which the tools and the packed package are installed.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -107,6 +107,23 @@ test('P-071 a worker of throng disconnects after its requests in flight have the
   assert.match(throng.output, /"reason":"SIGTERM","exitCode":0[^]*"msg":"disconnecting"/);
 });
 
+const preloadFile = join(cwd, 'node_modules', 'lameduck', 'dist', 'register.cjs');
+
+for (const [how, env] of [
+  ['calls lameduck()', { LIFECYCLE: 'code' }],
+  ['has lameduck/register', { NODE_OPTIONS: `--require=${preloadFile}`, LAMEDUCK_PROBE_PORT: 'off' }],
+] as const) {
+  test(`tsx forwards SIGTERM to a program that ${how}, and does not kill it during the drain`, async (t) => {
+    const program = start(t, bin('tsx'), ['typed.ts'], { NODE_ENV: 'production', ...env });
+    const request = await HeldRequest.open(t, await portOf(program));
+    program.kill('SIGTERM');
+    await program.printed(/"name":"HTTPServerStoppedListening"/);
+    assert.equal(await request.release(), 'served');
+    assert.deepEqual(await program.exit, { code: 0, signal: null }, program.output);
+    assert.match(program.output, /"reason":"SIGTERM","exitCode":0/);
+  });
+}
+
 for (const [runtime, run, preload] of [
   ['Bun', [], ['--preload']],
   ['Deno', ['run', '--allow-all'], ['run', '--allow-all', '--preload']],
@@ -121,8 +138,7 @@ for (const [runtime, run, preload] of [
   });
 
   test(`on ${runtime} lameduck/register prints one line and does nothing else`, async (t) => {
-    const file = join(cwd, 'node_modules', 'lameduck', 'dist', 'register.cjs');
-    const program = start(t, command, [...preload, file, 'prints.js']);
+    const program = start(t, command, [...preload, preloadFile, 'prints.js']);
     assert.deepEqual(await program.exit, { code: 0, signal: null }, program.output);
     const lines = program.output.trim().split('\n').toSorted();
     assert.deepEqual(lines, [
