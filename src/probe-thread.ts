@@ -44,6 +44,7 @@ export function createProbePort(options: ProbeThreadOptions): ProbePort {
     onListening: (address) => {
       logging.onProbePort(address);
     },
+    onYield: isUnderRegister ? logging.onProbePortYield.bind(undefined, settings.probePort) : undefined,
     onThreadFailure(error) {
       if (settings.probePort !== 0) logging.onProbeThreadFailure(error);
       else

@@ -45,6 +45,11 @@ interface ProcessLines {
 interface ProbePortLines {
   onProbePort(address: string): void;
   /**
+   * onProbePortYield is called if the lifecycle of `lameduck/register` leaves its probe port to a lifecycle of the
+   * program's code.
+   */
+  onProbePortYield(probePort: number): void;
+  /**
    * onProbeThreadFailure is called once, when the probe thread has failed. From then on, the main thread serves the
    * probe port.
    */
@@ -200,6 +205,9 @@ function probePortLines(log: Logger): ProbePortLines {
   return {
     onProbePort(address) {
       log.info({ address }, 'probe port listens');
+    },
+    onProbePortYield(probePort) {
+      log.info({ probePort }, 'probe port left to lifecycle in code');
     },
     onProbeThreadFailure(error) {
       log.warn({ err: error }, 'probe thread failed');

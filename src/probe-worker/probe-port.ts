@@ -14,6 +14,7 @@ import type { Settings } from '../settings/table.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { noteMainThreadReport } from './blocked-process-end.ts';
 import { serveOnMainThread } from './main-thread.ts';
+import { claimPort, dropClaim, type PortClaim } from './port-claims.ts';
 import type { FromThread, ShutdownSoFar, ThreadData, ToThread } from './messages.ts';
 import { SharedState } from './shared-state.ts';
 import { threadCode } from './thread-code.ts';
@@ -47,6 +48,11 @@ export interface ProbePortOptions {
   /** debugSocket contains the functions that the debug socket calls. It is undefined if there is no debug socket. */
   readonly debugSocket?: DebugSocketFunctions | undefined;
   readonly onListening: (address: string) => void;
+  /**
+   * onYield is called if this lifecycle leaves its probe port to another lifecycle of the process. It is undefined if
+   * this lifecycle keeps its probe port.
+   */
+  readonly onYield?: (() => void) | undefined;
   /**
    * onThreadFailure is called if the probe thread cannot start or has ended. The main thread then serves the probe
    * port, if a probe port is configured.
@@ -87,6 +93,7 @@ export class ProbePort {
   readonly #options: ProbePortOptions;
   readonly #state = new SharedState();
   readonly #heartbeat: Heartbeat;
+  readonly #claim: PortClaim;
   #worker: Worker | undefined;
   #server: Server | undefined;
   #isOpen = false;
@@ -100,6 +107,15 @@ export class ProbePort {
 
   constructor(options: ProbePortOptions) {
     this.#options = options;
+    const { onYield } = options;
+    this.#claim = {
+      release:
+        onYield &&
+        (() => {
+          onYield();
+          return this.release();
+        }),
+    };
     this.signOfLife = () => {
       this.#state.add('beats', 1);
     };
@@ -132,13 +148,22 @@ export class ProbePort {
    * open starts the probe thread in a later turn of the event loop. The probe thread does not keep the process alive.
    */
   open(): void {
+    const { settings, onYield } = this.#options;
+    const { probePort, debugSocketPath } = settings;
+    const start = (): void => {
+      startImmediate(() => {
+        this.#isStarting = false;
+        if (this.#isOpen) this.#open(probePort);
+      });
+    };
+    if (probePort === 0) start();
+    else if (!claimPort(probePort, this.#claim, start)) {
+      onYield?.();
+      return;
+    }
     this.#isOpen = true;
     this.#isStarting = true;
-    this.#socketPath = this.#options.settings.debugSocketPath;
-    startImmediate(() => {
-      this.#isStarting = false;
-      if (this.#isOpen) this.#open(this.#options.settings.probePort);
-    });
+    this.#socketPath = debugSocketPath;
   }
 
   /**
@@ -306,5 +331,6 @@ export class ProbePort {
   #end(): void {
     this.#isOpen = false;
     this.#heartbeat.stop();
+    dropClaim(this.#options.settings.probePort, this.#claim);
   }
 }

@@ -49,6 +49,7 @@ test('docs/log.md lists the messages that lameduck logs, with their levels', asy
   logging.onUnfinished([{ method: 'GET', route: '/report', ageMs: 1, peer: '' }]);
   logging.onUnfinished([{ method: '*', route: '*', ageMs: 1, peer: '', unacknowledgedBytes: 1 }]);
   logging.onProbePort('[::]:8081');
+  logging.onProbePortYield(8081);
   logging.onProbeThreadFailure(error);
   logging.onProbePortFailure(error);
   logging.onStallEnd(1);

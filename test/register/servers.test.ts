@@ -98,6 +98,30 @@ void describe('settings of a program with lameduck/register', { concurrency: 2 }
     assert.deepEqual(await subject.exit, { code: 0, signal: null });
   });
 
+  for (const [first, listens] of [
+    ['plain', 2],
+    ['code', 1],
+  ] as const)
+    test(`under lameduck/register, the probe port belongs to the lifecycle of the program's code if the ${first} server listens first`, async (t) => {
+      const env = { LAMEDUCK_PROBE_PORT: String(await reservePort()), FIRST: first };
+      const subject = disposed(t, startUnderRegister('has-a-plain-server.ts', env));
+      const { port } = await subject.line('listening', ({ msg }) => msg === 'listening');
+      await subject.line('the probe port', ({ msg }) => msg === 'probe port listens');
+      await fetch(`http://127.0.0.1:${String(port)}/`);
+      await subject.line('the line about the port', ({ msg }) => msg === 'probe port left to lifecycle in code');
+      await subject.line('the probe port', ({ msg }) => {
+        return msg === 'probe port listens' && messages(subject.lines).filter((one) => one === msg).length === listens;
+      });
+      const response = await fetch(`http://127.0.0.1:${env.LAMEDUCK_PROBE_PORT}/readyz/of-the-code`);
+      assert.equal(response.status, 200);
+      assert.deepEqual(
+        subject.lines.filter(({ level }) => Number(level) > 30),
+        [],
+      );
+      subject.kill('SIGTERM');
+      assert.deepEqual(await subject.exit, { code: 0, signal: null });
+    });
+
   test("P-080 under lameduck/register, the program's own health paths get 503 from the process signal on, and all other paths are served", async (t) => {
     const env = { LAMEDUCK_READINESS_PATHS: '/health,/ready', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '20s' };
     const subject = disposed(t, startUnderRegister('knows-nothing.ts', env));
