@@ -30,7 +30,7 @@ function reach(server: Server, { address, port, family }: AddressInfo): Reach {
   };
   const isIPv6 = family === 'IPv6';
   if (address === '0.0.0.0' || address === '::') {
-    // A server on `::` also accepts IPv4, except with `ipv6Only`, which Node does not show.
+    // A server on `::` also accepts IPv4, except with `ipv6Only`. Neither `address()` nor the handle shows this option.
     const own = ownAddresses().filter((one) => isIPv6 || isIPv4(one));
     for (const one of own) add(one);
     addresses.addSubnet('127.0.0.0', 8);
