@@ -119,6 +119,11 @@ export function isNewestRequest(socket: Socket, request: object): boolean {
   return (parserOf(socket)?.incoming ?? request) === request;
 }
 
+/** isHttp1 tells whether Node parses HTTP/1.1 on a socket. See `isInMessage`. */
+export function isHttp1(socket: Socket): boolean {
+  return typeof parserOf(socket)?.finish === 'function';
+}
+
 function parserOf(socket: Socket): Parser | null | undefined {
   return (socket as { parser?: Parser | null }).parser;
 }

@@ -26,21 +26,24 @@ export type ConnectionState =
 
 /** ConnectionEvent is an event that may change the state of a connection. */
 export type ConnectionEvent =
-  /** `secured`: the TLS handshake is complete. */
-  | { readonly is: 'secured' }
-  | Extract<Spoken, { is: 'session' | 'upgraded' }>
+  /**
+   * `http`: the TLS handshake is complete, or Node parses HTTP/1.1 on the TCP socket of a TLS server. The program may
+   * pass a socket without TLS to the HTTP parser, as the package httpolyglot does.
+   */
+  | Exclude<Spoken, { is: 'handshake' }>
   /** `close announced`: the server has sent `Connection: close`, a FIN or a GOAWAY to the client. */
   | { readonly is: 'close announced' }
   | { readonly is: 'closed' };
 
 export const handshake: Spoken = { is: 'handshake' };
-export const http: Spoken = { is: 'http' };
+export const http: Extract<Spoken, { is: 'http' }> = { is: 'http' };
 export const closeAnnounced: ConnectionEvent = { is: 'close announced' };
 
 /**
  * `next()` is the table of all transitions. An event that is not in the row of a state does not change that state.
  *
- *     handshake    secured ▶ http                             close announced ▶ closing    closed ▶ closed
+ *     handshake    http ▶ http
+ *                  session ▶ session    upgraded ▶ upgraded   close announced ▶ closing    closed ▶ closed
  *     http         session ▶ session    upgraded ▶ upgraded   close announced ▶ closing    closed ▶ closed
  *     session                                                 close announced ▶ closing    closed ▶ closed
  *     upgraded                                                close announced ▶ closing    closed ▶ closed
@@ -49,11 +52,11 @@ export const closeAnnounced: ConnectionEvent = { is: 'close announced' };
  */
 export function next(state: ConnectionState, event: ConnectionEvent): ConnectionState {
   switch (event.is) {
-    case 'secured':
+    case 'http':
       return state.is === 'handshake' ? http : state;
     case 'session':
     case 'upgraded':
-      return state.is === 'http' ? event : state;
+      return state.is === 'handshake' || state.is === 'http' ? event : state;
     case 'close announced':
       return state.is === 'closing' || state.is === 'closed' ? state : { is: 'closing', after: state };
     case 'closed':

@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import {
   closeAnnounced,
+  http,
   next,
   spokenIn,
   type ConnectionEvent,
@@ -11,7 +12,7 @@ import {
 } from './connection-state.ts';
 import type { Exchange, HttpExchange } from './exchange.ts';
 import type { Session } from './http2/session.ts';
-import { isHandedOver, isInBody, isInMessage, isNewestRequest, responseOn } from '../node-internals.ts';
+import { isHandedOver, isHttp1, isInBody, isInMessage, isNewestRequest, responseOn } from '../node-internals.ts';
 import { sendFin } from './responses/fin.ts';
 import { keyOf, type HttpResponse } from '../message.ts';
 import type { Upgraded } from './upgraded/socket.ts';
@@ -160,7 +161,7 @@ export class Connection {
    * counts as accepted at `now` (P-049).
    */
   secure(socket: Socket, now: number, isLate: boolean): void {
-    if (this.enter({ is: 'secured' })) this.#take(socket, now, isLate);
+    if (this.enter(http)) this.#take(socket, now, isLate);
   }
 
   #take(socket: Socket & Tracked, now: number, isLate: boolean): void {
@@ -168,6 +169,12 @@ export class Connection {
     this.#socket = socket;
     this.#isLate = isLate;
     this.beginSilence(now);
+  }
+
+  // On a TLS server, the program may pass a socket without TLS to the HTTP parser, as the package httpolyglot does. No
+  // TLS handshake follows then.
+  #recognizePlain(): void {
+    if (this.#state.is === 'handshake' && isHttp1(this.#socket)) this.enter(http);
   }
 
   /**
@@ -195,11 +202,13 @@ export class Connection {
 
   /** addNoted puts the request of `noted` into `exchanges`, before the requests that arrived later. */
   addNoted(exchange: HttpExchange): void {
+    this.#recognizePlain();
     this.#exchanges.unshift(exchange);
   }
 
   /** `add()` puts a newly arrived request into `exchanges`. */
   add(exchange: HttpExchange): void {
+    this.#recognizePlain();
     this.#exchanges.push(exchange);
     this.session?.noteOpened(exchange.arrivedAt);
   }
@@ -295,6 +304,7 @@ export class Connection {
    * false during the shutdown delay.
    */
   look(now: number, isDraining: boolean): void {
+    this.#recognizePlain();
     this.session?.look(now, isDraining);
     this.upgraded?.look();
     // Node ends the connection after the last response, unless the program has removed Node's listener of that response.

@@ -16,13 +16,7 @@ import type { Upgraded } from '../../src/http/upgraded/socket.ts';
 const session = { is: 'session', session: {} as Session } as const;
 const upgraded = { is: 'upgraded', upgraded: {} as Upgraded } as const;
 const spoken: readonly Spoken[] = [handshake, http, session, upgraded];
-const events: readonly ConnectionEvent[] = [
-  { is: 'secured' },
-  session,
-  upgraded,
-  { is: 'close announced' },
-  { is: 'closed' },
-];
+const events: readonly ConnectionEvent[] = [http, session, upgraded, { is: 'close announced' }, { is: 'closed' }];
 
 const closing = (after: Spoken): ConnectionState => ({ is: 'closing', after });
 const closed = (after: Spoken): ConnectionState => ({ is: 'closed', after });
@@ -39,8 +33,9 @@ function check(state: ConnectionState, changes: { readonly [Event in ConnectionE
   }
 }
 
-test('after its handshake, a TLS connection counts as an HTTP/1.1 connection, which may become a session or an upgraded socket', () => {
-  check(handshake, { secured: http, 'close announced': closing(handshake), closed: closed(handshake) });
+test('after its handshake, or with a request without TLS, a connection of a TLS server counts as an HTTP/1.1 connection, which may become a session or an upgraded socket', () => {
+  const end = { 'close announced': closing(handshake), closed: closed(handshake) };
+  check(handshake, { http, session, upgraded, ...end });
   check(http, { session, upgraded, 'close announced': closing(http), closed: closed(http) });
   check(session, { 'close announced': closing(session), closed: closed(session) });
   check(upgraded, { 'close announced': closing(upgraded), closed: closed(upgraded) });
