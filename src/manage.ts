@@ -266,7 +266,7 @@ function acceptSelfRequests({ servers, traffic, warn, recorder, handle: { signal
     requests?.end();
   };
   const begin = (): void => {
-    if (!hasEnded) requests = new SelfRequests({ servers, traffic, warn });
+    if (!hasEnded) requests = new SelfRequests({ servers: [...servers, ...traffic.fronts], traffic, warn });
   };
   const onFailure = recorder.noteStepFailure.bind(
     recorder,

@@ -71,6 +71,15 @@ export function serverOf(socket: Socket): Server | undefined {
 }
 
 /**
+ * acceptorOf returns the server that accepted a connection, even if the program has passed its socket to another server.
+ * The socket may use TLS. An HTTP server changes the property `server` of a socket that it gets. Without the
+ * property `_server`, a server that passes its sockets to an HTTP server does not drain.
+ */
+export function acceptorOf(socket: Socket): Server | undefined {
+  return (tcpSocketOf(socket) as { _server?: Server | null })._server ?? undefined;
+}
+
+/**
  * responseOn returns the response to which a socket currently belongs. If Node had no property `_httpMessage`, lameduck
  * would count each request at its arrival, which costs time. Every version of node:http has this property.
  */

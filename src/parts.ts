@@ -145,6 +145,9 @@ export function createParts(options: PartsOptions): Parts {
       startup.onListening(server);
     },
     onClose: (server) => closes.withholds(server),
+    onFront: (front) => {
+      shutdown.addFront(front);
+    },
     onFailure,
   });
   const drain = new Drain(traffic, clock, onFailure, options);
@@ -173,9 +176,7 @@ export function createParts(options: PartsOptions): Parts {
   void shutdown.ended.then(health.stop.bind(health));
 
   const handle = createHandle({ settings, budget, lifecycle, hooks, health, traffic, startup, shutdown });
-  const addServer = (server: Server): void => {
-    servers.push(server);
-  };
+  const addServer: Parts['addServer'] = servers.push.bind(servers);
   const electors: (() => ElectorCounts)[] = [];
   metrics?.watch({ budget, electors, handle, hooks, shutdown, traffic, route: functions.route });
   const answerProbePort: Parts['answerProbePort'] = (url, method) =>

@@ -1,5 +1,6 @@
 // The steps of the shutdown, whose order only this file decides. Each wait for a lifecycle signal, a hook or the drain
 // has a limit.
+import type { Server as NetServer } from 'node:net';
 import { wait, type Clock } from './clock.ts';
 import { Deadline } from './deadline.ts';
 import type { DrainedTransport } from './drained-transport.ts';
@@ -7,7 +8,7 @@ import { exitCodes } from './exit-codes.ts';
 import type { Hooks } from './hooks/hooks.ts';
 import type { Drain } from './http/drain/drain.ts';
 import { withholdContinue } from './http/http1/expect.ts';
-import { retire, stopListening } from './http/drain/listener.ts';
+import { closeListener, retire, stopListening } from './http/drain/listener.ts';
 import type { Server } from './http/server.ts';
 import type { Traffic } from './http/traffic.ts';
 import type { Lifecycle } from './lifecycle/signals.ts';
@@ -36,7 +37,7 @@ export interface ShutdownParts {
   readonly traffic: Traffic;
   readonly drain: Drain;
   /** takeCloses makes a `close()` of a server that the program itself calls wait for the drain. */
-  readonly takeCloses: (server: Server) => void;
+  readonly takeCloses: (server: NetServer) => void;
   readonly hooks: Hooks;
   readonly recorder: Recorder;
   readonly audit: Pick<AuditLog, 'flush'> | undefined;
@@ -122,6 +123,24 @@ export class Shutdown {
   }
 
   /**
+   * addFront adds a server that has passed a socket to one of the HTTP servers. Its listener closes together with the
+   * listeners of the HTTP servers, or now if these have already closed.
+   */
+  addFront(front: NetServer): void {
+    const { lifecycle, drain } = this.#parts;
+    const deadlines = this.#deadlines;
+    if (deadlines === undefined) return;
+    const { drainBy, endBy } = deadlines;
+    if (this.#endsAt === undefined) {
+      this.#takeCloses(front, drainBy);
+      void this.#step('prepare the servers', drainBy, () => {
+        drain.addServer(front);
+      });
+    }
+    if (lifecycle.signals.httpServerStoppedListening.hasSignaled) this.#closeNow(front, endBy);
+  }
+
+  /**
    * reserveTimeForListeners reserves the last part of the shutdown budget, as long as `destroyHookTimeout`, for the
    * program's own signal listeners. The wait for open connections then ends earlier.
    */
@@ -173,7 +192,7 @@ export class Shutdown {
   }
 
   async #sequence({ reason, startedAt, delay, deadlines }: Beginning): Promise<ShutdownRecord> {
-    const { lifecycle, servers, traffic, drain, takeCloses, hooks, settings, recorder, audit } = this.#parts;
+    const { lifecycle, servers, traffic, drain, hooks, settings, recorder, audit } = this.#parts;
     const { drainBy, endBy } = deadlines;
     // Recognize long-running requests before ShutdownInitiated fires, because the log line of this signal contains
     // their number.
@@ -186,11 +205,9 @@ export class Shutdown {
         allowHalfOpen(server);
         withholdContinue(server);
       });
-      void this.#step('take over close() of the servers', drainBy, () => {
-        takeCloses(server);
-      });
     }
-    drain.startChecks(servers);
+    for (const server of this.#listeners) this.#takeCloses(server, drainBy);
+    drain.startChecks(this.#listeners);
     void this.#delay(delay, drainBy);
     void this.#step('pre-shutdown hooks', drainBy, () => hooks.runPreShutdown(reason, drainBy.signal)).then(() => {
       lifecycle.report('PreShutdownHooksStopped');
@@ -217,6 +234,24 @@ export class Shutdown {
     return record;
   }
 
+  // Returns the HTTP servers, and the servers that pass their sockets to them.
+  get #listeners(): readonly NetServer[] {
+    const { servers, traffic } = this.#parts;
+    return [...servers, ...traffic.fronts];
+  }
+
+  #takeCloses(server: NetServer, drainBy: Deadline): void {
+    void this.#step('take over close() of the servers', drainBy, () => {
+      this.#parts.takeCloses(server);
+    });
+  }
+
+  #closeNow(server: NetServer, endBy: Deadline): void {
+    void this.#step('stop listening', endBy, () => {
+      if (server.listening) closeListener(server);
+    });
+  }
+
   async #step(name: string, by: Deadline, run: () => unknown): Promise<void> {
     const { clock, recorder } = this.#parts;
     const onFailure = (error: unknown): void => {
@@ -238,15 +273,18 @@ export class Shutdown {
   }
 
   async #stopListening(endBy: Deadline): Promise<void> {
-    const { servers, clock, traffic, lifecycle, group } = this.#parts;
+    const { clock, traffic, lifecycle, group } = this.#parts;
     traffic.hold.begin();
     await this.#step('wait for the primary', endBy, () => group?.listenerClosed?.());
-    const activity = (): number => traffic.connectionsAccepted + traffic.requests.inFlight.totals.answered;
+    const activity = (): number =>
+      traffic.connectionsAccepted + traffic.acceptedByFronts + traffic.requests.inFlight.totals.answered;
     await Promise.all(
-      servers.map((server) =>
+      this.#listeners.map((server) =>
         this.#step('stop listening', endBy, () => stopListening(server, clock, activity, endBy.signal)),
       ),
     );
+    // Close the fronts that were found during the wait.
+    for (const front of traffic.fronts) this.#closeNow(front, endBy);
     traffic.hold.end();
     lifecycle.report('HTTPServerStoppedListening');
   }
@@ -280,7 +318,7 @@ export class Shutdown {
   // Waits until each peer has acknowledged its response. In a pod, unacknowledged bytes are lost when the process ends.
   // Requests on connections that were accepted after NotAcceptingNewRequest still get a 429.
   async #closeConnections(endBy: Deadline): Promise<void> {
-    const { drain, servers, recorder, clock, settings } = this.#parts;
+    const { drain, recorder, clock, settings } = this.#parts;
     const closeBy = this.#reservesTime ? new Deadline(clock, endBy.at - settings.destroyHookTimeout) : endBy;
     await Promise.race([drain.empty(closeBy), closeBy.reached, endBy.reached]);
     const isOverdue = closeBy.signal.aborted || endBy.signal.aborted;
@@ -293,7 +331,7 @@ export class Shutdown {
       await this.#step('cut off connections', endBy, () => drain.cutOff());
     }
     drain.stopChecks();
-    for (const server of servers) {
+    for (const server of this.#listeners) {
       void this.#step('retire the servers', endBy, () => {
         retire(server);
       });

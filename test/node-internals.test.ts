@@ -43,6 +43,7 @@ test('an undocumented part of Node shows the connections of an HTTP/1.1 server, 
   await until(() => internals.connectionsOf(server).length === 1);
   const [socket] = internals.connectionsOf(server) as [Socket];
   await until(() => internals.isInMessage(socket) === true);
+  assert.equal(internals.isHttp1(socket), true);
   assert.equal(internals.isInBody(socket), false);
   assert.equal(internals.responseOn(socket), undefined);
   assert.equal(internals.serverOf(socket), server);
@@ -98,6 +99,7 @@ test('an undocumented part of Node shows the handle of a TCP socket, with its wr
   for (const owner of [client, server]) assert.equal(typeof internals.tcpHandleOf(owner)?.connect6, 'function');
   assert.equal(internals.isHandedOver(client), false);
   assert.equal(internals.tcpSocketOf(client), client);
+  assert.deepEqual([internals.acceptorOf(client), internals.isHttp1(client)], [undefined, false]);
 });
 
 test('an undocumented part of Node shows the TCP socket below a TLS socket', async (t) => {
@@ -107,6 +109,7 @@ test('an undocumented part of Node shows the TCP socket below a TLS socket', asy
   const client = connectSecure({ port: await listen(t, server), host: '127.0.0.1', rejectUnauthorized: false });
   t.after(() => client.destroy());
   assert.equal(internals.tcpSocketOf((await secured)[0]), (await tcp)[0]);
+  assert.equal(internals.acceptorOf((await secured)[0]), server);
 });
 
 test("an undocumented part of Node shows the objects that node:http2's compatibility API has created for a stream", async (t) => {

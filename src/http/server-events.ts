@@ -2,13 +2,13 @@
 // before the program does. lameduck adds no listener, because some listeners change how Node behaves (P-113).
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
-import { Socket } from 'node:net';
+import { Socket, type Server as NetServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { patchEmit, type Emit } from '../patch-emit.ts';
 import { continued } from './http1/expect.ts';
-import { connectionsOf, sessionsOf } from '../node-internals.ts';
+import { acceptorOf, connectionsOf, sessionsOf } from '../node-internals.ts';
 import { endUnlessRead } from './http1/idle-timeout.ts';
-import { isHttp2, isSecure, take, type Server } from './server.ts';
+import { isHttp2, isSecure, isTaken, take, type Server } from './server.ts';
 import { visitEach } from './visit-each.ts';
 
 /**
@@ -19,6 +19,15 @@ export interface ServerEvents {
   onListening(server: Server): void;
   /** onClose is called when the listener of a server has closed and no connection is open. */
   onClose(server: Server): boolean;
+  /**
+   * `fronts` are the servers of the program that have passed a socket to one of the HTTP servers. Such a server may read
+   * the PROXY protocol, for example.
+   */
+  readonly fronts: ReadonlySet<NetServer>;
+  /** onFront is called for each server that is not in `fronts` yet. */
+  onFront(front: NetServer): void;
+  /** onFrontEvent is called for each event of a front. It returns true if the program must not receive the event yet. */
+  onFrontEvent(front: NetServer, event: string | symbol): boolean;
   /** onConnection is called for a new TCP connection of a server without TLS. */
   onConnection(socket: Socket): void;
   /** onHandshake is called for a new TCP connection of a TLS server, before the TLS handshake. */
@@ -110,9 +119,11 @@ function handleRare(
 ): boolean {
   switch (event) {
     case 'connection':
+      lookForFront(server, events, args[0] as Socket);
       events[isSecure(server) ? 'onHandshake' : 'onConnection'](args[0] as Socket);
       return false;
     case 'secureConnection':
+      lookForFront(server, events, args[0] as Socket);
       events.onSecureConnection(args[0] as Socket);
       return false;
     case 'upgrade':
@@ -137,6 +148,20 @@ function handleRare(
   }
 }
 
+// Finds the front of a connection: a server of the program that has accepted the connection and passed its socket to the
+// HTTP server. A front that is closed or has a lifecycle of its own is ignored.
+function lookForFront(server: Server, events: ServerEvents, socket: Socket): void {
+  const front = acceptorOf(socket);
+  if (front === server || front === undefined || events.fronts.has(front) || isTaken(front) || !front.listening) return;
+  patchEmit(
+    front,
+    (original) =>
+      (event, ...args) =>
+        events.onFrontEvent(front, event) || original().call(front, event, ...args),
+  );
+  events.onFront(front);
+}
+
 // Passes an event to the program's listeners, and reports if a listener throws. It uses `finally`. After a `catch` that
 // throws the error again, Node would print a line of this file instead of the program's line.
 function watched(send: Proceed, onThrow: (subject: object) => void): Proceed {
@@ -155,7 +180,11 @@ function watched(send: Proceed, onThrow: (subject: object) => void): Proceed {
 // Creates records of the connections that the server accepted before lameduck replaced its `emit`, and of the requests
 // on them (P-053).
 function passOlder(server: Server, events: ServerEvents): void {
-  visitEach(connectionsOf(server), events.onOlderConnection.bind(events), events.onFailure);
+  const passOne = (socket: Socket): void => {
+    lookForFront(server, events, socket);
+    events.onOlderConnection(socket);
+  };
+  visitEach(connectionsOf(server), passOne, events.onFailure);
   visitEach(sessionsOf(server), events.onSession.bind(events), events.onFailure);
 }
 

@@ -21,9 +21,14 @@ function taken(): WeakSet<object> {
   return (shared[takenKey] ??= new WeakSet());
 }
 
-/** `take()` records that a server has a lifecycle. */
-export function take(server: Server): void {
+/** `take()` records that a server has a lifecycle, or that lameduck itself has created the server. */
+export function take(server: NetServer): void {
   taken().add(server);
+}
+
+/** isTaken tells whether `take` has been called for a server. */
+export function isTaken(server: NetServer): boolean {
+  return taken().has(server);
 }
 
 /**
@@ -34,7 +39,7 @@ export function checkServer(server: unknown, index = 0): asserts server is Serve
   if (!(server instanceof HttpServer) && !isHttps(server) && !isHttp2(server)) {
     refuse('LAMEDUCK_ERR_SERVER_INVALID', index, classOf(server), remedyFor(server));
   }
-  if (taken().has(server)) {
+  if (isTaken(server)) {
     refuse('LAMEDUCK_ERR_SERVER_TAKEN', index, 'a server for which lameduck() has already been called');
   }
   if (hasBeenClosed(server)) {
@@ -84,7 +89,7 @@ function hasMethod(server: unknown, name: string): boolean {
 }
 
 /** portOf returns the TCP port on which a server listens, or NaN if it listens on no TCP port. */
-export function portOf(server: Server): number {
+export function portOf(server: NetServer): number {
   const address = server.address();
   return address === null || typeof address === 'string' ? NaN : address.port;
 }

@@ -1,7 +1,7 @@
 // All connections of all servers of one lifecycle, from their accept until they have closed.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
-import { Socket } from 'node:net';
+import { Socket, type Server as NetServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../clock.ts';
 import { socketOf } from '../message.ts';
@@ -51,7 +51,9 @@ export interface TrafficOptions
   readonly refusesLate: () => boolean;
   readonly onListening: (server: Server) => void;
   /** onClose returns true if the program must not receive the event `close` of a server yet. */
-  readonly onClose: (server: Server) => boolean;
+  readonly onClose: (server: NetServer) => boolean;
+  /** onFront is called for each server that passes its sockets to one of the HTTP servers. */
+  readonly onFront: (front: NetServer) => void;
 }
 
 /**
@@ -61,10 +63,16 @@ export interface TrafficOptions
 export class Traffic implements ServerEvents, Records, Ended {
   readonly connections = new Set<Connection>();
   readonly own = new OwnConnections();
+  readonly fronts = new Set<NetServer>();
   readonly requests: Requests;
   /** onIdle is called during a shutdown each time a request or a connection has ended. */
   onIdle: () => void = () => undefined;
   connectionsAccepted = 0;
+  /**
+   * acceptedByFronts is the number of connections that fronts have accepted. A front may pass a connection later, after a
+   * TLS handshake for example.
+   */
+  acceptedByFronts = 0;
   readonly onListening: TrafficOptions['onListening'];
   readonly onClose: TrafficOptions['onClose'];
   readonly onThrow: ServerEvents['onThrow'];
@@ -152,6 +160,18 @@ export class Traffic implements ServerEvents, Records, Ended {
     }
     connection.secure(socket, this.#clock.now(), this.#isLate(socket));
     this.#watch(connection);
+  }
+
+  onFront(front: NetServer): void {
+    // Drop the fronts that the program has closed, so that they do not stay in memory.
+    for (const one of this.fronts) if (!one.listening) this.fronts.delete(one);
+    this.fronts.add(front);
+    this.#options.onFront(front);
+  }
+
+  onFrontEvent(front: NetServer, event: string | symbol): boolean {
+    if (event === 'connection') this.acceptedByFronts++;
+    return event === 'close' && this.onClose(front);
   }
 
   onRequest(request: IncomingMessage, response: ServerResponse, event: string, proceed: Proceed): boolean {

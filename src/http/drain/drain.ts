@@ -4,12 +4,13 @@ import { type Clock, startImmediate, wait, withTimeout } from '../../clock.ts';
 import type { Deadline } from '../../deadline.ts';
 import { lowestDrainRate } from '../../settings/drain-rate.ts';
 import { Acknowledgement } from './acknowledgement.ts';
+import type { Server as NetServer } from 'node:net';
 import type { Connection } from '../connection.ts';
 import { HalfOpen } from '../http1/half-open.ts';
 import { AnsweredUploads, isHalfHead } from '../http1/half-request.ts';
 import type { LongRunningDrainOptions } from '../long-running/queue.ts';
 import type { ReadSocketTable } from './read-socket-table.ts';
-import { portOf, type Server } from '../server.ts';
+import { portOf } from '../server.ts';
 import type { SocketRow } from './socket-table.ts';
 import type { Traffic } from '../traffic.ts';
 import { visitEach } from '../visit-each.ts';
@@ -106,13 +107,20 @@ export class Drain {
   }
 
   /** startChecks begins to check the connections at regular intervals. It does not close silent connections yet. */
-  startChecks(servers: readonly Server[]): void {
-    // Read the ports of the servers now, because a server does not report its port after its listener has closed.
-    for (const server of servers) this.#ports.add(portOf(server));
+  startChecks(servers: readonly NetServer[]): void {
+    for (const server of servers) this.addServer(server);
     this.#traffic.onIdle = () => {
       if (this.#isIdle && this.#traffic.connections.size === 0) this.#noteProgress();
     };
     this.#schedule();
+  }
+
+  /**
+   * addServer makes the drain wait for acknowledgements on the port of a server. It reads the port now, because a server
+   * does not report its port after its listener has closed.
+   */
+  addServer(server: NetServer): void {
+    this.#ports.add(portOf(server));
   }
 
   /**

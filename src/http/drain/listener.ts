@@ -2,7 +2,6 @@
 import { Server as NetServer } from 'node:net';
 import { type Clock, startImmediate, stopTimer, wait } from '../../clock.ts';
 import { checkingInterval } from '../../node-internals.ts';
-import type { Server } from '../server.ts';
 
 // How long the listener still accepts connections after lameduck has begun to delay requests, in milliseconds. Clients
 // that are connecting can finish in that time.
@@ -30,7 +29,7 @@ const waitForQuiet = 200;
  * once.
  */
 export async function stopListening(
-  server: Server,
+  server: NetServer,
   clock: Clock,
   activity: () => number,
   cut?: AbortSignal,
@@ -52,7 +51,7 @@ export async function stopListening(
 }
 
 /** closeListener closes the listener now. Connections that were already accepted stay open. */
-export function closeListener(server: Server): void {
+export function closeListener(server: NetServer): void {
   // In Bun, an HTTP server is not an instance of net.Server.
   if (server instanceof NetServer) NetServer.prototype.close.call(server);
   else (Object.getPrototypeOf(server) as NetServer).close.call(server);
@@ -62,7 +61,7 @@ export function closeListener(server: Server): void {
  * retire closes a server for good. It closes the listener, and stops the timer with which Node checks the server's
  * connections. Only `http.Server`'s own `close`, which lameduck does not call, would stop this timer.
  */
-export function retire(server: Server): void {
+export function retire(server: NetServer): void {
   if (server.listening) closeListener(server);
   stopTimer(checkingInterval(server));
 }

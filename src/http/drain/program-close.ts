@@ -1,7 +1,6 @@
 // Handles `server.close()` and similar methods, if the program calls them on a server that the drain closes.
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
 import { removeStandIn, standIn, type ListenerHandle } from '../../node-internals.ts';
-import type { Server } from '../server.ts';
 
 type Callback = (error?: Error) => void;
 type Close = (this: Server, ...args: readonly [Callback?]) => Server;
@@ -86,7 +85,7 @@ export class ProgramCloses {
   #replace(server: Server, drained: Drained): void {
     // `close` is called with `server` as its `this`.
     // eslint-disable-next-line @typescript-eslint/unbound-method
-    const close = server.close as Close;
+    const close: Close = server.close;
     const isAsync = returnsPromise(server, close);
     server.close = ((...args: readonly [Callback?]) => {
       const closed = this.#close(server, close, drained, args);

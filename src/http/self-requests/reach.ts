@@ -1,7 +1,6 @@
 // The addresses at which a process can reach its own servers.
-import { BlockList, isIPv4, type AddressInfo } from 'node:net';
+import { BlockList, isIPv4, type AddressInfo, type Server } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import type { Server } from '../server.ts';
 
 /** Reach is one port on which a server listens, and the addresses by which this process can connect to it. */
 export interface Reach {

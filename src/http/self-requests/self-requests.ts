@@ -5,12 +5,12 @@ import { endsOf, endText, show, type Ends } from './ends.ts';
 import { socketsMade, tcpHandleOf } from '../../node-internals.ts';
 import { reachOf, type Reach } from './reach.ts';
 import { redirectConnects, type Connect } from './redirect.ts';
-import type { Server } from '../server.ts';
+import { take } from '../server.ts';
 import type { Traffic } from '../traffic.ts';
 
 /** SelfRequestsOptions contains the servers of the program. They must still listen when SelfRequests is created. */
 export interface SelfRequestsOptions {
-  readonly servers: readonly Server[];
+  readonly servers: readonly NetServer[];
   readonly traffic: Traffic;
   readonly warn: (message: string) => void;
 }
@@ -43,6 +43,8 @@ export class SelfRequests {
     this.#listener = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
       this.#accept(socket);
     });
+    // This listener passes its sockets to servers of the program, but the drain must not close it.
+    take(this.#listener);
     if (this.#reaches.length === 0) return;
     this.#recognizeEarlier();
     this.#listener.on('error', ({ message }) => {

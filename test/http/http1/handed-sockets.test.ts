@@ -1,10 +1,26 @@
-// Tests a net.Server that hands its sockets to an HTTP server that never listens. The lifecycle does not start, and
-// lameduck logs a warning about this.
+// Tests a net.Server or a tls.Server that hands its sockets to an HTTP server. If the HTTP server listens too, the drain
+// closes both listeners. If it never listens, its lifecycle does not start, and lameduck logs a warning about this.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Server } from 'node:net';
+import { it, test } from 'node:test';
+import { createServer as createSecureServer } from 'node:tls';
+import { certificate } from '../../fixtures/certificate.ts';
+import type { AdapterName } from '../../support/adapters.ts';
 import { disposed } from '../../support/disposed.ts';
+import { HeldRequest } from '../../support/held-request.ts';
 import { registered } from '../../support/under-register.ts';
 import { ProcessUnderTest } from '../../support/process-under-test.ts';
+import {
+  clientOn,
+  describeAdapters,
+  listen,
+  serve,
+  shutdownOf,
+  type Client,
+  type Scope,
+} from '../../support/serving.ts';
+import { until } from '../../support/until.ts';
 
 for (const [how, env, warning] of [
   ['lameduck() in code', { WITH_CODE: '1' }, /a server gets requests but does not listen: its lifecycle starts when/],
@@ -24,3 +40,136 @@ for (const [how, env, warning] of [
     assert.equal(program.output.match(/gets requests but does not listen/g)?.length, 1);
   });
 }
+
+for (const [how, env] of [
+  ['lameduck() in code', { WITH_CODE: '1', LAMEDUCK_PROBE_PORT: 'off' }],
+  ['lameduck/register', registered()],
+] as const) {
+  test(`P-055 with ${how} the drain closes a server that hands its sockets to a listening HTTP server`, async (t) => {
+    const program = disposed(t, new ProcessUnderTest('hands-sockets-to-a-server.ts', { ...env, LISTENS: '1' }));
+    const port = await program.ready();
+    const request = await HeldRequest.open(t, port);
+    program.kill('SIGTERM');
+    await program.signaled('HTTPServerStoppedListening');
+    await assert.rejects(fetch(`http://127.0.0.1:${String(port)}/`));
+    assert.equal(await request.release(), 'served');
+    assert.deepEqual(await program.exit, { code: 0, signal: null });
+    const closed = await program.line('the end of the server', ({ msg }) => msg === 'closed');
+    assert.equal(closed['hasFailed'], false);
+  });
+}
+
+/** frontOf returns a listening server that hands its sockets to `server`. With `isSecure`, it uses TLS. */
+async function frontOf(t: Scope, server: Server, isSecure = false): Promise<Server> {
+  const hand = (socket: unknown): unknown => server.emit('connection', socket);
+  const front = isSecure ? createSecureServer(certificate, hand) : createServer(hand);
+  await listen(front as never);
+  t.after(() => front.close());
+  return front;
+}
+
+async function dial(t: Scope, port: number, adapter: AdapterName): Promise<Client> {
+  const client = await clientOn(connect(port, '127.0.0.1'), adapter);
+  t.after(() => client.socket.destroy());
+  return client;
+}
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
+}
+
+async function isRefused(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ECONNREFUSED';
+  } finally {
+    socket.destroy();
+  }
+}
+
+describeAdapters((adapter) => {
+  it('P-055 a server that hands its sockets to the HTTP server stops listening before HTTPServerStoppedListening, and a close() of it takes effect after the drain', async (t) => {
+    const held: { end(text: string): unknown }[] = [];
+    const serving = await serve(t, { adapter, listener: (_, response) => held.push(response) });
+    const front = await frontOf(t, serving.server);
+    let hasClosed = false;
+    front.on('close', () => (hasClosed = true));
+    const port = portOf(front);
+    const client = await dial(t, port, adapter);
+    client.get('/');
+    await until(() => held.length === 1);
+    const { ended } = shutdownOf(serving);
+    const closed = new Promise((resolve) => front.close(resolve));
+    assert.equal(front.listening, true, 'a close() of the program must not take effect before the drain');
+    await serving.handle.signals.httpServerStoppedListening.signaled;
+    assert.ok(await isRefused(port));
+    assert.equal(portOf(front), port, 'address() must still return the address during the drain');
+    held[0]?.end('whole');
+    const response = await client.reader.next();
+    assert.deepEqual([response?.body, response?.isClose], ['whole', true]);
+    await client.reader.ended;
+    assert.equal(hasClosed, false, "the program must get the event 'close' after the drain");
+    const { exitCode, stepFailures } = await ended;
+    assert.deepEqual({ exitCode, stepFailures }, { exitCode: 0, stepFailures: [] });
+    assert.equal(await closed, undefined);
+  });
+
+  it('A-122 with shutdownSendRetryAfter, requests on new connections of a server that hands its sockets over get 429 until the drain ends', async (t) => {
+    const held: { end(text: string): unknown }[] = [];
+    const listener = (_: unknown, response: { end(text: string): unknown }): number => held.push(response);
+    const serving = await serve(t, { adapter, listener, shutdownSendRetryAfter: true });
+    const front = await frontOf(t, serving.server);
+    const port = portOf(front);
+    const early = await dial(t, port, adapter);
+    early.get('/');
+    await until(() => held.length === 1);
+    const { ended } = shutdownOf(serving);
+    await serving.handle.signals.notAcceptingNewRequest.signaled;
+    const late = await dial(t, port, adapter);
+    late.get('/');
+    assert.equal((await late.reader.next())?.status, 429);
+    held[0]?.end('whole');
+    assert.equal((await early.reader.next())?.body, 'whole');
+    await serving.handle.signals.httpServerStoppedListening.signaled;
+    assert.ok(await isRefused(port));
+    assert.equal((await ended).exitCode, 0);
+  });
+
+  it('a server that hands over its first socket during the drain is closed at once', async (t) => {
+    const held: { end(text: string): unknown }[] = [];
+    const serving = await serve(t, { adapter, listener: (_, response) => held.push(response) });
+    const front = await frontOf(t, serving.server);
+    const port = portOf(front);
+    const busy = await serving.dial();
+    busy.get('/');
+    await until(() => held.length === 1);
+    const { ended } = shutdownOf(serving);
+    await serving.handle.signals.httpServerStoppedListening.signaled;
+    const late = await dial(t, port, adapter);
+    late.get('/');
+    await until(() => held.length === 2);
+    assert.ok(await isRefused(port));
+    for (const response of held) response.end('whole');
+    assert.deepEqual([(await busy.reader.next())?.body, (await late.reader.next())?.body], ['whole', 'whole']);
+    assert.equal((await ended).exitCode, 0);
+  });
+});
+
+it('a TLS server that hands its sockets to an HTTP server stops listening before HTTPServerStoppedListening', async (t) => {
+  const held: { end(text: string): unknown }[] = [];
+  const serving = await serve(t, { listener: (_, response) => held.push(response) });
+  const front = await frontOf(t, serving.server, true);
+  const port = portOf(front);
+  const client = await dial(t, port, 'node:https');
+  client.get('/');
+  await until(() => held.length === 1);
+  const { ended } = shutdownOf(serving);
+  await serving.handle.signals.httpServerStoppedListening.signaled;
+  assert.ok(await isRefused(port));
+  held[0]?.end('whole');
+  assert.equal((await client.reader.next())?.isClose, true);
+  assert.equal((await ended).exitCode, 0);
+});
