@@ -348,7 +348,7 @@ export function enhancedStackOf(error: object): unknown {
   return typeof enhance === 'function' ? (enhance as () => unknown)() : undefined;
 }
 
-/** ReallyExit ends the process that is its `this`. */
+/** ReallyExit is the type of `process.reallyExit`, which ends the process. It must be called as a method of `process`. */
 export type ReallyExit = (this: unknown, code: number) => void;
 
 /**

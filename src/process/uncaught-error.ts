@@ -15,7 +15,7 @@ export function describeUncaught(error: unknown, origin: NodeJS.UncaughtExceptio
   try {
     return `${sourceLine(error, origin)}${inspected(error)}\n${version}`;
   } catch {
-    return `an error that throws when it is printed\n${version}`;
+    return `uncaught error, which cannot be printed because its formatting throws\n${version}`;
   }
 }
 

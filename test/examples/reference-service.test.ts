@@ -14,7 +14,7 @@ import { ProcessUnderTest } from '../support/process-under-test.ts';
 const shell = promisify(execFile);
 const program = '../../examples/reference-service/main.ts';
 
-/** ReferenceService is the service in its own process, ready and on a free port. */
+/** ReferenceService is a running reference service: its own process, which is ready and listens on a free port. */
 class ReferenceService extends ProcessUnderTest {
   constructor(env: Record<string, string> = {}) {
     super(program, { PORT: '0', ...env });

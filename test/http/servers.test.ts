@@ -19,7 +19,7 @@ import { until } from '../support/until.ts';
 
 let sockets = 0;
 
-it('P-040 an upgraded stream that is not a socket of the kernel is ended, and nothing is written into it', async (t) => {
+it('P-040 an upgraded stream that is not a socket of the operating system is ended, and nothing is written into it', async (t) => {
   const switched = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n';
   const { server, traffic, handle } = await serve(t, {
     listener: () => undefined,

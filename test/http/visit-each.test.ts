@@ -23,7 +23,7 @@ function breakProperties(object: object, names: readonly string[]): void {
       get() {
         throw new Error(`no ${name}`);
       },
-      // Node itself sets some properties of a response when its connection closes.
+      // When a connection closes, Node itself sets some properties of its response, such as `destroyed`.
       set() {
         /* Ignore the assigned value. */
       },

@@ -8,7 +8,7 @@ import { CommandUnderTest } from '../support/command-under-test.ts';
 import { disposed } from '../support/disposed.ts';
 import { blocksIn, readPage, root } from '../support/markdown.ts';
 
-// Type declarations of the modules that a reader of each page would write, and that the programs of the page import.
+// Type declarations of the modules that the programs of each page import but do not show, because readers write them.
 const stubs: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'README.md': {
     'app.d.ts': `

@@ -50,7 +50,7 @@ async function failing(port: number): Promise<string> {
   }
 }
 
-test('P-118 the log line about a stall is tried again until the log is read, and is written on its own line', async (t) => {
+test('P-118 the write of the log line about a stall is repeated until the full pipe is read, and the line is never joined to another line', async (t) => {
   const limits = { LAMEDUCK_READYZ_EVENT_LOOP_STALL_LIMIT: '1s', LAMEDUCK_LIVEZ_EVENT_LOOP_STALL_LIMIT: '2s' };
   const { pipe, probePort, port, said } = await startUnread(t, limits);
   await probe(port, '/block?ms=60000');

@@ -72,5 +72,8 @@ test('P-063 an error that throws when it is inspected does not prevent the shutd
       throw new Error('do not look');
     },
   });
-  assert.equal(describeUncaught(hostile, 'uncaughtException'), `an error that throws when it is printed\n${version}`);
+  assert.equal(
+    describeUncaught(hostile, 'uncaughtException'),
+    `uncaught error, which cannot be printed because its formatting throws\n${version}`,
+  );
 });

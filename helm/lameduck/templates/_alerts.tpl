@@ -81,8 +81,9 @@ namespace="{{ .Release.Namespace }}",pod=~"{{ $name }}-[a-z0-9]+{{ ternary "-?" 
 {{- end -}}
 {{- end -}}
 
-{{/* Selects series of kube-state-metrics, which do not name the release: (list scope expression labels). With the scope
-`cluster`, the query selects the pods that Prometheus scrapes through the chart. It also adds the labels of these pods. */}}
+{{/* Builds a query for series of kube-state-metrics, whose labels do not name the release. With the scope `cluster`, the
+query keeps the pods that Prometheus scrapes through the chart, and adds their labels to the result. Arguments:
+(list scope expression labels). */}}
 {{- define "lameduck.ofScrapedPods" -}}
 {{- if ne (index . 0) "cluster" -}}
 {{- index . 1 -}}

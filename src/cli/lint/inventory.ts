@@ -8,7 +8,7 @@ import { defaultGracePeriodSeconds, type ContainerSpec } from '../rehearsal/pod.
 
 /** Container is a container that runs as long as its pod runs: a regular container or a sidecar. */
 export interface Container {
-  /** `path` leads from the manifest object to the container. */
+  /** `path` lists the fields from the root of the manifest to the container. */
   readonly path: Path;
   readonly fields: Fields;
   readonly spec: ContainerSpec;

@@ -4,7 +4,7 @@ import { parseDuration } from '../../settings/duration.ts';
 import { objects, type Path } from '../manifest/fields.ts';
 import type { Container } from './inventory.ts';
 
-/** Stated is a time in seconds, with the field of the manifest that states this time. */
+/** Stated holds a duration in seconds, and the manifest field that sets it. */
 export interface Stated {
   readonly seconds: number;
   /** `path` leads from the container to the field. */

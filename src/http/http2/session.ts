@@ -118,9 +118,9 @@ export class Session {
   }
 
   /**
-   * `look()` begins the GOAWAY for a client that opens no stream. If the GOAWAY could refuse a stream, `look()` first
-   * waits until the client opens no more streams. During the drain, `look()` also ends request bodies that clients send
-   * for too long after the complete response.
+   * `look()` begins the GOAWAY when the close time of the session has come. If the GOAWAY could refuse a stream, `look()`
+   * first waits until the client has opened no stream for some time. During the drain, `look()` also ends a request body
+   * that the client still sends long after the complete response.
    */
   look(now: number, isDraining: boolean): void {
     const { closeAt, closeBy } = this.connection;

@@ -6,7 +6,7 @@ import { parseLease, type Lease } from '../decision/lease.ts';
 import type { LeaseRequest } from '../decision/state.ts';
 
 /**
- * aloneApi returns a substitute for the API server that stores one Lease in memory. `firstVersion` is the first
+ * aloneApi returns a substitute for the API server. It keeps one Lease in memory. `firstVersion` is the first
  * resourceVersion of this Lease.
  */
 export function aloneApi(firstVersion: number): LeaseApi {

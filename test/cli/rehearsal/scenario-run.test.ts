@@ -155,7 +155,7 @@ void describe('a scenario of a rehearsal', { concurrency: 2 }, () => {
     assert.equal(indexOf(log, 'podDeleted'), -1);
   });
 
-  it('a scenario reports that a restarted server listens on another port, and sends no requests to this port', async () => {
+  it('if a restarted server listens on a different port than before, the scenario reports this and sends it no requests', async () => {
     const command = nodeProgram(`
       import { createServer } from 'node:http';
       const server = createServer((_, response) => response.end('ok')).listen(0);

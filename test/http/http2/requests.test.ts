@@ -26,7 +26,7 @@ describeKinds((kind) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-028 a request whose response is one write counts as answered, and its AbortSignal is not aborted', async (t) => {
+  it('P-028 a request whose response is sent with one write counts as answered, and its AbortSignal is not aborted', async (t) => {
     const signals: AbortSignal[] = [];
     const serving = await serve(t, kind, {
       shutdownDelayDuration: '100ms',

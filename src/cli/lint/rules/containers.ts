@@ -47,7 +47,7 @@ export const containerRules: readonly Rule[] = [
           message:
             digest === undefined
               ? 'The image has no tag, or the tag latest: pods of one rollout can run different programs.'
-              : 'The digest is not sha256: and 64 hexadecimal digits, so the image cannot be pulled.',
+              : 'The digest is not `sha256:` followed by 64 hexadecimal digits, so the image cannot be pulled.',
           remedy: 'Name the image by a version tag or a digest.',
         },
       ];

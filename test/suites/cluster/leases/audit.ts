@@ -38,7 +38,7 @@ export interface JobDone {
 export interface HandOver {
   /** Milliseconds from the release until the API server received the acquiring write. */
   readonly untilAcquired: number;
-  /** Milliseconds from the release until the next leader's work wrote its first line. */
+  /** Milliseconds from the release of the Lease to the first output line of the next leader's work. */
   readonly untilJobDone: number;
 }
 
