@@ -23,7 +23,7 @@ const stubs = `
   const orders = createServer((_, response) => response.writeHead(isAway ? 503 : 200).end()).listen(0, '127.0.0.1').unref();
   export const app = (_, response) => response.end('from the app');
   export const ordersUrl = { toString: () => 'http://127.0.0.1:' + orders.address().port };
-  export const pool = { query: async () => { if (isAway) throw new Error('connection refused'); } };
+  export const checkPool = { query: async () => { if (isAway) throw new Error('connection refused'); } };
   export const warmUp = async () => undefined;
   export const worker = { isMoving: () => true };
 `;
