@@ -16,7 +16,8 @@ const stubs: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       export const app: RequestListener;
       export const server: Server;
       export function warmUp(): Promise<void>;
-      export const pool: { query(text: string): Promise<unknown>; end(): Promise<void> };
+      export function isInMaintenance(): boolean;
+      export const pool: { end(): Promise<void> };
     `,
   },
   'docs/fastify.md': {
@@ -46,6 +47,13 @@ const stubs: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       export const redis: { quit(): Promise<string> };
       export const pool: { end(): Promise<void> };
       export const telemetry: { flush(): Promise<void> };
+    `,
+  },
+  'docs/leader-election.md': {
+    'app.d.ts': `
+      import type { RequestListener } from 'node:http';
+      export const app: RequestListener;
+      export function sendReports(options: { signal: AbortSignal; token: string }): Promise<void>;
     `,
   },
   'docs/testing.md': {

@@ -43,7 +43,7 @@ const runners: Readonly<Record<string, (command: string, session: Session) => Pr
     assert.deepEqual(await server.exit, endedWell, server.output);
     assert.match(server.output, /"msg":"shutdown ended"/);
   },
-  'npx lameduck rehearse -- npm start': async (command, session) => {
+  'npx lameduck rehearse -- node server.js': async (command, session) => {
     const rehearsal = session.inShell(`unset PORT; ${command}`, 'program');
     // The rehearsal exits with 1, because a server without lameduck loses requests.
     assert.deepEqual(await rehearsal.exit, { code: 1, signal: null }, rehearsal.output);

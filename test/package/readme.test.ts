@@ -20,7 +20,8 @@ const stubs: Readonly<Record<string, string>> = {
     export const app = (request, response) => response.end('from the app');
     export const server = createServer(app);
     export const warmUp = async () => console.log('stub: warm-up');
-    export const pool = { query: async () => [], end: async () => console.log('stub: pool.end') };
+    export const isInMaintenance = () => false;
+    export const pool = { end: async () => console.log('stub: pool.end') };
   `,
 };
 
