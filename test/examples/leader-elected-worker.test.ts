@@ -37,7 +37,7 @@ test('L-127 docs/leader-election.md says directly after its first program what a
   assert.deepEqual(sections.slice(0, 4), [
     'What it promises, and what no lease can promise',
     'Permissions',
+    'A cron job',
     'Settings',
-    'What programs in Go see',
   ]);
 });
