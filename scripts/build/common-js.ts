@@ -1,10 +1,10 @@
 // Builds the CommonJS files that Node loads, and the thin modules through which `import` loads the same instances.
 //
 // Each module of `src` is in one file only, so that its state exists once in a process. A module that several files
-// need is in the main file. The other files take such a module from the property `modules` of the main file, which is not
-// enumerable.
+// need is in the main file, or in the file of `preload`. The other files take such a module from the property `modules` of
+// that file, which is not enumerable.
 import { join, relative } from 'node:path';
-import { build, type BuildOptions, type Metafile, type Plugin } from 'esbuild';
+import { build, type BuildOptions, type Metafile, type Plugin, type PluginBuild } from 'esbuild';
 import { besidePreload, entries, internal, main, pieces, preload, preloaded, type Entry } from './entries.ts';
 import { common, inlined, root, sourceOf } from './sources.ts';
 
@@ -15,6 +15,7 @@ interface Sources {
   readonly inputs: Inputs;
   /** `files` has the name of the built file that contains the module. */
   readonly files: ReadonlyMap<string, string>;
+  /** `exported` has the names of the module's exports. */
   readonly exported: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -125,17 +126,24 @@ function sharing(name: string, { files, exported }: Sources): Plugin {
         const file = files.get(module);
         return file === undefined || file === name ? undefined : { path: module, namespace: 'shared' };
       });
-      bundle.onResolve({ filter: /\.cjs$/, namespace: 'shared' }, ({ path }) => ({ path, external: true }));
-      bundle.onLoad({ filter: /./, namespace: 'shared' }, ({ path }) => ({
-        contents: `export const { ${(exported.get(path) ?? []).join(', ')} } = ${loading(path, files)};`,
-      }));
+      loadShared(
+        bundle,
+        files,
+        (path, value) => `export const { ${(exported.get(path) ?? []).join(', ')} } = ${value};`,
+      );
     },
   };
 }
 
-/** `loading()` returns the code that loads a module from the built file that contains it. */
-function loading(path: string, files: Sources['files']): string {
-  return `require('./${fileOf(files.get(path) ?? main)}').modules['${path}']`;
+/**
+ * loadShared makes esbuild replace the modules of the namespace `shared`. `code` returns the code that replaces a module.
+ * Its parameter `value` is the expression that loads the module from the built file that contains it.
+ */
+function loadShared(bundle: PluginBuild, files: Sources['files'], code: (path: string, value: string) => string): void {
+  bundle.onResolve({ filter: /\.cjs$/, namespace: 'shared' }, ({ path }) => ({ path, external: true }));
+  bundle.onLoad({ filter: /./, namespace: 'shared' }, ({ path }) => ({
+    contents: code(path, `require('./${fileOf(files.get(path) ?? main)}').modules['${path}']`),
+  }));
 }
 
 // An old version of Node must be able to parse this file, so that the file can print the error about the version.
@@ -155,10 +163,7 @@ async function buildPreloaded(name: string, { files }: Sources): Promise<string>
             if (files.get(module) === main) return { path: module, namespace: 'shared' };
             return { path: `./${fileOf(path.replace(/\.c?ts$/, ''))}`, external: true };
           });
-          bundle.onResolve({ filter: /\.cjs$/, namespace: 'shared' }, ({ path }) => ({ path, external: true }));
-          bundle.onLoad({ filter: /./, namespace: 'shared' }, ({ path }) => ({
-            contents: `module.exports = ${loading(path, files)};`,
-          }));
+          loadShared(bundle, files, (_path, value) => `module.exports = ${value};`);
         },
       },
     ],
