@@ -81,7 +81,7 @@ function lossesSection(losses: readonly ComparedLoss[]): string[] {
   return [
     lossesHeading,
     '',
-    'Each server ran as a Deployment of two pods behind a Service. Each Deployment had one rolling update.',
+    'Each server ran in a Deployment with two pods and a Service. The Deployment was updated once, pod by pod.',
     'During the update, sixteen clients sent requests to the Service through kube-proxy. Ten of the clients kept their connection, and none retried.',
     'Each kube-proxy learned of a change up to 2 s late.',
     '`lameduck rehearse --manifest` then rehearsed the same Deployment with `--propagation 2s`. The cluster and the rehearsal send',
