@@ -1,12 +1,11 @@
 // Measures how many requests per second a rehearsal sends on this machine, which also runs the rehearsed server.
-import { median } from '../statistics.ts';
 import { runRehearsal } from './rollouts.ts';
 
 /** Rate holds the requests of one rehearsal. */
 export interface Rate {
   /** The value of the option `--rate` of `lameduck rehearse`, in requests per second. */
   readonly asked: number;
-  /** The median of the responses per second, from the first second with requests to the end of the pod. */
+  /** The mean number of responses per second in the measured time. */
   readonly answered: number;
   readonly requests: number;
   readonly lost: number;
@@ -18,21 +17,33 @@ export interface Rate {
 const asked = 6_000;
 const connections = 200;
 
+// The longest time until a node sends new connections to the pod, in milliseconds. Clients of a node that does not
+// know the pod send nothing.
+const propagation = 100;
+
 /** measureRate rehearses a rollout of a server with lameduck at a high rate. */
 export async function measureRate(): Promise<Rate> {
-  const load = ['--rate', String(asked), '--connections', String(connections), '--propagation', '5s'];
+  const load = [
+    '--rate',
+    String(asked),
+    '--connections',
+    String(connections),
+    '--propagation',
+    `${String(propagation)}ms`,
+  ];
   const { result } = await runRehearsal([...load, '--grace-period', '20'], ['lameduck', '10000']);
   const { verdict, requests, lost, refused } = result;
   const events = result.scenarios[0]?.events ?? [];
-  const answers = events
+  const reports = events
     .filter(({ kind }) => kind === 'requests')
     .map(({ at, detail }) => ({ at, answered: Number(detail['answered']) }));
-  const end = events.find(({ kind }) => kind === 'podDeleted')?.at ?? Infinity;
-  const rates = answers.flatMap(({ at, answered }, index) => {
-    const before = answers[index - 1];
-    return before === undefined || before.answered === 0 || at > end
-      ? []
-      : [((answered - before.answered) / (at - before.at)) * 1_000];
-  });
-  return { asked, answered: median(rates), requests, lost, refused, verdict };
+  // Leave out the first half second of the load, in which the server compiles its code.
+  const start = (reports.find(({ answered }) => answered > 0)?.at ?? 0) + 500;
+  const end = events.find(({ kind }) => kind === 'podDeleted')?.at ?? 0;
+  const measured = reports.filter(({ at }) => at >= start && at <= end);
+  const [first, last] = [measured[0], measured.at(-1)];
+  if (first === undefined || last === undefined || first === last)
+    throw new Error('the rehearsal has no measured time');
+  const answered = ((last.answered - first.answered) / (last.at - first.at)) * 1_000;
+  return { asked, answered, requests, lost, refused, verdict };
 }

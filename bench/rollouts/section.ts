@@ -61,8 +61,9 @@ export function rateSection({ asked, answered, requests, lost, refused, verdict 
     '',
     '## How many requests per second can a rehearsal send?',
     '',
-    `\`lameduck rehearse --rate ${String(asked)}\` got ${answered.toFixed(0)} responses per second in the median, with the clients and the server on this machine. The`,
-    `verdict was \`${verdict}\`, after ${String(requests)} requests, ${String(lost)} lost and ${String(refused)} refused. If the clients could not send requests`,
+    `\`lameduck rehearse --rate ${String(asked)}\` got ${answered.toFixed(0)} responses per second, with the clients and the server on this machine. The rate was`,
+    'measured while all clients sent requests to the pod: from half a second after the first response until the deletion of the pod.',
+    `The verdict was \`${verdict}\`, after ${String(requests)} requests, ${String(lost)} lost and ${String(refused)} refused. If the clients could not send requests`,
     'at this rate, the verdict would be `withheld`.',
   ];
 }

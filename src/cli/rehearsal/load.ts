@@ -38,6 +38,25 @@ export interface LoadPlan extends LoadOptions {
   readonly port: number;
 }
 
+// One thread sends about 5 000 requests per second. The share of each thread stays below this limit.
+const mostPerThread = 4_000;
+
+/**
+ * dividePlan returns a plan for each client thread, so that all threads together send the load of `plan`. Only the first
+ * thread has the clients that do not count towards the rate, such as event streams.
+ */
+export function dividePlan(plan: LoadPlan): LoadPlan[] {
+  const threads = Math.max(1, Math.min(Math.ceil(plan.rate / mostPerThread), plan.connections));
+  const added = { retry: false, longPoll: undefined, stream: undefined, upload: undefined };
+  return Array.from({ length: threads }, (_, index) => ({
+    ...plan,
+    ...(index > 0 && { ...added, webSocket: undefined, http2: undefined }),
+    rate: plan.rate / threads,
+    connections: Math.floor((plan.connections + index) / threads),
+    seed: plan.seed + index,
+  }));
+}
+
 /** Tally counts the requests of one kind of client. */
 export interface Tally {
   sent: number;

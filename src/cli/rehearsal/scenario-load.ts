@@ -3,7 +3,16 @@ import { systemClock, withTimeout } from '../../clock.ts';
 import { ClientThread } from './clients/client-thread.ts';
 import type { Destination } from './endpoints.ts';
 import type { EventLog } from './event-log.ts';
-import { clientKinds, newTallies, type ClientKind, type LoadOptions, type Loss, type Tally } from './load.ts';
+import {
+  clientKinds,
+  dividePlan,
+  newTallies,
+  type ClientKind,
+  type LoadOptions,
+  type LoadPlan,
+  type Loss,
+  type Tally,
+} from './load.ts';
 
 // The longest event loop delay of the client thread that is tolerated, in milliseconds. With a longer delay, clients do
 // not send on time, so the rehearsal gives no verdict.
@@ -25,16 +34,18 @@ function totalOf(tallies: Iterable<Tally>): Tally {
   return total;
 }
 
-/** ScenarioLoad is the load of one scenario. Each call of `start` adds a client thread. */
+/** ScenarioLoad is the load of one scenario. Each call of `start` adds client threads. */
 export class ScenarioLoad {
   readonly #options: LoadOptions;
   readonly #log: EventLog;
+  readonly #losses: LossEvents;
   readonly #started: ClientThread[] = [];
   #routes: readonly Destination[];
 
   constructor(options: LoadOptions, log: EventLog, routes: readonly Destination[]) {
     this.#options = options;
     this.#log = log;
+    this.#losses = new LossEvents(log);
     this.#routes = routes;
   }
 
@@ -55,25 +66,29 @@ export class ScenarioLoad {
     for (const thread of this.#started) thread.routes = routes;
   }
 
-  /** start starts a client thread whose rate is `factor` times the configured rate. */
+  /** start starts client threads that together send `factor` times the configured rate. */
   start(host: string, port: number, factor = 1): void {
     const { rate, seed } = this.#options;
     const plan = { ...this.#options, rate: rate * factor, seed: seed + this.#started.length, host, port };
-    const losses = new LossEvents(this.#log);
+    for (const part of dividePlan(plan)) this.#startThread(part);
+    this.#log.add('loadStarted', { port, rate: plan.rate });
+  }
+
+  #startThread(plan: LoadPlan): void {
     const started = new ClientThread(plan, {
       onLoss: (loss) => {
-        losses.add(loss);
+        this.#losses.add(loss);
       },
-      onReport: ({ inFlight, loopDelayMs }) => {
-        losses.flush();
+      onReport: ({ loopDelayMs }) => {
+        this.#losses.flush();
         const { sent, answered, lost, refused } = totalOf(Object.values(this.tallies));
+        const inFlight = this.#started.reduce((sum, thread) => sum + thread.inFlight, 0);
         this.#log.add('requests', { sent, answered, lost, refused, inFlight });
         if (loopDelayMs > longestLoopDelay) this.#log.add('loadDelayed', { loopDelayMs });
       },
     });
     this.#started.push(started);
     started.routes = this.#routes;
-    this.#log.add('loadStarted', { port, rate: plan.rate });
   }
 
   /** stop lets the clients finish, for at most `longestStop`, and then stops their threads. */

@@ -14,13 +14,15 @@ export interface ClientThreadObserver {
    * onReport is called for each report. `loopDelayMs` is the longest event loop delay of the client thread since the
    * last report.
    */
-  onReport(report: { readonly inFlight: number; readonly loopDelayMs: number }): void;
+  onReport(report: { readonly loopDelayMs: number }): void;
 }
 
 /** ClientThread runs the clients of a rehearsal in a worker thread. */
 export class ClientThread {
   /** `tallies` has the counts of requests that the client thread last reported. */
   tallies: Readonly<Record<ClientKind, Tally>> = newTallies();
+  /** inFlight is the number of requests without a response that the client thread last reported. */
+  inFlight = 0;
   readonly #worker: Worker;
   readonly #ended: Promise<void>;
 
@@ -35,6 +37,7 @@ export class ClientThread {
     this.#worker.on('message', (message: FromThread) => {
       if (message.kind !== 'report') return;
       this.tallies = message.tallies;
+      this.inFlight = message.inFlight;
       for (const loss of message.losses) observer.onLoss(loss);
       observer.onReport(message);
     });
