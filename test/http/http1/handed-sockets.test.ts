@@ -2,6 +2,7 @@
 // closes both listeners. If it never listens, its lifecycle does not start, and lameduck logs a warning about this.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { connect, createServer, type AddressInfo, type Server } from 'node:net';
 import { it, test } from 'node:test';
 import { createServer as createSecureServer } from 'node:tls';
@@ -19,6 +20,7 @@ import {
   shutdownOf,
   type Client,
   type Scope,
+  type Serving,
 } from '../../support/serving.ts';
 import { until } from '../../support/until.ts';
 
@@ -59,13 +61,22 @@ for (const [how, env] of [
   });
 }
 
-/** frontOf returns a listening server that hands its sockets to `server`. With `isSecure`, it uses TLS. */
-async function frontOf(t: Scope, server: Server, isSecure = false): Promise<Server> {
-  const hand = (socket: unknown): unknown => server.emit('connection', socket);
+/**
+ * serveFront serves with an HTTP server, and with a `front` on `port`: a server that hands its sockets to the HTTP server.
+ * With `isSecure`, the front uses TLS. Each request is held until a test ends its response in `held`.
+ */
+async function serveFront(
+  t: Scope,
+  options: Omit<Parameters<typeof serve>[1], 'listener'>,
+  isSecure = false,
+): Promise<{ held: ServerResponse[]; serving: Serving; front: Server; port: number }> {
+  const held: ServerResponse[] = [];
+  const serving = await serve(t, { ...options, listener: (_, response) => held.push(response) });
+  const hand = (socket: unknown): unknown => serving.server.emit('connection', socket);
   const front = isSecure ? createSecureServer(certificate, hand) : createServer(hand);
   await listen(front as never);
   t.after(() => front.close());
-  return front;
+  return { held, serving, front, port: portOf(front) };
 }
 
 async function dial(t: Scope, port: number, adapter: AdapterName): Promise<Client> {
@@ -92,12 +103,9 @@ async function isRefused(port: number): Promise<boolean> {
 
 describeAdapters((adapter) => {
   it('P-055 a server that hands its sockets to the HTTP server stops listening before HTTPServerStoppedListening, and a close() of it takes effect after the drain', async (t) => {
-    const held: { end(text: string): unknown }[] = [];
-    const serving = await serve(t, { adapter, listener: (_, response) => held.push(response) });
-    const front = await frontOf(t, serving.server);
+    const { held, serving, front, port } = await serveFront(t, { adapter });
     let hasClosed = false;
     front.on('close', () => (hasClosed = true));
-    const port = portOf(front);
     const client = await dial(t, port, adapter);
     client.get('/');
     await until(() => held.length === 1);
@@ -118,11 +126,7 @@ describeAdapters((adapter) => {
   });
 
   it('A-122 with shutdownSendRetryAfter, requests on new connections of a server that hands its sockets over get 429 until the drain ends', async (t) => {
-    const held: { end(text: string): unknown }[] = [];
-    const listener = (_: unknown, response: { end(text: string): unknown }): number => held.push(response);
-    const serving = await serve(t, { adapter, listener, shutdownSendRetryAfter: true });
-    const front = await frontOf(t, serving.server);
-    const port = portOf(front);
+    const { held, serving, port } = await serveFront(t, { adapter, shutdownSendRetryAfter: true });
     const early = await dial(t, port, adapter);
     early.get('/');
     await until(() => held.length === 1);
@@ -139,10 +143,7 @@ describeAdapters((adapter) => {
   });
 
   it('a server that hands over its first socket during the drain is closed at once', async (t) => {
-    const held: { end(text: string): unknown }[] = [];
-    const serving = await serve(t, { adapter, listener: (_, response) => held.push(response) });
-    const front = await frontOf(t, serving.server);
-    const port = portOf(front);
+    const { held, serving, port } = await serveFront(t, { adapter });
     const busy = await serving.dial();
     busy.get('/');
     await until(() => held.length === 1);
@@ -159,10 +160,7 @@ describeAdapters((adapter) => {
 });
 
 it('a TLS server that hands its sockets to an HTTP server stops listening before HTTPServerStoppedListening', async (t) => {
-  const held: { end(text: string): unknown }[] = [];
-  const serving = await serve(t, { listener: (_, response) => held.push(response) });
-  const front = await frontOf(t, serving.server, true);
-  const port = portOf(front);
+  const { held, serving, port } = await serveFront(t, {}, true);
   const client = await dial(t, port, 'node:https');
   client.get('/');
   await until(() => held.length === 1);
