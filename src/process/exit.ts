@@ -31,7 +31,8 @@ export class Exit {
 
   /**
    * `exit()` ends the process as `process.exit()` does, even if the program has replaced `process.exit()` with a
-   * function that throws. If an `exit` listener of the program throws, its error is an uncaught error.
+   * function that throws. The `exit` listeners of the program are called. If one of them throws, its error is an uncaught
+   * error.
    */
   exit(code: number): void {
     let isExiting = false as boolean;
@@ -41,8 +42,20 @@ export class Exit {
     try {
       (this.#process as { exit(code: number): unknown }).exit(code);
     } catch (error) {
-      if (isExiting) this.#print(error, 'uncaughtException');
-      this.#reallyExit.call(this.#process, isExiting ? this.code || exitCodes.uncaughtError : code);
+      const thrown = isExiting ? { error } : this.#callExitListeners(code);
+      if (thrown !== undefined) this.#print(thrown.error, 'uncaughtException');
+      this.#reallyExit.call(this.#process, thrown === undefined ? this.code : this.code || exitCodes.uncaughtError);
+    }
+  }
+
+  // Does what the original `process.exit()` does before it ends the process. Returns what a listener has thrown.
+  #callExitListeners(code: number): { readonly error: unknown } | undefined {
+    try {
+      this.#process.exitCode = code;
+      this.#process.emit('exit', code);
+      return undefined;
+    } catch (error) {
+      return { error };
     }
   }
 

@@ -50,6 +50,15 @@ void describe('process signals of a program with lameduck/register', { concurren
     assert.match(subject.stderr, /Error: the exit listener has failed\n +at /);
   });
 
+  test('P-058 under lameduck/register, a program whose process.exit throws has a final log line, and its exit listeners are called', async (t) => {
+    const idiom = 'replaces process.exit by a function that throws';
+    const subject = disposed(t, startUnderRegister(program, { IDIOM: idiom }));
+    await drain(t, subject);
+    assert.deepEqual(await subject.exit, { code: 0, signal: null });
+    assert.equal((await subject.finalLine())['exitCode'], 0);
+    assert.equal(count(subject, 'exit listener'), 1);
+  });
+
   test("under lameduck/register, the program's listener is called after the last response, and the code with which the listener exits is the exit code of the process", async (t) => {
     const subject = disposed(t, startUnderRegister(program, { IDIOM: 'exits at once' }));
     await drain(t, subject);
