@@ -54,14 +54,17 @@ export interface GroupOptions {
   readonly environment: Environment;
   readonly servers: readonly unknown[];
   readonly parts: () => Parts;
-  /** `listener` is the listening server of the workers, if there is one. */
-  readonly listener: NetServer | undefined;
+  /**
+   * registerOptions is undefined unless `lameduck/register` gives the program its lifecycle. `listener` is the listening
+   * server of the workers, if there is one.
+   */
+  readonly registerOptions: { readonly listener?: NetServer | undefined } | undefined;
 }
 
 // The following texts are the field `hint` of log lines that warn about a program with node:cluster.
 const lonelyHint =
-  'call lameduck([]) in the primary, or under lameduck/register, set cluster.schedulingPolicy to SCHED_RR: SIGTERM reaches only ' +
-  'the primary, and requests are lost even if the primary forwards SIGTERM';
+  'call lameduck([]) in the primary, or start the primary with --import lameduck/register: SIGTERM reaches only the primary, ' +
+  'and requests are lost even if the primary forwards SIGTERM';
 const bareHint =
   'call lameduck(server) in the workers, or start the program with --import lameduck/register: without a lifecycle, a ' +
   'worker loses requests at SIGTERM';
@@ -90,7 +93,7 @@ export function joinGroup(options: GroupOptions): InGroup {
 }
 
 function inCluster(options: GroupOptions): InGroup {
-  const { settings, servers, parts, listener } = options;
+  const { settings, servers, parts, registerOptions } = options;
   const hasServer = servers.length > 0;
   // Load node:cluster only if it is needed. Most processes have a server and no IPC channel, and do not need it.
   if (hasServer && process.channel === undefined) return alone;
@@ -99,8 +102,8 @@ function inCluster(options: GroupOptions): InGroup {
   if (hasServer) return alone;
   // Under `lameduck/register`, each worker inherits the command-line option that loads `lameduck/register`. Otherwise,
   // add such an option for the workers.
-  if (listener === undefined) preloadInWorkers(cluster);
-  return primary(cluster, settings, parts, new SharedListeners(systemClock, listener));
+  if (registerOptions === undefined) preloadInWorkers(cluster);
+  return primary(cluster, settings, parts, new SharedListeners(systemClock, registerOptions?.listener));
 }
 
 // Returns the group of a primary, whose process may fork workers later. Its lifecycle has no server.

@@ -113,8 +113,7 @@ export function install(
     eventLoop: settings.probePort === 0 ? undefined : () => thread.counts,
   });
   const checkpoint = openCheckpoint(settings.checkpointPath, logging);
-  const listener = registerOptions?.listener;
-  const group = joinGroup({ settings, sources, environment, servers, parts: () => parts, listener });
+  const group = joinGroup({ settings, sources, environment, servers, parts: () => parts, registerOptions });
   const parts = createParts({
     servers,
     settings,

@@ -2,6 +2,7 @@
 // without a change of its code. Every process that inherits NODE_OPTIONS loads it, so this file does almost nothing
 // until an HTTP server listens (P-117). It first checks the version of Node and loads other files only after that, so
 // that an old Node can load this file too.
+import type { ChildProcess } from 'node:child_process';
 import type * as Cluster from 'node:cluster';
 import type * as DiagnosticsChannel from 'node:diagnostics_channel';
 import type * as FileSystem from 'node:fs';
@@ -18,6 +19,9 @@ const listenings = 'tracing:net.server.listen:asyncEnd';
 // about a server that gets requests without listening.
 const requests = 'http.server.request.start';
 
+// The diagnostics channel on which Node publishes each child process that is created.
+const children = 'child_process';
+
 const oldest = [22, 19] as const;
 
 if (!isSwitchedOff()) {
@@ -31,6 +35,7 @@ function preload(): void {
   emitOverride().noteEarlySignals(['SIGTERM', 'SIGINT']);
   diagnostics().subscribe(listenings, onListening);
   diagnostics().subscribe(requests, onRequest);
+  diagnostics().subscribe(children, onChild);
 }
 
 function refuse(): void {
@@ -88,9 +93,18 @@ function hasWorkers(): boolean {
   return Object.keys(workers ?? {}).length > 0;
 }
 
+// A worker of node:cluster says `hello` when it has a lifecycle (src/process/group-messages.ts). A primary without a
+// shared listener gets its lifecycle then. Its workers listen with `exclusive` or `reusePort`, or it has set SCHED_NONE.
+function onChild(message: unknown): void {
+  const { process: child } = message as { readonly process: ChildProcess };
+  child.on('internalMessage', (internal: { readonly cmd?: unknown; readonly kind?: unknown } | null) => {
+    if (internal?.cmd === 'NODE_LAMEDUCK' && internal.kind === 'hello') guarded(addPrimary);
+  });
+}
+
 // Load the lifecycle at once. A primary of node:cluster answers no requests itself, so the loading cannot delay a
 // response.
-function addPrimary(listener: Net.Server): void {
+function addPrimary(listener?: Net.Server): void {
   if (isMainThread()) lifecycle().addPrimary(listener);
 }
 
@@ -159,6 +173,7 @@ function onFailure(error: unknown): void {
 function stop(): void {
   diagnostics().unsubscribe(listenings, onListening);
   diagnostics().unsubscribe(requests, onRequest);
+  diagnostics().unsubscribe(children, onChild);
 }
 
 function say(text: string): void {

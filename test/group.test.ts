@@ -269,13 +269,25 @@ test('P-071 a cluster worker whose primary has no lifecycle warns that requests 
   assert.match(String(hint), /^call lameduck\(\[\]\) in the primary, or .*: .*, and requests are lost even if /);
 });
 
-test('P-071 with SCHED_NONE, the cluster primary has no lifecycle from lameduck/register, and the warning names the policy to set', async (t) => {
-  const env = { ...registered({ UNDER_REGISTER: '1' }), NODE_CLUSTER_SCHED_POLICY: 'none', WORKERS: '1' };
-  const program = disposed(t, new ProcessUnderTest('runs-a-group.ts', env));
-  const { pid, hint } = await program.line('the warning', ({ msg }) => msg === 'primary has no lifecycle');
-  assert.notEqual(pid, program.pid);
-  assert.match(String(hint), /, or under lameduck\/register, set cluster\.schedulingPolicy to SCHED_RR: /);
-});
+for (const [how, env] of [
+  ['SCHED_NONE', { NODE_CLUSTER_SCHED_POLICY: 'none' }],
+  ['workers that each have a listening socket', { EXCLUSIVE: '1' }],
+] as const) {
+  test(`P-071 with ${how}, a cluster primary under lameduck/register waits for the requests of its workers`, async (t) => {
+    const settings = { UNDER_REGISTER: '1', WORKERS: '1', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' };
+    const program = disposed(t, new ProcessUnderTest('runs-a-group.ts', { ...registered(settings), ...env }));
+    const { port } = await program.line('a listening worker', ({ msg }) => msg === 'worker listens');
+    const request = await HeldRequest.open(t, Number(port));
+    const isReady = ({ name, pid }: Line): boolean => name === 'HasBeenReady' && pid === program.pid;
+    await program.line('the readiness of the primary', isReady);
+    program.kill('SIGTERM');
+    await program.signaled('AfterShutdownDelayDuration');
+    assert.equal(await request.release(), 'served');
+    assert.deepEqual(await program.exit, endedWell, program.output);
+    const { workers } = await finalLine(program);
+    assert.deepEqual([workers[0]?.exitCode, workers[0]?.signal], [0, null]);
+  });
+}
 
 test('P-071 a cluster worker that a saved copy of cluster.fork() starts during the shutdown is killed, and the primary does not wait for it', async (t) => {
   const program = await start(t, { COPIED_FORK: '1' });

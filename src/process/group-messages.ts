@@ -16,8 +16,8 @@ export type FromPrimary =
   | { readonly kind: 'group'; readonly probePort: number }
   | { readonly kind: 'question'; readonly id: number }
   /**
-   * `roll call`: every worker thread with a lifecycle must send `hello` again. The main thread sends this message when
-   * it begins to receive messages.
+   * `roll call`: every worker or worker thread with a lifecycle must send `hello` again. The primary or main thread sends
+   * this message when it begins to receive messages.
    */
   | { readonly kind: 'roll call' }
   /**

@@ -32,8 +32,11 @@ export class ProgramLifecycle {
     else addServer(this.#parts, server);
   }
 
-  /** addPrimary gives a primary of node:cluster the lifecycle when the first shared listener of its workers listens. */
-  addPrimary(listener: NetServer): void {
+  /**
+   * addPrimary gives a primary of node:cluster the lifecycle. `listener` is the shared listener of its workers, if they
+   * have one.
+   */
+  addPrimary(listener: NetServer | undefined): void {
     this.#parts ??= begin([], this.#environment, listener);
   }
 }

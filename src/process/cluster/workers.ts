@@ -167,9 +167,8 @@ export class Workers implements DrainedTransport {
     worker.process.once('exit', (exitCode, signal) => {
       this.#onExit(tracked, exitCode, signal);
     });
-    // Notify the worker that the primary has a lifecycle. The worker may have created its own lifecycle before the
-    // primary did, and may still wait for this message.
-    this.#welcome(worker);
+    // The worker may have created its own lifecycle, and said `hello`, before the primary had one.
+    sendOver(worker.process, { kind: 'roll call' });
   }
 
   #noteBare(tracked: TrackedWorker): void {
