@@ -27,8 +27,8 @@ export function checkFunction(what: string, given: unknown): void {
  */
 export function checkOptions(what: string, given: unknown, known?: readonly string[]): void {
   if (given === undefined) return;
-  // A promise and a Map are objects, but their properties are not options. A program that has forgotten `await` passes
-  // a promise.
+  // Reject an array, a promise and a Map: they are objects, but their properties are not options. A program that has
+  // forgotten `await` passes a promise instead of the options.
   const isContainer = Array.isArray(given) || given instanceof Promise || given instanceof Map;
   const isObject = typeof given === 'object' && given !== null && !isContainer;
   if (isObject && (known === undefined || Object.keys(given).every((name) => known.includes(name)))) return;

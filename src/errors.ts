@@ -38,7 +38,8 @@ export const errorCodes = {
     remedy: 'In the name, use letters, digits, `.`, `_`, `-` and `/`, with a letter or digit at both ends.',
   },
   LAMEDUCK_ERR_NAME_TAKEN: {
-    cause: 'A hook or check with the same name is already registered.',
+    cause:
+      'The name of a new hook or check is taken. Another hook of the same kind, or another check of the same endpoint, already has this name.',
     remedy: 'Give each hook and each check of an endpoint a different name.',
   },
   LAMEDUCK_ERR_FUNCTION_INVALID: {
@@ -72,7 +73,7 @@ export const errorCodes = {
   LAMEDUCK_ERR_PLUGIN_DUPLICATE: {
     cause: '`fastifyLameduck` was registered twice, or another plugin has decorated the application with `lameduck`.',
     remedy:
-      'Register `fastifyLameduck` once, and use `app.lameduck` everywhere. Rename the decorator of the other plugin.',
+      'Register `fastifyLameduck` once, and use `app.lameduck` everywhere. If another plugin adds a decorator `lameduck`, rename the decorator of that plugin.',
   },
   LAMEDUCK_ERR_ROUTE_INVALID: {
     cause: 'A Fastify route has an invalid `config.lameduck`.',
@@ -176,7 +177,7 @@ export function messageOf(thrown: unknown): string {
   }
 }
 
-// The maximum number of characters of an invalid value that an error message repeats.
+// The maximum number of characters of an invalid value in an error message. `quoted` cuts off the rest of the value.
 const longestQuote = 200;
 
 /**

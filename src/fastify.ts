@@ -22,7 +22,7 @@ declare module 'fastify' {
     readonly lameduck: Lameduck;
   }
   interface FastifyContextConfig {
-    /** `lameduck` contains the options of this route that lameduck reads. */
+    /** `config.lameduck` of a Fastify route contains the route's options for this plugin, such as `longRunning`. */
     readonly lameduck?: LameduckRouteConfig | undefined;
   }
 }

@@ -29,7 +29,10 @@ import type { Settings } from './settings/table.ts';
  * workers of node:cluster, or the worker threads.
  */
 export interface InGroup {
-  /** `ends` lists the workers that have exited. It is undefined unless this process is the primary. */
+  /**
+   * `ends` lists the workers of node:cluster that have exited. Only the primary has this list. In every other process,
+   * `ends` is undefined.
+   */
   readonly ends: readonly WorkerEnd[] | undefined;
   /** `threads` lists the worker threads that have ended. */
   readonly threads: readonly ThreadEnd[];

@@ -55,8 +55,8 @@ export interface Lameduck {
   /** addPostStartHook adds a hook that runs when the server listens. /readyz fails until the hook has succeeded. */
   addPostStartHook(name: string, hook: HookFunction, options?: HookOptions): void;
   /**
-   * addPreShutdownHook adds a hook that runs when the shutdown begins, in parallel with the shutdown delay. The server
-   * still serves every request during that time.
+   * addPreShutdownHook adds a hook that runs at the beginning of the shutdown, in parallel with the shutdown delay. The
+   * server serves every request until the delay and all pre-shutdown hooks have ended.
    */
   addPreShutdownHook(name: string, hook: HookFunction, options?: HookOptions): void;
   /**

@@ -141,8 +141,8 @@ export function install(
     logging.onWarning('a server gets requests but does not listen: its lifecycle starts when it listens');
   });
   for (const one of servers) putUnder(parts, one);
-  // A server may get requests without listening, which causes a warning. Stop watching for such servers when the
-  // shutdown begins, because all servers then stop listening.
+  // lameduck warns if a server gets requests but does not listen. Stop watching for such servers when the shutdown
+  // begins, because all servers then stop listening.
   void parts.handle.signals.shutdownInitiated.signaled.then(stopWatching);
   const detach = joinProcess(parts, logging, thread, environment, isUnderRegister);
   void parts.handle.ended.then(({ exitCode }) => {
@@ -217,8 +217,8 @@ function joinProcess(
       recorder.noteUncaughtError(errorText(cause.error));
       logging.onUncaughtError(cause.error);
       const ended = watched(shutdown.begin('uncaught error', { isUncaughtError: true }));
-      // If the shutdown was already in progress, the probe thread does not know the error yet, so send the state of the
-      // shutdown again.
+      // If an uncaught error occurs while a shutdown is in progress, the probe thread does not know the error yet. So
+      // send the state of the shutdown to the probe thread again.
       thread.sendShutdown();
       return ended;
     },
@@ -287,7 +287,10 @@ function putUnder({ settings, traffic }: Parts, server: Server): void {
   applyKeepAliveTimeout(server, settings.keepAliveTimeout);
 }
 
-/** ManagedLifecycle is a lifecycle that is connected with this process. */
+/**
+ * ManagedLifecycle contains the parts, the servers and the log of a lifecycle. Its functions disconnect the lifecycle
+ * from this process, and close the probe port.
+ */
 export interface ManagedLifecycle {
   readonly parts: Parts;
   /** `servers` are all servers that were passed to one call of `lameduck()`. */
@@ -313,8 +316,8 @@ export function lifecycleOf(it: object): ManagedLifecycle | undefined {
 }
 
 // Returns the lifecycle that is used if LAMEDUCK_DISABLED is 1. This lifecycle starts nothing, listens for no process
-// signal and answers no probe. It does not call post-start hooks. `shutdown()` still calls the other hooks. The grace
-// period is so long that no hook exceeds the budget.
+// signal and answers no probe. It does not call post-start hooks. `shutdown()` still calls pre-shutdown hooks and
+// destroy hooks. With a grace period of 2,000,000 seconds, no hook exceeds the shutdown budget.
 function disabled(): ManagedLifecycle {
   const { settings, sources } = completeSettings({ terminationGracePeriodSeconds: 2_000_000 }, {});
   const parts = createParts({

@@ -80,8 +80,9 @@ export function acceptorOf(socket: Socket): Server | undefined {
 }
 
 /**
- * responseOn returns the response to which a socket currently belongs. If Node had no property `_httpMessage`, lameduck
- * would count each request at its arrival, which costs time. Every version of node:http has this property.
+ * responseOn returns the response to which a socket currently belongs. It reads Node's property `_httpMessage`, which
+ * every version of node:http has. Without this property, lameduck would count each request at its arrival, which takes
+ * more time.
  */
 export function responseOn(socket: Socket): ServerResponse | undefined {
   return (socket as { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
@@ -128,7 +129,10 @@ export function isNewestRequest(socket: Socket, request: object): boolean {
   return (parserOf(socket)?.incoming ?? request) === request;
 }
 
-/** isHttp1 tells whether Node parses HTTP/1.1 on a socket. See `isInMessage`. */
+/**
+ * isHttp1 tells whether Node's HTTP/1.1 parser is attached to a socket. The comment of `isInMessage` says what lameduck
+ * does without the property `parser`.
+ */
 export function isHttp1(socket: Socket): boolean {
   return typeof parserOf(socket)?.finish === 'function';
 }
@@ -201,8 +205,9 @@ export interface TcpHandle {
 }
 
 /**
- * tcpHandleOf returns the TCP handle of a socket or server, or undefined if it has no TCP handle. Without the method
- * `connect6`, requests of the program to itself are refused after the server has stopped listening.
+ * tcpHandleOf returns the TCP handle of a socket or server. It returns undefined if there is no TCP handle, or if the
+ * handle has no method `connect6`. Without this method, lameduck cannot redirect connections. Requests of the program
+ * to itself are then refused after the server has stopped listening.
  */
 export function tcpHandleOf(owner: Server | Socket): TcpHandle | undefined {
   const { _handle: handle } = owner as { _handle?: Partial<TcpHandle> | null };
@@ -302,9 +307,9 @@ export function sendInternal(channel: InternalChannel, message: object): void {
 }
 
 /**
- * onInternal calls `callback` for each message of lameduck that arrives on the channel. Without the event
- * `internalMessage`, the program's `message` listeners receive the messages. A primary and its workers then treat each
- * other as processes without a lifecycle.
+ * onInternal calls `callback` for each message of lameduck that arrives on the channel. If Node had no event
+ * `internalMessage`, the program's `message` listeners would receive these messages. A primary and its workers would
+ * then treat each other as processes without a lifecycle.
  */
 export function onInternal(channel: InternalChannel, callback: (message: object) => void): void {
   channel.on('internalMessage', (message) => {

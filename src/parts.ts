@@ -42,7 +42,10 @@ export interface PartsOptions extends DrainOptions {
   readonly metrics?: Metrics | undefined;
   /** `audit` is the audit log. It is undefined if `auditLogPath` is off. */
   readonly audit?: AuditLog | undefined;
-  /** `group` is the group of processes or threads to which this process or thread belongs. */
+  /**
+   * `group` describes the group of this process or thread. A group is a primary of node:cluster with its workers, or a
+   * main thread with its worker threads.
+   */
   readonly group?: {
     /** `ends` lists the workers that have exited. It is undefined unless this process is their primary. */
     readonly ends: readonly WorkerEnd[] | undefined;
@@ -209,8 +212,8 @@ function createHealth(
   return health;
 }
 
-// Tells whether the servers have drained and stopped listening. The setting `shutdownSendRetryAfter` decides which of
-// the two happens first.
+// Tells whether the servers have both stopped listening and drained their requests. With the setting
+// `shutdownSendRetryAfter`, the drain ends first. Without it, the servers stop listening first.
 function hasDrained({ httpServerStoppedListening, inFlightRequestsDrained }: LifecycleSignals): boolean {
   return httpServerStoppedListening.hasSignaled && inFlightRequestsDrained.hasSignaled;
 }
@@ -236,8 +239,8 @@ function limitsOf(settings: Settings): Pick<TrafficOptions, 'limits' | 'goawayCh
   return { limits: settings, goawayChance, eventStreams };
 }
 
-// Returns the functions that tell whether to refuse requests because of the shutdown. Each function reads the lifecycle
-// signal NotAcceptingNewRequest when it is called.
+// Returns two functions: one tells whether to refuse upgrades because of the shutdown, and one whether to refuse
+// requests on new connections. Each function reads the lifecycle signal NotAcceptingNewRequest when it is called.
 function refusalsOf(
   { shutdownSendRetryAfter }: Settings,
   { notAcceptingNewRequest }: LifecycleSignals,

@@ -92,8 +92,8 @@ function debugSocketFunctions(options: ProbeThreadOptions): DebugSocketFunctions
   };
 }
 
-// Sends this process its own shutdown signal. If the shutdown has already begun, sends nothing, because a second signal
-// would end the process at once.
+// Sends the first signal of the setting `shutdownSignals` to this process itself. If the shutdown has already begun,
+// this function sends no signal, because a second signal would end the process at once.
 function beginShutdown({ handle, settings }: Parts): void {
   const [signal] = settings.shutdownSignals;
   if (signal !== undefined && !handle.signals.shutdownInitiated.hasSignaled) sendSignal(process.pid, signal);

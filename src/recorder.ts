@@ -147,8 +147,8 @@ export class Recorder {
   }
 
   /**
-   * `end()` returns the complete record. If the record is not complete yet, `end()` first adds the exit code: the
-   * argument, or the code that follows from the recorded facts.
+   * `end()` returns the complete record. If the record is not complete yet, `end()` first adds the exit code. The exit
+   * code is the argument. Without an argument, it follows from the recorded facts.
    */
   end(exitCode = this.#exitCode()): ShutdownRecord {
     this.#record ??= this.#recordNow(exitCode);

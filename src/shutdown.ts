@@ -63,7 +63,10 @@ export interface BeginOptions {
 }
 
 interface Deadlines {
-  /** drainBy is the time at which the destroy hooks begin, even if some requests have not been answered. */
+  /**
+   * drainBy is the deadline of the drain. At this time at the latest, the destroy hooks begin, even if some requests
+   * have not been answered.
+   */
   readonly drainBy: Deadline;
   /** endBy is the time at which the shutdown ends, even if a hook is still running. */
   readonly endBy: Deadline;
@@ -316,7 +319,7 @@ export class Shutdown {
   }
 
   // Waits until each peer has acknowledged its response. In a pod, unacknowledged bytes are lost when the process ends.
-  // Requests on connections that were accepted after NotAcceptingNewRequest still get a 429.
+  // During this wait, a request on a connection that was accepted after NotAcceptingNewRequest still gets a 429.
   async #closeConnections(endBy: Deadline): Promise<void> {
     const { drain, recorder, clock, settings } = this.#parts;
     const closeBy = this.#reservesTime ? new Deadline(clock, endBy.at - settings.destroyHookTimeout) : endBy;
@@ -343,7 +346,8 @@ export class Shutdown {
     const now = clock.now();
     endBy.shorten(now + budget);
     // A worker of a group gets less time than its own settings allow, because the primary or main thread must end after
-    // it. The drain of the worker first gets its shortest valid time. The destroy hooks get the rest.
+    // the worker. If the time is too short, the drain of the worker first gets its shortest valid time. The destroy
+    // hooks get the rest.
     const shortest = Math.max(settings.shutdownDelayDuration, hooks.longestPreShutdown) + shortestDrain;
     const atLeast = isOfWorker ? Math.min(budget, shortest) : 0;
     drainBy.shorten(now + Math.max(atLeast, budget - settings.destroyHookTimeout));

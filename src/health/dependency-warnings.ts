@@ -2,8 +2,8 @@
 // restarts the container, which does not repair the dependency (P-089).
 import type { CheckFunction } from './check.ts';
 
-// Words that name dependencies of a program. They are compared with each word in the name of a livez check, after
-// digits at its end are removed.
+// Words that name dependencies of a program. Each word in the name of a livez check is compared with these words.
+// Digits do not count as a part of a word: `postgres2` is compared as `postgres`.
 const dependencies: ReadonlySet<string> = new Set([
   'db',
   'database',
@@ -59,7 +59,10 @@ export class DependencyWarnings {
 
   #compare(livez: Named, readyz: Named): void {
     if (livez.name === readyz.name || livez.run === readyz.run) {
-      this.#warnOf(livez, `the readyz check "${readyz.name}" has the same name or function`);
+      this.#warnOf(
+        livez,
+        `this livez check has the same name or the same function as the readyz check "${readyz.name}"`,
+      );
     }
   }
 

@@ -28,8 +28,9 @@ export class Exclusions {
   }
 
   /**
-   * `of()` returns the text in the response that says whether a check was excluded by its name or by its group. It
-   * returns undefined if the probe does not exclude the check.
+   * If the probe excludes a check, `of()` returns a note for the response. The note is `excluded` if the probe names
+   * the check. The note is `excluded with` and the group's name if the probe names the check's group. If the probe does
+   * not exclude the check, `of()` returns undefined.
    */
   of({ name, group }: Excludable): string | undefined {
     if (this.#asked.has(name)) {

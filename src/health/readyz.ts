@@ -1,5 +1,5 @@
-// Every reason of lameduck's own for which /readyz fails, with its condition. Other reasons are the checks that the
-// program adds with `addReadyzCheck`.
+// Contains lameduck's own checks of /readyz, each with the condition under which the check fails. In addition, /readyz
+// runs the checks that the program adds with `addReadyzCheck`.
 import type { LifecycleSignals } from '../lifecycle/signals.ts';
 import type { CheckFunction } from './check.ts';
 import type { LastCheck } from './endpoint.ts';

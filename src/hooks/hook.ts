@@ -56,8 +56,8 @@ export interface HookLimits {
    */
   readonly stop?: AbortSignal;
   /**
-   * `cut` is a signal that aborts if the hook's time is over before the limit. If the hook is still running then, it
-   * counts as timed out.
+   * `cut` is a signal that aborts when the shutdown ends all hooks of this kind, possibly before the hook has reached
+   * `limit`. A hook that is still running at that time counts as timed out.
    */
   readonly cut?: AbortSignal;
 }
@@ -79,8 +79,9 @@ export async function runHook(hook: Hook, limits: HookLimits, reason?: string): 
     timesUp.abort(timedOut.error);
     return timedOut;
   };
-  // A blocked event loop delays timers, so the clock decides whether the hook exceeded its limit. If no time is left
-  // (`limit` is 0), the hook is called nevertheless. It then counts as timed out only if it exceeds its own timeout.
+  // Measure by the clock whether the hook exceeded its limit, because a blocked event loop delays timers. If no time is
+  // left (`limit` is 0), the hook is called nevertheless. In this case, its duration is compared with its own
+  // `timeout`.
   const longest = limit === 0 ? hook.timeout : limit;
   const work = durationOf(clock, () => run({ reason, limit, signal })).then(
     (took) => (took < longest || stop.aborted ? undefined : timeOut(longest)),

@@ -111,8 +111,8 @@ export class Hooks {
     const warn = (): void => {
       const names = [...unfinished].map((name) => `"${name}"`).join(', ');
       this.#observer.onWarning(
-        `post-start hooks have not ended after ${formatDuration(longestQuietStart)}: ${names}; /readyz fails until` +
-          ' these hooks end: a hook that starts background work must return',
+        `post-start hooks have not ended after ${formatDuration(longestQuietStart)}: ${names};` +
+          ' /readyz fails until these hooks end: a hook that starts background work must return',
       );
     };
     return this.#clock.afterUnref(longestQuietStart, warn);

@@ -103,7 +103,10 @@ export class Connection {
     return this.#closeAt;
   }
 
-  /** closeBy is the latest `closeAt` that any connection can have. */
+  /**
+   * closeBy is the end of the period from which lameduck chooses the `closeAt` of every connection. Before the
+   * shutdown, closeBy is Infinity.
+   */
   get closeBy(): number {
     return this.#closeBy;
   }
@@ -157,8 +160,8 @@ export class Connection {
   }
 
   /**
-   * `secure()` replaces the TCP socket of this record with its TLS socket after the handshake. The connection then
-   * counts as accepted at `now` (P-049).
+   * `secure()` puts the TLS socket in place of the TCP socket into the record of this connection. It is called at the
+   * end of the TLS handshake, at the time `now`. The connection then counts as accepted at that time (P-049).
    */
   secure(socket: Socket, now: number, isLate: boolean): void {
     if (this.enter(http)) this.#take(socket, now, isLate);
@@ -215,14 +218,17 @@ export class Connection {
 
   /** `remove()` removes a request from `exchanges` after its response has ended. */
   remove(exchange: HttpExchange): void {
-    // Without pipelining, the list has only one request. `pop` takes a tenth of the time of `shift` or `splice`,
-    // because `pop` frees no memory.
+    // Unless the client pipelines, the list of exchanges has only one entry. Remove a single entry with `pop`: it frees
+    // no memory, and takes a tenth of the time of `shift` or `splice`.
     if (this.#exchanges.length === 1) this.#exchanges.pop();
     else this.#exchanges.splice(this.#exchanges.indexOf(exchange), 1);
     this.session?.noteReleased(exchange);
   }
 
-  /** removeAll empties `exchanges` when the connection has closed. It returns the removed exchanges. */
+  /**
+   * removeAll is called when the connection has closed. It removes all exchanges from the list `exchanges`, and returns
+   * them.
+   */
   removeAll(): readonly HttpExchange[] {
     return this.#exchanges.splice(0);
   }
@@ -262,7 +268,9 @@ export class Connection {
     return unfinished;
   }
 
-  /** setCloseTimes sets `closeAt` to `at` and `closeBy` to `by`. */
+  /**
+   * setCloseTimes sets the close time of this connection to `at`, and the latest close time of any connection to `by`.
+   */
   setCloseTimes(at: number, by: number): void {
     this.#closeAt = at;
     this.#closeBy = by;
@@ -292,8 +300,9 @@ export class Connection {
    */
   announceClose(): void {
     this.enter(closeAnnounced);
-    // After the response, Node would destroy the socket. If a byte is still unread then, the kernel sends a reset,
-    // which can destroy the response before the client has read it. So send a FIN instead.
+    // After the response, Node calls `destroySoon` to destroy the socket. If the server has not read all bytes of the
+    // client by then, the kernel sends a reset. A reset can destroy the response before the client has read it, so send
+    // a FIN instead.
     this.#socket.destroySoon = () => {
       sendFin(this.#socket);
     };

@@ -107,13 +107,14 @@ export interface HttpExchange extends Exchange {
    */
   onHead(callback: (exchange: HttpExchange) => void): void;
   /**
-   * beginShutdown is called when the shutdown has begun. From then on, the response may tell the client to close the
-   * connection. `now` returns the current time.
+   * beginShutdown notifies the exchange that the shutdown has begun. After this call, the response of the exchange may
+   * tell the client to close the connection. `now` returns the current time.
    */
   beginShutdown(now: () => number): void;
   /**
-   * isHeld tells whether the connection delays the request that has just arrived. `ownHold` then continues the request:
-   * an HTTP/1.1 request when Node has parsed its packet, and an HTTP/2 request when its session has sent the GOAWAY.
+   * isHeld tells whether lameduck delays this request because of its connection. If so, `ownHold` decides when the
+   * request continues. An HTTP/1.1 request continues when Node has parsed its packet. An HTTP/2 request continues when
+   * its session has sent the GOAWAY.
    */
   readonly isHeld: boolean;
   readonly ownHold: OwnHold;

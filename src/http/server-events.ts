@@ -26,7 +26,10 @@ export interface ServerEvents {
   readonly fronts: ReadonlySet<NetServer>;
   /** onFront is called for each server that is not in `fronts` yet. */
   onFront(front: NetServer): void;
-  /** onFrontEvent is called for each event of a front. It returns true if the program must not receive the event yet. */
+  /**
+   * onFrontEvent is called for each event of a front, which is a server that passes its sockets to an HTTP server. It
+   * returns true if the program must not receive the event yet.
+   */
   onFrontEvent(front: NetServer, event: string | symbol): boolean;
   /** onConnection is called for a new TCP connection of a server without TLS. */
   onConnection(socket: Socket): void;

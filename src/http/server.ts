@@ -47,7 +47,7 @@ export function checkServer(server: unknown, index = 0): asserts server is Serve
   }
 }
 
-/** isFree tells whether `checkServer` accepts a value, which must be an open server without a lifecycle. */
+/** isFree tells whether `checkServer` accepts a value. Only an open server without a lifecycle is accepted. */
 export function isFree(server: unknown): server is Server {
   try {
     checkServer(server);

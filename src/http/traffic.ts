@@ -23,8 +23,8 @@ import { describeUnfinished } from './in-flight/unfinished.ts';
 import { takeUpgrade } from './upgraded/upgrade.ts';
 import { visitEach } from './visit-each.ts';
 
-// If there are at least this many connections, Traffic sometimes checks for connections that have ended without an
-// event.
+// If Traffic has records of at least this many connections, it checks from time to time which of them have ended
+// without an event. It forgets these connections.
 const fewestToLookAt = 100;
 
 /**
@@ -47,7 +47,10 @@ export interface TrafficOptions
     Pick<SessionOptions, 'goawayChance'> {
   /** signOfLife is called for each event of a server. If nothing watches the event loop, signOfLife is undefined. */
   readonly signOfLife?: ServerEvents['signOfLife'];
-  /** refusesLate tells whether lameduck must refuse every request on a connection that is accepted now (A-122). */
+  /**
+   * refusesLate is called when a connection is accepted. If it returns true, lameduck must refuse every request on that
+   * connection (A-122).
+   */
   readonly refusesLate: () => boolean;
   readonly onListening: (server: Server) => void;
   /** onClose returns true if the program must not receive the event `close` of a server yet. */
@@ -196,8 +199,8 @@ export class Traffic implements ServerEvents, Records, Ended {
     return false;
   }
 
-  // If an HTTP/2 session began before lameduck replaced `emit`, it has no record yet. Count its open streams here,
-  // except `arriving`, which Admission counts (P-053).
+  // lameduck has no record of an HTTP/2 session that began before lameduck replaced `emit`. Count the open streams of
+  // such a session here, except the stream `arriving`: Admission counts that stream (P-053).
   onSession(session: ServerHttp2Session, arriving?: ServerHttp2Stream): Session {
     const socket = socketUnder(session);
     const connection = connectionOf(socket) ?? this.#track(socket, http);
@@ -246,8 +249,8 @@ export class Traffic implements ServerEvents, Records, Ended {
   }
 
   /**
-   * adopt creates the record of the connection to which a socket belongs. If the socket is not real, it returns
-   * undefined. In this case, a test has injected its request in the process, and the drain does not wait for the
+   * adopt creates the record of the connection to which a socket belongs. If a test has injected its request in the
+   * process, the socket is not a real socket. adopt then returns undefined, and the drain does not wait for the
    * request.
    */
   adopt(socket: unknown): Connection | undefined {

@@ -68,7 +68,8 @@ export class BlockedProcessEnd {
   #isMessageWritten = false;
   #isLineWritten = false;
   /**
-   * `#pause` says whether a debugger has paused the main thread. It becomes `unknown` when the event loop runs again.
+   * `#pause` is the result of the last check whether a debugger has paused the main thread. When the event loop runs
+   * again, `#pause` is reset to `unknown`.
    */
   #pause: 'unknown' | 'asked' | 'paused' | 'none' = 'unknown';
 
@@ -76,15 +77,15 @@ export class BlockedProcessEnd {
     this.#options = options;
   }
 
-  /** `note()` stores the state of a shutdown in progress, as it was `ageMs` milliseconds ago. */
+  /** `note()` stores the state of a shutdown in progress. The state is `ageMs` milliseconds old. */
   note(soFar: ShutdownSoFar, ageMs: number): void {
     const at = this.#options.clock.now() - ageMs;
     this.#last = { soFar, at, endBy: at + soFar.remainingMs };
   }
 
   /**
-   * dueIn is the number of milliseconds after which to call `tick` if the event loop stays blocked. It is Infinity if
-   * this time has passed, or if no shutdown has begun.
+   * If the event loop stays blocked, `tick` must be called after dueIn milliseconds. dueIn is Infinity if no shutdown
+   * has begun. It is also Infinity if the time of this call has passed, because `tick` is called at each check anyway.
    */
   get dueIn(): number {
     const rest = this.#rest;
@@ -137,9 +138,10 @@ export class BlockedProcessEnd {
     if (state.get('isReported') === 0) this.#isLineWritten = write(finalLine(final, logFormat));
   }
 
-  // Writes the termination message. The main thread may write its own final line at the same time. So this function
-  // sets `isWritingMessage` first and reads `isReported` after that. `noteMainThreadReport` then either prevents this
-  // message, or waits until it is written and removes it.
+  // Writes the probe thread's termination message. The main thread may write its own final line at the same time, and
+  // then only the main thread's message must remain. So this function sets `isWritingMessage` before it reads
+  // `isReported`. `noteMainThreadReport` then either prevents this write, or waits until the write has ended and
+  // removes the message.
   #writeMessage(message: string): void {
     const { state, terminationMessagePath } = this.#options;
     if (this.#isMessageWritten) return;
@@ -152,9 +154,9 @@ export class BlockedProcessEnd {
 }
 
 /**
- * The main thread calls noteMainThreadReport after it has written the final line. The probe thread then writes no final
- * line, and its termination message is removed. If the probe thread has already written a final line, the log contains
- * both lines, and the main thread's line is the last.
+ * The main thread calls noteMainThreadReport when it has written the final line. After that, the probe thread writes no
+ * final line, and the probe thread's termination message is removed. If the probe thread has already written its final
+ * line, the log contains both lines, and the main thread's line is the last.
  */
 export function noteMainThreadReport(state: SharedState, terminationMessagePath: string): void {
   state.set('isReported', 1);

@@ -36,8 +36,8 @@ export class DebugSocket {
   }
 
   /**
-   * note stores the state of the main thread, as it was `ageMs` milliseconds ago. `id` is the id of the request for
-   * this state. It is 0 if the main thread has sent its state without a request.
+   * note stores a state of the main thread that is `ageMs` milliseconds old. `id` is the id of the request for which
+   * the main thread has sent this state. If the main thread has sent the state without a request, `id` is 0.
    */
   note(id: number, facts: MainThreadFacts, ageMs: number): void {
     this.#known = { facts, at: this.#options.clock.now() - ageMs };
@@ -88,7 +88,8 @@ export class DebugSocket {
       this.#asked.set(id, resolve);
     });
     ask(id, action);
-    // If the main thread is already blocked, it will not answer in time, so do not wait for its answer.
+    // Wait for the answer only if the main thread is not already blocked. A blocked main thread would not answer in
+    // time.
     const answer = await withTimeout(clock, answered, stalledMs() < patience ? patience : 0);
     this.#asked.delete(id);
     return answer !== timedOut;

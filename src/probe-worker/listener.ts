@@ -39,11 +39,11 @@ export function createListener(respond: (url: string, method: string) => Promise
     const before = asked.get(socket) ?? 0;
     asked.set(socket, before + 1);
     if (before > mostPipelined) socket.destroy();
-    // Do not answer the second and later pipelined requests of a connection. The first response says `Connection:
-    // close`.
+    // Answer only the first request of a connection. Its response says `Connection: close`, so further pipelined
+    // requests get no response.
     if (before > 0) return;
-    // Remove the timeout of the socket until there is a response. Each health check has a time limit, so there is
-    // always a response in time.
+    // Disable the socket's timeout while the response is pending. Each health check has its own time limit, so the
+    // response is always sent in time.
     socket.setTimeout(0);
     void respond(request.url ?? '', request.method ?? '').then((answer) => {
       send(request, response, answer);

@@ -36,7 +36,7 @@ async function take(): Promise<readonly string[]> {
   });
   const { promise, resolve, reject } = Promise.withResolvers<readonly string[]>();
   const late = (): void => {
-    reject(new Error('the main thread is running native code'));
+    reject(new Error('the main thread is running native code, which a debugger cannot pause'));
   };
   const cancel = systemClock.afterUnref(longestWait, late);
   session.once('Debugger.paused', ({ params }: InspectorNotification<Debugger.PausedEventDataType>) => {

@@ -25,8 +25,8 @@ export function serveOnMainThread({ port, host, answer, onListening, onFailure }
     socket.unref();
   });
   server.on('error', (error) => {
-    // The server also emits an error if it cannot accept a connection. It still listens then, so only an error of a
-    // server that does not listen is a failure.
+    // A server also emits `error` if it cannot accept a connection, but it then continues to listen. So only an error
+    // of a server that does not listen means that `listen()` has failed.
     if (!server.listening) onFailure(error);
   });
   // In a worker of node:cluster, the primary would listen instead of the worker. The option `exclusive` prevents this.

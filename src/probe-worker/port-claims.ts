@@ -34,7 +34,7 @@ export function claimPort(port: number, claim: PortClaim, listen: () => void): b
   return true;
 }
 
-/** dropClaim records that the lifecycle no longer uses the port. */
+/** dropClaim records that a lifecycle no longer uses its probe port. Another lifecycle can then claim the port. */
 export function dropClaim(port: number, claim: PortClaim): void {
   if (claims().get(port) === claim) claims().delete(port);
 }

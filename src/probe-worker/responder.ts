@@ -86,8 +86,8 @@ export class Responder {
     if (clock.now() - last.at >= youngAge) return this.#within(patience, question);
     const isBusy = questions.waitedMs > busyWait;
     const soon = await this.#within(isBusy ? 0 : turnLimit, question);
-    // If the main thread has begun to answer, wait until its health checks have ended. Otherwise, the main thread is
-    // busy, so do not wait.
+    // If the main thread has begun to answer the probe, wait until the health checks of the probe have ended. If it has
+    // not begun, the main thread is busy, so do not wait.
     return soon !== undefined || isBusy || questions.isInLine(question) ? soon : this.#within(patience, question);
   }
 
@@ -101,8 +101,9 @@ export class Responder {
     return undefined;
   }
 
-  // Returns the answer of the main thread if it arrives in time. The time counts from the moment at which the question
-  // was sent to the main thread. An earlier request may have sent the same question.
+  // Returns the main thread's answer to a question if the answer arrives within `milliseconds`. This time begins when
+  // the question is sent to the main thread. If an earlier request has sent the same question, the time began at that
+  // moment.
   async #within(milliseconds: number, question: Question): Promise<Answer | undefined> {
     const { clock, questions } = this.#options;
     const asked = questions.ask(question);

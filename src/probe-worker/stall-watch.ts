@@ -22,7 +22,10 @@ export interface StallWatchOptions {
   readonly onStallEnd: (stalledMs: number) => void;
 }
 
-/** StallWatch measures how long the main thread has sent no heartbeat. It adds up the times between its own ticks. */
+/**
+ * StallWatch measures how long the main thread has sent no heartbeat. It adds up the times between its own ticks, and
+ * limits each of them, because a suspended machine is not a stall.
+ */
 export class StallWatch {
   /** stalledMs is how long the event loop has been blocked, in milliseconds. */
   stalledMs = 0;
@@ -38,8 +41,8 @@ export class StallWatch {
   }
 
   /**
-   * tick checks whether the main thread has sent a heartbeat since the previous tick. If not, tick adds the time since
-   * then to the stall, but at most `most` milliseconds.
+   * tick checks whether the main thread has sent a heartbeat since the previous tick. If no heartbeat was sent, tick
+   * adds the time between the two ticks to the stall. It adds at most `most` milliseconds.
    */
   tick(most = longestTick): void {
     const { clock, state, isAttached, threshold, onStall, onStallEnd } = this.#options;
@@ -66,8 +69,8 @@ export class StallWatch {
       state.add('stalls', 1);
       onStall(Math.round(this.stalledMs));
     }
-    // A stall that is shorter than the threshold does not count. When a stall reaches the threshold, add its whole
-    // duration so far.
+    // A stall that is shorter than the threshold does not count. At the tick at which a stall reaches the threshold,
+    // add the duration of the whole stall so far. At each later tick, add only the time since the previous tick.
     state.add('stalledMs', Math.round(before < threshold ? this.stalledMs : this.stalledMs - before));
   }
 }

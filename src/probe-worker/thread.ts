@@ -111,7 +111,8 @@ function writeStallLine(): void {
 function look(): void {
   if (isClosing) return;
   const before = watch.stalledMs;
-  // In an idle process, heartbeats are rare. Only the last part of the time without a heartbeat is certainly a stall.
+  // An idle process sends heartbeats rarely. If a heartbeat is missing, only the last `beatInterval` milliseconds
+  // certainly belong to a stall. The time before them may be the normal pause between two heartbeats.
   watch.tick(isResting ? beatInterval : undefined);
   writeStallLine();
   blockedEnd.tick();

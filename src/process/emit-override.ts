@@ -125,8 +125,8 @@ export class EmitOverride {
         if (own === undefined && event !== 'message' && !event.startsWith('SIG')) return false;
         if (next()?.take(event, args) === true) return true;
         if (own === undefined || this.process.rawListeners(event).some((one) => one !== own)) return false;
-        // No lifecycle has taken the process signal, and the program has no listener for it. End the process, as the
-        // signal would without lameduck.
+        // If no lifecycle has taken the process signal and the program has no listener for it, end the process. Without
+        // lameduck, the signal would end the process too.
         end();
         this.process.kill(this.process.pid, event);
         return true;
@@ -236,8 +236,8 @@ export function keepListener(
   const own = listeners.get(signal);
   if (own === undefined || own !== listener) return;
   listeners.set(signal, override.added(signal, own));
-  // `process.removeAllListeners()` also removes the listener that lameduck has just added again, without emitting
-  // `removeListener` for it. So check again in the next tick.
+  // `process.removeAllListeners()` also removes the listener that lameduck has just added again, and emits no
+  // `removeListener` for this removal. So check in the next tick whether the listener is still there.
   override.process.nextTick(() => {
     const present = listeners.get(signal);
     if (present === undefined || override.process.rawListeners(signal).includes(present)) return;

@@ -4,10 +4,12 @@ import type { Clock } from '../clock.ts';
 import { onInternal, sendInternal, type InternalChannel } from '../node-internals.ts';
 import type { ShutdownRecord } from '../observer.ts';
 
-// How long a worker may need to exit after its shutdown, in milliseconds. The worker waits up to a second until its
-// event loop is empty. If little time is left, only a quarter of it is reserved for the exit, because most workers exit
-// at once.
+// The time that is reserved for the exit of a worker after its shutdown, in milliseconds. The worker waits up to a
+// second until its event loop is empty.
 const exitTime = 1_500;
+
+// The largest share of the remaining time that is reserved for the exit of a worker. It is only a quarter, because most
+// workers exit at once.
 const exitShare = 0.25;
 
 /** FromPrimary is a message from the primary to a worker. */

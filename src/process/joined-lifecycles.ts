@@ -17,8 +17,8 @@ export interface JoinedLifecycle {
    */
   report(heldBy: readonly string[], exitCode: number): void;
   /**
-   * cutShort completes the record of a shutdown in progress, because the process exits now. It returns the exit code of
-   * the shutdown.
+   * cutShort is called if the process exits while the shutdown is still in progress. It completes the record of this
+   * shutdown, and returns the exit code of the shutdown.
    */
   cutShort(): number;
   warn(message: string): void;
@@ -67,7 +67,8 @@ export interface Ended {
 }
 
 /**
- * AllEnded is the result of the shutdowns of all lifecycles: the highest exit code, and the earliest end of a budget.
+ * AllEnded is the combined result of the shutdowns of all lifecycles. It contains the highest exit code of these
+ * shutdowns, and the time at which the first of their budgets ends.
  */
 export interface AllEnded {
   readonly exitCode: number;

@@ -121,7 +121,8 @@ export class Listening {
   }
 
   #wrapper(event: string, listener: Listener): Listener {
-    // process.listeners() and process.off() recognize a wrapper by its property `listener`.
+    // The wrapper gets the property `listener`, which contains the program's own function. By this property,
+    // process.listeners() and process.off() recognize the wrapper.
     const { listener: given = listener } = listener as { listener?: Listener };
     const call = (...args: unknown[]): unknown => {
       if (given !== listener) this.#process.off(event, wrapper);

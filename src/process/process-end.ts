@@ -14,7 +14,8 @@ import { startBudgetBackstop } from './budget-backstop.ts';
 // after the program's own signal listeners (P-058).
 const exitPatience = 1_000;
 
-// The value of `exitPatience` in development, where a restart must take at most about 100 ms (P-107).
+// How long lameduck waits in development for the process to exit on its own, in milliseconds. A restart in development
+// must take at most about 100 ms (P-107).
 const exitPatienceInDevelopment = 50;
 
 export interface ProcessEndOptions {

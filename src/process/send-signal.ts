@@ -10,8 +10,8 @@ export function sendSignal(pid: number, signal: NodeJS.Signals): void {
 }
 
 /**
- * `kill()` ends this process with SIGKILL. The probe thread uses it, because a thread cannot make the process exit. If
- * the process is PID 1 of its container, the kernel ignores the signal (P-118).
+ * `kill()` sends SIGKILL to this process. The probe thread uses `kill()`, because a thread cannot make the process
+ * exit. If the process is PID 1 of its container, the kernel ignores the signal, and the process continues (P-118).
  */
 export function kill(): void {
   process.kill(process.pid, 'SIGKILL');

@@ -28,8 +28,9 @@ export interface ProcessSignal {
 /** Event is an event that may end the process. Times are in milliseconds of one clock. */
 export type Event =
   /**
-   * `signal`: a process signal has arrived. `listeners` says what happens to the program's own listeners for it: they
-   * are delayed or called, or there are none.
+   * `signal`: a process signal has arrived. `listeners` says what happens to the program's own listeners for the
+   * signal. With `hold`, lameduck delays them. With `call`, lameduck calls them. With `none`, the program has no
+   * listeners.
    */
   | (ProcessSignal & { readonly kind: 'signal'; readonly listeners: 'none' | 'hold' | 'call'; readonly at: number })
   /** `signal settled`: every process signal that arrived while the event loop was blocked has been delivered. */
@@ -51,7 +52,10 @@ export type Event =
     }
   /** `budget over`: the shutdown budget has passed, but the process is still alive after the drain. */
   | { readonly kind: 'budget over' }
-  /** `backstop`: the process is still alive some time after the shutdown budget. */
+  /**
+   * `backstop`: the timer of budget-backstop.ts has ended, because the process is still alive shortly after the
+   * shutdown budget.
+   */
   | { readonly kind: 'backstop' };
 
 interface Ending {
@@ -190,8 +194,8 @@ function onError(state: State, { error, origin }: On<'error'>): Step {
   const isSecond = state.phase === 'draining' && state.hasUncaughtError === true;
   const when = isSecond ? 'second uncaught error' : 'uncaught error after the drain';
   const exit: Action = ['exit', exitCodes.uncaughtError, `${when}: exiting at once`];
-  // Begin or join the shutdown even if the process exits at once, so that the error is logged and written to the
-  // termination message.
+  // Begin the shutdown, or join the shutdown in progress, even if the process exits at once. The shutdown logs the
+  // error and writes it to the termination message.
   const cause: Cause = { kind: 'uncaught error', error, origin };
   return begin(state, cause, { hasUncaughtError: true }, isSecond || state.phase === 'drained' ? [exit] : []);
 }
@@ -202,8 +206,8 @@ function onDrained(state: State, { exitCode, isUnderRegister, hasListeners }: On
   const hasCalledListeners = callsHeld || state.hasCalledListeners === true;
   const after: State = { ...state, phase: 'drained', isUnderRegister, hasCalledListeners };
   const then: Action[] = [callsHeld ? ['callHeldListeners', exitCode] : ['endByItself']];
-  // Under `lameduck/register`, exit at once, because the program would have exited at the signal without lameduck. A
-  // worker of node:cluster that was disconnected exits on its own.
+  // Under `lameduck/register`, exit at once if the program has no listener for the signal. Without lameduck, the signal
+  // would have ended the program. A worker of node:cluster that was disconnected exits on its own.
   if (isUnderRegister && !hasCalledListeners && state.disconnect === undefined) then.unshift(['exit']);
   return isUnderRegister ? [after, ...then, ['forgetSignals']] : [after, ...then];
 }

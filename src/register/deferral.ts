@@ -9,8 +9,9 @@ import { emitOverride } from '../process/emit-override.ts';
 // The diagnostics channel on which Node publishes each complete HTTP/1.1 response.
 const responses = 'http.server.response.finish';
 
-// How long to wait for the first response before loading the lifecycle, in milliseconds. The time is short, because a
-// pod gets no request until its probe port answers. Only a loaded lifecycle opens this port.
+// How long to wait for the first response, in milliseconds. After this time, the lifecycle is loaded even without a
+// response. The time is short, because only a loaded lifecycle opens the probe port. A pod gets no request until its
+// probe port answers.
 const patience = 50;
 
 /** DeferralSteps are the functions that load the lifecycle and use it. */
@@ -53,8 +54,8 @@ export class Deferral {
   }
 
   /**
-   * add registers a server that gets its lifecycle when the lifecycle is loaded. It is called during `listen()`, so
-   * that a process signal right after `listen()` does not kill the process.
+   * add registers a server, which gets its lifecycle when the lifecycle is loaded. add is called during `listen()` and
+   * intercepts process signals. Otherwise, a process signal right after `listen()` would kill the process.
    */
   add(server: Server): void {
     if (this.#rest.length > 0 && !this.#try(this.#await.bind(this, server))) return;
@@ -153,8 +154,8 @@ function beforeHidden(server: Server, hurry: () => void): () => void {
       const isLate = isOver || server.emit !== patched;
       if (isLate || !hidden.includes(event)) return original().call(server, event, ...args);
       hurry();
-      // `hurry` has given the server its lifecycle, which replaces `emit`. Emit the event again, so that the lifecycle
-      // receives it.
+      // `hurry()` has just loaded the lifecycle, which has replaced `emit` of the server. Emit the event again through
+      // the new `emit`, so that the lifecycle receives the event.
       return server.emit(event as string, ...args);
     };
     return patched;

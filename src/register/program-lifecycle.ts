@@ -49,13 +49,16 @@ function begin(servers: readonly Server[], environment: Environment, listener?: 
   if (completed.sources.probePort === 'default') {
     giveWay(usualProbePort, async () => {
       await lifecycle.releaseProbePort();
-      lifecycle.parts.warn(`the program itself listens on port ${String(usualProbePort)}, so there is no probe port`);
+      lifecycle.parts.warn(
+        `lameduck has no probe port, because the program itself listens on port ${String(usualProbePort)}`,
+      );
     });
   }
   return lifecycle.parts;
 }
 
-// Shortens times that exceed the budget, because `lameduck/register` must never stop the program (P-075).
+// Shortens `shutdownDelayDuration` and `destroyHookTimeout` if they do not fit into the shutdown budget. An error would
+// stop the program, which `lameduck/register` must never do (P-075).
 function shortened(completed: CompletedSettings): CompletedSettings {
   const { settings, sources, warnings } = completed;
   const fitting = withinBudget(settings);

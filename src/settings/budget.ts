@@ -33,7 +33,8 @@ export interface ExplainedBudget extends Budget {
 /** budgetOf computes the budget. `longestHook` is the longest limit of the registered pre-shutdown hooks. */
 export function budgetOf(settings: Settings, longestHook: number): Budget {
   const { shutdownDelayDuration, destroyHookTimeout, terminationGracePeriodSeconds, preStopSeconds } = settings;
-  // The kubelet sends SIGKILL at least 2 s after the process signal, even if the grace period is shorter (K-084).
+  // The kubelet waits at least 2 s between the process signal and SIGKILL, even if the grace period is shorter (K-084).
+  // So the budget is at least `shortestDrain`.
   const total = Math.max(shortestDrain, (terminationGracePeriodSeconds - preStopSeconds) * 1_000 - exitMargin);
   return { total, drain: total - Math.max(shutdownDelayDuration, longestHook) - destroyHookTimeout };
 }
@@ -52,8 +53,9 @@ export function explainBudget(settings: Settings, longestHook: number, sources: 
 }
 
 /**
- * inStartLine returns two values for the log line `lifecycle started`. The first is the text of the budget. The second
- * contains the settings that are set but do not occur in this text. Each setting has its source as one word.
+ * inStartLine returns two values for the log line `lifecycle started`. `budgetSum` shows how the budget is computed.
+ * `settings` contains the settings that are set but do not occur in `budgetSum`. Each setting is followed by its source
+ * in one word, such as `env`.
  */
 export function inStartLine(
   settings: Settings,

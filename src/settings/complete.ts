@@ -90,7 +90,10 @@ export interface TableReading<Values, Functions> extends CompletedSettings<Funct
   readonly problems: readonly string[];
 }
 
-/** readTable reads the settings of a table and the options that are functions, each once. */
+/**
+ * readTable reads each setting of a table of settings, and each option that is a function. It reads each of them only
+ * once.
+ */
 export function readTable<Values extends object, Functions extends object>(
   { rows, variableOf: variableIn }: Table,
   options: object,

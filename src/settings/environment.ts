@@ -69,9 +69,9 @@ export function nameShown(name: string): string {
 }
 
 /**
- * `nearest()` returns the candidate with the smallest edit distance to a name. It returns undefined if that distance is
- * more than half of the length of the name. A candidate that begins with the name has the distance 0, unless it is more
- * than twice as long as the name.
+ * `nearest()` returns the candidate that is most similar to a name: the candidate with the smallest edit distance. A
+ * candidate that begins with the name, and is at most twice as long, has the distance 0. If the smallest distance is
+ * more than half of the name's length, `nearest()` returns undefined.
  */
 export function nearest(name: string, candidates: readonly string[]): string | undefined {
   const ranked = candidates

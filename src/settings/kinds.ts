@@ -31,7 +31,7 @@ export const limit: Kind<number> = durationFrom(1);
 export const period: Kind<number> = durationFrom(1_000);
 
 /** wholeSeconds reads a duration of whole seconds, because a Lease stores no fractions of a second (L-004). */
-export const wholeSeconds: Kind<number> = durationFrom(1_000, 'a whole number of seconds such as 15s or 1m', 1_000);
+export const wholeSeconds: Kind<number> = durationFrom(1_000, 'a duration of whole seconds such as 15s or 1m', 1_000);
 
 const namespaceAllowed = 'the name of a namespace: at most 63 lower-case letters, digits and "-"';
 
@@ -172,7 +172,9 @@ export const host: Kind<string | undefined> = {
 
 const chanceAllowed = 'a number from 0 (off) to 0.02';
 
-/** `chance` reads a probability. The largest valid value is that of the apiserver (A-217). */
+/**
+ * `chance` reads a probability from 0 to 0.02. The maximum is that of the apiserver's flag `--goaway-chance` (A-217).
+ */
 export const chance: Kind<number> = {
   name: 'chance',
   fromText: (text) => (/^\d*\.?\d+$/.test(text) ? chanceInRange(Number(text)) : { allowed: chanceAllowed }),

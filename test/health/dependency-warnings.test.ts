@@ -80,8 +80,8 @@ for (const first of ['readyz', 'livez'] as const) {
     assert.deepEqual(
       under.warnings.map((warning) => warning.replace(/\. If a livez check fails.*/, '')),
       [
-        'livez check "same-name" looks like a dependency: the readyz check "same-name" has the same name or function',
-        'livez check "live" looks like a dependency: the readyz check "ready" has the same name or function',
+        'livez check "same-name" looks like a dependency: this livez check has the same name or the same function as the readyz check "same-name"',
+        'livez check "live" looks like a dependency: this livez check has the same name or the same function as the readyz check "ready"',
       ],
     );
     assert.equal(under.bodyOf('/livez'), 'ok');

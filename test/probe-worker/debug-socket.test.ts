@@ -153,7 +153,7 @@ describe('the debug socket while the event loop is blocked', () => {
     const path = await blocked(t, { LAMEDUCK_DEBUG_SOCKET_STACK: 'true' }, 'sleeps-in-a-child.ts');
     const since = performance.now();
     const { eventLoop } = await inspect(path, '/?stack');
-    assert.equal(eventLoop.stackProblem, 'the main thread is running native code');
+    assert.equal(eventLoop.stackProblem, 'the main thread is running native code, which a debugger cannot pause');
     assert.ok(performance.now() - since < 3_000);
     await inspected(path, ({ eventLoop: { isBlocked } }) => !isBlocked);
   });

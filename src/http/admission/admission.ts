@@ -88,8 +88,8 @@ export class Admission {
    */
   onRequest(request: IncomingMessage, response: ServerResponse, event: string, proceed: Proceed): boolean {
     const connection = connectionOf(request.socket) ?? this.#records.adopt(request.socket);
-    // The program may emit the same request again as another event, even after the client has disconnected. lameduck
-    // has already decided what happens to this request.
+    // If the program emits the same request again as another event, pass the event to the program. lameduck has already
+    // decided what happens to this request. The decision stands even if the client has disconnected since.
     if (connection?.exchangeOf(response) !== undefined) return false;
     if (connection?.isClosing === true) {
       request.resume();

@@ -50,9 +50,9 @@ export class Acknowledgement {
   }
 
   /**
-   * begin chooses the sockets to wait for. These are the sockets of the connections, and the sockets on `ports` that no
-   * process owns any more. Sockets that appear later are ignored, because another process may listen on the same port
-   * by then.
+   * begin chooses the sockets whose acknowledgements the drain waits for. These are the sockets of `connections`, and
+   * those sockets on `ports` that no process owns any more. begin ignores sockets that appear later, because another
+   * process may listen on the same port by then.
    */
   async begin(connections: Iterable<Connection>, ports: ReadonlySet<number>): Promise<void> {
     for (const { socket } of connections) this.#awaited.add(pairOf(socket));

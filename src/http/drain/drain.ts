@@ -43,8 +43,9 @@ const hurriedPace: typeof pace = { interval: 10, factor: 1 };
 /** DrainOptions depend on how the process was started. */
 export interface DrainOptions {
   /**
-   * isHurried makes the drain wait only for requests in flight, because in development a person waits for the end of
-   * the process. The drain then does not wait for silence, for the rest of a request head, or for the FIN of a peer.
+   * isHurried is true in development, where a person waits for the end of the process. The drain then waits only for
+   * requests in flight. It does not wait for silence on a connection, for the rest of a request head, or for the FIN of
+   * a peer.
    */
   readonly isHurried?: boolean | undefined;
   /**
@@ -159,8 +160,9 @@ export class Drain {
   }
 
   /**
-   * `empty()` resolves when all connections have closed and each peer has acknowledged the last byte. It also waits for
-   * peers of connections that closed earlier. It resolves at `by` at the latest.
+   * `empty()` resolves when every connection has closed and every peer has acknowledged the last byte. It also waits
+   * for the peers of connections that closed earlier. At the deadline `by`, `empty()` resolves even if connections are
+   * still open.
    */
   async empty(by: Deadline): Promise<void> {
     const { connections } = this.#traffic;
@@ -280,9 +282,9 @@ export class Drain {
     }
   }
 
-  // Destroys sockets whose peer no longer reacts. If the peer has not acknowledged all bytes, the socket stays open.
-  // Otherwise the kernel would answer further bytes of the peer with a reset, and the peer would lose what it has not
-  // read.
+  // Destroys each connection whose peer no longer reacts, if that peer has acknowledged all bytes. A connection with
+  // unacknowledged bytes stays open. If it were destroyed, the kernel would answer further bytes of the peer with a
+  // reset. The peer would then lose the bytes that it has not read.
   async #endStale(stale: readonly Connection[], now: number): Promise<void> {
     if (stale.length === 0 || now < this.#nextLookAt) return;
     this.#nextLookAt = Infinity;
@@ -326,8 +328,8 @@ export class Drain {
   }
 }
 
-// Returns how many silent connections one check may close. The rate is limited, because the clients reconnect to other
-// pods (P-007).
+// Returns how many silent connections the drain may close each time it checks all connections. This number is limited,
+// because the clients of closed connections reconnect to other pods (P-007).
 function perSweep(idles: number, milliseconds: number): number {
   const perSecond = idles / (Math.max(milliseconds, interval) / 1_000);
   return Math.ceil((Math.max(lowestDrainRate, perSecond) * interval) / 1_000);

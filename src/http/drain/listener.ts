@@ -19,14 +19,14 @@ const waitForQuiet = 200;
 
 /**
  * stopListening closes the listener and keeps its connections. `http.Server`'s own `close` would destroy idle
- * connections (P-114). Closing a listener resets each connection that the kernel has completed and the server has not
- * accepted (P-018). So stopListening waits for a turn of the event loop without a new connection. The turn must also be
- * without a response, because a client may connect after a response. While lameduck delays requests, their clients open
- * no new connection.
+ * connections (P-114). When a listener is closed, the kernel resets each completed connection that the server has not
+ * accepted yet (P-018). So stopListening first waits for a turn of the event loop in which no connection arrives. No
+ * response may be sent in this turn either, because a client may open a connection after a response. A client whose
+ * request lameduck delays opens no new connection.
  *
- * `activity` returns the number of connections and responses so far. stopListening resolves when the server no longer
- * listens, or at once if the server does not listen (P-054, P-055). If `cut` is aborted, the listener is closed at
- * once.
+ * The function `activity` returns the number of connections and responses so far. stopListening resolves when the
+ * server no longer listens. If the server does not listen at all, stopListening resolves at once (P-054, P-055). If the
+ * signal `cut` is aborted, stopListening closes the listener without a further wait.
  */
 export async function stopListening(
   server: NetServer,

@@ -34,8 +34,8 @@ async function readTable(path: string): Promise<SocketRow[]> {
   try {
     file = openSync(path, 'r');
     for (let reads = 0; ; reads++) {
-      // Wait for the next turn before the first read too. Otherwise a caller that reads repeatedly would block the
-      // event loop.
+      // Before every `readsPerTurn` reads of the file, wait for the next turn of the event loop. Wait before the first
+      // read too, because a caller in a loop would otherwise block the event loop.
       if (reads % readsPerTurn === 0) await new Promise((resolve) => startImmediate(resolve));
       const length = readSync(file, page);
       if (length === 0) break;

@@ -20,8 +20,9 @@ export interface SocketRow {
   readonly isOrphan: boolean;
 }
 
-// Matches one row of /proc/net/tcp. Its columns are slot, local and remote address, state, tx_queue:rx_queue, timer,
-// retrnsmt, uid, timeout (the number of unanswered probes) and inode.
+// Matches one row of /proc/net/tcp. The columns of a row are slot, local address, remote address, state,
+// tx_queue:rx_queue, timer, retrnsmt, uid, timeout and inode. The column `timeout` is the number of unanswered
+// zero-window probes.
 const pattern =
   /^ *\d+: [\dA-F]+:([\dA-F]{4}) ([\dA-F]+):([\dA-F]{4}) ([\dA-F]{2}) (?!0{8}:)([\dA-F]{8}):[\dA-F]{8} [\dA-F]{2}:[\dA-F]+ ([\dA-F]{8}) +\d+ +(\d+) (\d+) /gm;
 

@@ -16,9 +16,9 @@ export type WriteHead = (
 ) => ServerResponse;
 
 /**
- * isToClose tells whether a response must say `Connection: close` because of a shutdown. The random close time of its
- * connection must have passed. The response must be the last on the connection so far (P-001, P-010), and no answer to
- * an upgrade may follow (P-041).
+ * isToClose tells whether a response must say `Connection: close` because of a shutdown. First, the random close time
+ * of the connection must have passed. Second, the response must be the last on the connection so far (P-001, P-010).
+ * Third, no answer to an upgrade may follow on the connection (P-041).
  */
 export function isToClose(exchange: HttpExchange, now: number): boolean {
   const { connection } = exchange;

@@ -11,8 +11,9 @@ import { hasLength, isChunked } from '../responses/head.ts';
 import { answerRetryAfter } from '../responses/rejection.ts';
 import { closing, isToClose, type WriteHead } from './close-header.ts';
 
-// Delays a request until Node has parsed the packet in which it arrived. If the client has pipelined further requests
-// in the packet, only the last response then says `Connection: close`, even if the handler responds at once (P-009).
+// Delays a request until Node has parsed the whole packet in which the request arrived. By then, lameduck knows every
+// request that the client has pipelined in this packet. So only the last response says `Connection: close`, even if the
+// handler responds at once (P-009).
 const onePacket: OwnHold = {
   pass: (goOn) => {
     process.nextTick(AsyncResource.bind(goOn));

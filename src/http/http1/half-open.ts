@@ -15,8 +15,9 @@ const askAgainAfter = 200;
  * response, but then the next write of the handler provokes the reset.
  */
 export class HalfOpen {
-  // The time of the last 102 for each connection. Only a peer that has sent its FIN too early has an entry. A field in
-  // the record of the connection would cost memory for every connection.
+  // Contains, for each connection, the time at which lameduck last sent a 102 response. Only a connection whose peer
+  // sent a FIN before it received its response has an entry. A field in the record of every connection would cost more
+  // memory.
   readonly #askedAt = new WeakMap<Connection, number>();
 
   /**

@@ -26,9 +26,11 @@ const longestSettling = 500;
 const roundTrips = 4;
 const longestRoundTrips = 3_000;
 
-// How long to wait until a session has no bytes to send, and the pause between two checks, in milliseconds. During this
-// wait, lameduck delays new streams of the client.
+// The longest time to wait until a session has no bytes to send, in milliseconds. During this wait, lameduck delays new
+// streams of the client.
 const longestWaitForRoom = 500;
+
+// The pause between two checks whether a session still has bytes to send, in milliseconds.
 const pause = 20;
 
 // lameduck writes a GOAWAY frame directly to the socket only if at most this many bytes are unacknowledged. Even the

@@ -153,8 +153,8 @@ export class StreamResponse implements HttpResponse {
     return this;
   }
 
-  // Sends the gRPC status instead of the response's own trailers, whether the program, the compatibility API or Node
-  // would send those trailers.
+  // Replaces the trailers of the response with the gRPC status. It does not matter whether the program, the
+  // compatibility API or Node would have sent the trailers.
   #sendGrpcStatus(): void {
     const { stream } = this;
     const send = stream.sendTrailers.bind(stream);
@@ -199,9 +199,9 @@ export class StreamResponse implements HttpResponse {
   }
 
   /**
-   * stopReading closes the stream when the complete response has been sent, so that the client stops sending its body
-   * (RFC 9113, 8.1). A second call destroys the stream. Otherwise Node would wait for a handler that does not read the
-   * body.
+   * The first call of stopReading closes the stream when the complete response has been sent. The client then stops
+   * sending its body (RFC 9113, 8.1). A second call destroys the stream, because Node would otherwise wait for a
+   * handler that does not read the body.
    */
   stopReading(): void {
     const { stream } = this;
@@ -213,8 +213,9 @@ export class StreamResponse implements HttpResponse {
   }
 
   /**
-   * ignoreErrors makes lameduck ignore errors that the peer causes on a stream that lameduck answers or delays. Without
-   * a listener, such an error would end the process. The errors are still ignored when the handler gets the stream.
+   * ignoreErrors adds an error listener to a stream that lameduck answers or delays. Without a listener, an error that
+   * the peer causes would end the process. If lameduck later passes the stream to the handler, the listener stays on
+   * the stream.
    */
   ignoreErrors(): void {
     this.stream.off('error', ignore).on('error', ignore);

@@ -88,7 +88,8 @@ export class InFlight {
    */
   release(exchange: HttpExchange): void {
     const { state, response, connection } = exchange;
-    // Change the state of the exchange first. If the program has changed the response, reading the response may throw.
+    // Change the state of the exchange before reading its response. If the program has changed the response, reading
+    // the response may throw.
     this.move(exchange, released);
     if (state.is === 'long-running' || state.is === 'ending') this.#noteLongRunningEnd();
     else if (this.#isShuttingDown && state.is === 'serving' && !connection.isLate) {

@@ -128,9 +128,9 @@ export class Requests {
   }
 
   /**
-   * admit counts an HTTP/1.1 request and returns its exchange. `isOurs` is true if lameduck itself answers the request.
-   * Before a shutdown, admit returns undefined for most requests, and only notes their arrival time. When a count is
-   * read, `enrolNoted` counts them.
+   * admit counts an HTTP/1.1 request as in flight, and returns its exchange. Before a shutdown, admit only notes the
+   * arrival time of most requests, and returns undefined. `enrolNoted` counts the noted requests when a count is read.
+   * `isOurs` is true if lameduck itself answers the request.
    */
   admit(connection: Connection, response: Http1Exchange['response'], isOurs: boolean): HttpExchange | undefined {
     const now = this.#clock.now();
@@ -164,7 +164,7 @@ export class Requests {
     exchange.onHead(this.#onHead);
   }
 
-  /** enrolNoted counts the requests in flight that `admit` has not counted, and only noted. */
+  /** enrolNoted counts the requests in flight that `admit` has so far only noted. */
   enrolNoted(connections: Iterable<Connection>): void {
     if (this.#enrolsOnArrival) return;
     visitEach(connections, this.#enrolNotedOn.bind(this), this.#onFailure);
@@ -176,7 +176,8 @@ export class Requests {
     if (exchange !== undefined) this.#begin(exchange, false);
   }
 
-  // Creates the exchange of a request that `admit` has only noted, or that is older than the lifecycle.
+  // Creates the exchange of a request that has none yet. Either `admit` has only noted the request, or the request
+  // arrived before the lifecycle began.
   #addNoted(connection: Connection): HttpExchange | undefined {
     const { noted } = connection;
     if (noted === undefined) return undefined;
@@ -187,8 +188,9 @@ export class Requests {
 
   /**
    * enrolOlder counts the HTTP/1.1 request that was in flight on a connection when the lifecycle began (P-053). Node
-   * shows only one response of a socket at a time. A further pipelined request is therefore counted when the response
-   * before it has ended. It is not counted if its own response has also ended by then.
+   * shows only one response of a socket at a time. So if the client has pipelined requests, enrolOlder counts the
+   * second request when the first response has ended. If the second response has ended by then too, the second request
+   * is not counted.
    */
   enrolOlder(connection: Connection): void {
     const exchange = this.#addNoted(connection);
@@ -223,8 +225,8 @@ export class Requests {
   }
 
   /**
-   * recount returns the number of the program's requests in flight. Before that, it stops counting requests whose end
-   * was not reported.
+   * recount removes requests that have ended without an event from the count. It then returns the number of the
+   * program's requests in flight.
    */
   recount({ connection }: HttpExchange): number {
     const now = this.#clock.now();

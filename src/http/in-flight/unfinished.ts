@@ -25,8 +25,8 @@ export function describeUnfinished(
         ...(isOrdinaryStream(exchange) && { isEventStream: true as const }),
       }));
     } catch {
-      // The program has changed a request or response, so reading its properties throws. Report only the ages of the
-      // requests.
+      // Reading the properties of a request has thrown, because the program has changed the request or its response. So
+      // report only the ages of the requests.
       return connection.exchanges.map((exchange) => ({ method: '*', route: '*', ageMs: ageMs(exchange), peer: '*' }));
     }
   };

@@ -59,8 +59,8 @@ export class LongRunning {
   }
 
   /**
-   * `delete()` removes a request that has ended. If it ended before its turn in the drain, the drain ends the next
-   * request instead (P-037). `delete()` returns false if the request is not in this queue.
+   * `delete()` removes a request that has ended from this queue. If the request ended before its turn in the drain, the
+   * next request gets this turn (P-037). If the request is not in this queue, `delete()` returns false.
    */
   delete(exchange: Exchange): boolean {
     return this.#waiting.delete(exchange) || this.#ending.delete(exchange);

@@ -27,8 +27,9 @@ export function endText({ address = '', port = 0 }: Partial<End>): string {
 const anyAddress: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 /**
- * endsOf returns the addresses that both ends of a redirected connection would have without the redirect. `bound` is
- * the real address of the client. `asked` is the address that the program passed to `connect()`.
+ * endsOf returns the client's and the server's address that a redirected connection would have without the redirect.
+ * `bound` is the real address of the client. `asked` is the address of the server that the program passed to
+ * `connect()`.
  */
 export function endsOf(bound: End, asked: End): Ends {
   const server = { ...asked, address: anyAddress[asked.address] ?? asked.address };
@@ -41,9 +42,10 @@ export function endsOf(bound: End, asked: End): Ends {
 }
 
 /**
- * `show()` makes a TCP handle report the addresses `own` and `peer` instead of its real addresses. A program may check
- * the addresses of a connection. `isIPv6` is passed only for an accepted socket. If the server listens on IPv6, Node
- * shows an IPv4 address in IPv6 form, such as `::ffff:10.0.0.1`.
+ * `show()` makes the TCP handle of a redirected connection report the addresses `own` and `peer` instead of its real
+ * addresses. A program may check the addresses of its connections. `isIPv6` is passed only for a socket that a server
+ * has accepted. If it is true, the server listens on IPv6. Node then shows an IPv4 address in IPv6 form, such as
+ * `::ffff:10.0.0.1`.
  */
 export function show(handle: TcpHandle, own: End, peer: End, isIPv6?: boolean): void {
   handle.getsockname = tell(own, isIPv6);

@@ -31,8 +31,8 @@ export class OwnConnections {
   }
 
   /**
-   * endLast returns the silent connections that the drain may end now. Connections of the process to itself end last.
-   * While another client waits for a response or can send a request, a handler may use these connections.
+   * endLast returns the silent connections that the drain may end now. While another client waits for a response or can
+   * send a request, a handler may use connections of the process to itself. So these connections end after all others.
    */
   endLast(silent: readonly Connection[], all: Iterable<Connection>): readonly Connection[] {
     const others = silent.filter(({ socket }) => !this.has(socket));

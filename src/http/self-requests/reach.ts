@@ -29,7 +29,8 @@ function reach(server: Server, { address, port, family }: AddressInfo): Reach {
   };
   const isIPv6 = family === 'IPv6';
   if (address === '0.0.0.0' || address === '::') {
-    // A server on `::` also accepts IPv4, except with `ipv6Only`. Neither `address()` nor the handle shows this option.
+    // A server on `::` also accepts IPv4 connections, unless it was started with `ipv6Only`. Neither `address()` nor
+    // the handle shows this option, so include the IPv4 addresses in both cases.
     const own = ownAddresses().filter((one) => isIPv6 || isIPv4(one));
     for (const one of own) add(one);
     addresses.addSubnet('127.0.0.0', 8);
@@ -60,7 +61,8 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIPv4(address) ? 'ipv4' : 'ipv6';
 }
 
-// Removes the zone, the name of an interface, from a link-local address such as `fe80::1%eth0`.
+// Removes the zone from a link-local address. The zone is the name of a network interface, such as `%eth0` in
+// `fe80::1%eth0`.
 function withoutZone(address: string): string {
   return address.split('%', 1)[0] as string;
 }

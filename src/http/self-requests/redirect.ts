@@ -19,8 +19,8 @@ export interface Connect {
  */
 export type Redirect = (connect: Connect) => boolean;
 
-// The functions that `redirectConnects` calls. The set belongs to the module, because all TCP handles of a thread share
-// one prototype, which is patched only once.
+// Contains the functions that were passed to `redirectConnects`. All TCP handles of a thread share one prototype, and
+// lameduck patches this prototype only once. So this set is a variable of the module.
 const redirects = new Set<Redirect>();
 let restore = (): void => undefined;
 

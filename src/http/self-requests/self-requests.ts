@@ -21,9 +21,10 @@ interface Expected {
 }
 
 /**
- * SelfRequests lets this process connect to its own servers, from the construction of SelfRequests until `end`. A
- * handler that calls its own server can thus finish while all other clients are refused. SelfRequests redirects these
- * connections to a second listener on 127.0.0.1, which closes connections of other processes.
+ * An instance of SelfRequests lets this process connect to its own servers until `end()` is called, although the
+ * servers refuse all other clients. A handler that calls its own server can thus finish. SelfRequests redirects the
+ * connections of this process to its own servers to a second listener on 127.0.0.1. This listener closes connections of
+ * other processes.
  */
 export class SelfRequests {
   readonly #traffic: Traffic;

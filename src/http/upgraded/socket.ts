@@ -20,7 +20,9 @@ export class Upgraded implements Exchange {
   readonly request: HttpRequest;
   readonly arrivedAt: number;
   readonly isWhole = false;
-  /** `head` is empty, because the program writes the response headers directly to the socket. */
+  /**
+   * `head` never contains the headers of an upgrade's response, because the program writes them directly to the socket.
+   */
   readonly head = '';
   readonly #connection: Connection;
   /** `#duplex` is the socket that the program received. Node may have wrapped the real socket. */
@@ -47,8 +49,9 @@ export class Upgraded implements Exchange {
   }
 
   /**
-   * `ending` contains the functions with which the drain ends the socket. If the handler uses the AbortSignal of the
-   * request, the handler must end the socket. Otherwise lameduck ends it (P-039, P-040).
+   * `ending` contains the functions with which the drain ends the socket of an upgrade. If the handler uses the
+   * AbortSignal of the request, the drain first aborts only this signal, and the handler must end the socket.
+   * Otherwise, the drain itself ends the socket (P-039, P-040).
    */
   get ending(): Ending {
     const { request } = this;
@@ -71,8 +74,8 @@ export class Upgraded implements Exchange {
   }
 
   /**
-   * `look()` ends the connection if the drain has begun to end it and the program has answered the upgrade. The drain
-   * calls it repeatedly.
+   * The drain calls `look()` repeatedly. `look()` ends the upgraded connection when the drain has begun to end this
+   * connection and the program has answered the upgrade.
    */
   look(): void {
     if (this.#isToEnd && !this.#connection.isClosing && this.#isAnswered) this.#connection.end();
@@ -94,7 +97,9 @@ export class Upgraded implements Exchange {
     dropWrites(this.#socket);
   }
 
-  /** `hurry()` makes the drain stop waiting for the peer of this socket, even if the peer still sends. */
+  /**
+   * After `hurry()`, the drain waits neither until this socket has sent all bytes, nor until its peer stops sending.
+   */
   hurry(): void {
     this.#isOverdue = true;
   }

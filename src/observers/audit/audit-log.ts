@@ -37,7 +37,10 @@ interface Audited {
   readonly request: AuditedRequest;
   hasStarted: boolean;
   isOver: boolean;
-  /** `status` is the response status of an upgrade, which has no response object. */
+  /**
+   * `status` is the status of the response. It is stored, because an upgrade has no response object from which lameduck
+   * could read the status later.
+   */
   status?: number;
 }
 

@@ -7,9 +7,12 @@ export type Stage = 'RequestReceived' | 'ResponseStarted' | 'ResponseComplete' |
 
 /** AuditedRequest contains the parts of a log line that all events of one request have in common. */
 export interface AuditedRequest {
-  /** `first` is the part of the log line before the stage of the request. */
+  /** `first` is the beginning of each audit log line of a request, up to the value of the field `stage`. */
   readonly first: string;
-  /** `second` is the part of the log line between the stage of the request and the status of the response. */
+  /**
+   * `second` is the part of each audit log line of a request between the value of `stage` and the field
+   * `responseStatus`.
+   */
   readonly second: string;
   readonly received: string;
   /** `annotations` is the JSON of the field `annotations`, without its braces. */

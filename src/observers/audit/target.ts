@@ -65,7 +65,8 @@ async function isTorn(path: string, descriptor: number): Promise<boolean> {
       close(reader);
     }
   } catch {
-    // The file may be writable but not readable. In this case, assume that its last line is complete.
+    // Reading fails if the file of the audit log is writable but not readable. In this case, assume that the last line
+    // of the file is complete.
     return false;
   }
 }

@@ -36,9 +36,9 @@ export interface Prediction {
 }
 
 /**
- * `predict()` adds the expected time before the drain to the expected time of the drain. For the drain, it assumes that
- * the requests in flight need as much time again as the oldest of them has taken. If that time is shorter than `usual`,
- * it assumes `usual`.
+ * `predict()` adds the expected time before the drain and the expected time of the drain. It assumes that the drain of
+ * the requests in flight takes as long as the age of the oldest request. If this age is less than `usual`, it assumes
+ * `usual`.
  */
 export function predict(outlook: Outlook): Prediction {
   const { budget, drainEnd, elapsed = 0, isDraining, isDrained } = outlook;

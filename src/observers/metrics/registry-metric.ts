@@ -17,8 +17,8 @@ export interface Sample {
   /** sharedLabels are labels that several samples have in common. All these samples refer to the same object. */
   readonly sharedLabels?: Readonly<Record<string, string>>;
   /**
-   * metricName is the name of this value, if that name differs from the name of the metric. A histogram has samples
-   * with three names.
+   * metricName is the name of this sample. It is set only if this name differs from the name of the metric. The samples
+   * of a histogram have three names, which end in `_bucket`, `_sum` and `_count`.
    */
   readonly metricName?: string;
 }
@@ -26,8 +26,8 @@ export interface Sample {
 /** RegistryMetric is the argument of a registry's `registerMetric`. */
 export interface RegistryMetric {
   /**
-   * name is writable, because a registry that writes OpenMetrics removes `_total` from the name of a counter and adds
-   * it again.
+   * The property `name` of a metric is writable. A registry that writes OpenMetrics removes `_total` from the name of a
+   * counter and adds it again.
    */
   name: string;
   readonly help: string;

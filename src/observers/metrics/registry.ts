@@ -46,7 +46,7 @@ export function registryAllowed(registry: unknown): string | undefined {
  * removes all metrics that it has added, and throws LAMEDUCK_ERR_SETTINGS_INVALID.
  */
 export function register(registry: MetricsRegistry, metrics: readonly RegistryMetric[]): () => void {
-  // Store each metric under its original name, because the registry may change the property `name`.
+  // Use the original name of a metric as its key, because the registry may change the metric's property `name`.
   const registered = new Map<string, RegistryMetric>();
   const unregister = (): void => {
     for (const [name, metric] of registered) {

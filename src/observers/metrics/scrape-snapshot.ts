@@ -71,8 +71,8 @@ export async function takeSnapshot(watched: Watched, options: SnapshotOptions): 
   const { settings, events, requests, tookMs } = options;
   await traffic.recognize();
   const now = options.now();
-  // Begin with 0 for each HTTP method that has occurred, so that the series of a method does not disappear when its
-  // requests have ended.
+  // First set the number of requests in flight to 0 for each HTTP method that has occurred. Otherwise, the time series
+  // of a method would disappear when its last request has ended.
   const active = new Map([...requests.methods()].map((method) => [method, 0]));
   let oldest = 0;
   for (const { request, arrivedAt } of inFlight(traffic)) {

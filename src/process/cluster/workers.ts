@@ -54,7 +54,7 @@ export interface WorkersOptions {
   readonly stallLimit: number;
   /** onExitCode is called with the exit code of each worker that exits during the shutdown. */
   readonly onExitCode: (exitCode: number) => void;
-  /** onBareWorker is called once, for the first worker that listens without a lifecycle. */
+  /** onBareWorker is called for a worker that listens without a lifecycle, but only for the first such worker. */
   readonly onBareWorker: (workerPid: number | undefined) => void;
 }
 
@@ -108,8 +108,9 @@ export class Workers implements DrainedTransport {
 
   /**
    * shutDown makes every worker shut down and exit by `endsAt`. A worker with a lifecycle gets a message instead of the
-   * process signal. If the signal came from a terminal, the worker has already received it, and a second signal would
-   * end the worker at once. A worker that listens without a lifecycle gets the signal only at `stopAccepting`.
+   * process signal. If the signal came from a terminal, such a worker has already received it, and a second signal
+   * would end the worker at once. A worker that listens without a lifecycle gets the process signal later, from
+   * `stopAccepting`.
    */
   shutDown(signal: NodeJS.Signals, endsAt: number): void {
     const shutdown = { signal, endsAt };
@@ -123,8 +124,9 @@ export class Workers implements DrainedTransport {
    * at once at the signal. So they get it only after load balancers have stopped sending connections.
    */
   async stopAccepting(): Promise<void> {
-    // Close the listener first. Otherwise a client that reconnects loses its next request too. Do not close the
-    // listener if a worker has a lifecycle, because that worker still needs the listener.
+    // Before the workers get the process signal, close the listener that they share. Otherwise, a client that
+    // reconnects loses its next request too. Do not close the shared listener if any worker has a lifecycle, because
+    // such a worker still needs the listener.
     const workers = [...this.#workers];
     if (workers.some(isBare) && !workers.some(({ hasLifecycle }) => hasLifecycle))
       await this.#options.listeners.close();
@@ -245,9 +247,9 @@ function isBare({ hasLifecycle, isListening }: TrackedWorker): boolean {
   return isListening && !hasLifecycle;
 }
 
-// Kills a worker that the program has started during the shutdown. A program can still start a worker if it saved a
-// reference to the original `cluster.fork`. SIGKILL ends the worker before it accepts a connection. The worker does not
-// keep the primary alive.
+// Kills a worker that was started during the shutdown, with SIGKILL, before the worker accepts a connection. lameduck
+// replaces `cluster.fork`, but a program can still start a worker if it saved a reference to the original function. The
+// killed worker does not keep the primary alive.
 function end({ process: child }: Worker): void {
   child.kill('SIGKILL');
   child.unref();

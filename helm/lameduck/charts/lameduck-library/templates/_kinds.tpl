@@ -59,7 +59,7 @@ from 1000 on. */}}
 a duration with its unit; did you mean {{ $text }}{{ ternary "s" "ms" (lt (float64 $text) 1000.0) }}?
 {{- else if eq $kind "whole seconds" -}}
 {{- if or (eq $milliseconds "") (lt (int64 $whole) 1000) (ne (mod (int64 $whole) 1000) 0) (ne $milliseconds $whole) -}}
-a whole number of seconds such as 15s or 1m, from 1s to 596h
+a duration of whole seconds such as 15s or 1m, from 1s to 596h
 {{- end -}}
 {{- else if or (eq $milliseconds "") (lt (int64 $whole) (int64 $least)) -}}
 {{- if not (and (eq $kind "stall limit") (eq $milliseconds "0")) -}}
