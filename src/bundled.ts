@@ -1,6 +1,7 @@
 // Loads a CommonJS package, even if lameduck itself is bundled into an ECMAScript module.
 
-// The number of running calls of fromBundle. All these calls share one global `require`.
+// The number of calls of fromBundle that have not ended. They share one global `require`, which the last call to end
+// removes.
 let loading = 0;
 
 /**

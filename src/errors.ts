@@ -25,7 +25,8 @@ export const errorCodes = {
       'Pass the server itself: `app.server` for Fastify; `createServer(app)` or the return value of `app.listen()` for Express.',
   },
   LAMEDUCK_ERR_SERVER_CLOSED: {
-    cause: 'The server has already been closed, or its shutdown had begun before `runShutdown` was called.',
+    cause:
+      'The server had already been closed when `lameduck()` or `runShutdown` was called. For `runShutdown`, the error also occurs if the shutdown of the server had already begun.',
     remedy: 'Call `lameduck(server)` before you close the server, if possible right after you have created it.',
   },
   LAMEDUCK_ERR_SERVER_TAKEN: {
@@ -126,7 +127,7 @@ export const errorCodes = {
     cause:
       'The function `work` that you passed to `runShutdown` sent no request, or had not returned in time. The error also occurs if a request of `work` was cut at the end of the shutdown, or refused because the listener had closed.',
     remedy:
-      'Let `work` send all its requests at once, or set the option `during` to the path of its last request. Let `work` return when it has all responses.',
+      'If `work` sends several requests, let it send all of them simultaneously. If `work` sends them one after another, set the option `during` to the path of the last request. Let `work` return when it has all responses.',
   },
   LAMEDUCK_ERR_DISABLED: {
     cause: '`runShutdown` was called while `LAMEDUCK_DISABLED` was set, so the server has no lifecycle.',
@@ -134,7 +135,8 @@ export const errorCodes = {
   },
   LAMEDUCK_ERR_HOOK_FAILED: {
     cause: 'A hook threw an error or rejected. The property `cause` has the error of the hook.',
-    remedy: 'Correct the error in `cause`. The drain has continued, and the exit code is 81.',
+    remedy:
+      'The property `cause` has the error of the hook: correct that error. The hook did not interrupt the drain. The exit code is 81.',
   },
   LAMEDUCK_ERR_HOOK_TIMED_OUT: {
     cause: 'A hook did not end within its time limit.',
@@ -198,7 +200,7 @@ function described(given: unknown): string {
   }
 }
 
-const unspeakable = 'a value that throws when it is printed';
+const unspeakable = 'a value whose conversion to text throws an error';
 
 /** isLameduckError tells whether a value is a LameduckError of this copy or another copy of the package. */
 export function isLameduckError(value: unknown): value is LameduckError {

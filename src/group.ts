@@ -66,8 +66,8 @@ export interface GroupOptions {
 
 // The following texts are the field `hint` of log lines that warn about a program with node:cluster.
 const lonelyHint =
-  'call lameduck([]) in the primary, or start the primary with --import lameduck/register: SIGTERM reaches only the primary, ' +
-  'and requests are lost even if the primary forwards SIGTERM';
+  'call lameduck([]) in the primary, or start the primary with --import lameduck/register. SIGTERM reaches only the primary. ' +
+  'If a primary without a lifecycle forwards SIGTERM, requests are still lost';
 const bareHint =
   'call lameduck(server) in the workers, or start the program with --import lameduck/register: without a lifecycle, a ' +
   'worker loses requests at SIGTERM';
@@ -103,8 +103,8 @@ function inCluster(options: GroupOptions): InGroup {
   const cluster = process.getBuiltinModule('node:cluster') as unknown as Cluster;
   if (cluster.isWorker) return worker(options);
   if (hasServer) return alone;
-  // Under `lameduck/register`, each worker inherits the command-line option that loads `lameduck/register`. Otherwise,
-  // add such an option for the workers.
+  // Under `lameduck/register`, each worker inherits the command-line option that loads `lameduck/register`. If the
+  // primary runs without `lameduck/register`, add an option that loads the lifecycle in the workers.
   if (registerOptions === undefined) preloadInWorkers(cluster);
   return primary(cluster, settings, parts, new SharedListeners(systemClock, registerOptions?.listener));
 }
@@ -162,8 +162,9 @@ function noteExitCode(parts: () => Parts): (exitCode: number) => void {
 function worker(options: GroupOptions): InGroup {
   const { environment, parts } = options;
   const membership = new GroupMembership({ channel: process, ...membershipOptions(parts) });
-  // When the primary has received the exit code, it may send a process signal to this worker. Node drops a signal if
-  // its last listener is removed before Node delivers it. So wait until lameduck has removed its listeners.
+  // Send the exit code only after lameduck has removed its signal listeners. The primary may send a process signal to
+  // this worker as soon as it has the exit code. Node drops a signal whose last listener is removed before Node
+  // delivers the signal.
   const onEnded = (exitCode: number): void => {
     startImmediate(() => {
       membership.sendBye(exitCode);
@@ -188,11 +189,14 @@ interface WorkerActions {
   readonly probePort: number | undefined;
   /** onEnded is called when the lifecycle has ended but the process continues. */
   readonly onEnded: (exitCode: number) => void;
-  /** onNoOwner is called if the primary or main thread to which this process or thread belongs has no lifecycle. */
+  /**
+   * onNoOwner is called in a worker whose primary has no lifecycle, and in a worker thread whose main thread has none.
+   */
   readonly onNoOwner: () => void;
 }
 
-// Returns the group of a worker or a worker thread, which reports to the owner of the group.
+// Returns the group of a worker or of a worker thread. This group reports the end of the lifecycle to the primary or
+// the main thread.
 function inGroupOf(membership: GroupMembership, { probePort, onEnded, onNoOwner }: WorkerActions): InGroup {
   return {
     ...alone,

@@ -38,11 +38,11 @@ export interface MainThreadFacts {
 /** Inspection is the JSON document that `GET /` on the debug socket returns. */
 export interface Inspection extends MainThreadFacts {
   /**
-   * `schema` names the version of this format. It changes if a field is removed or changes its meaning, and not if a
-   * field is added.
+   * `schema` is the name and the version of this format. The version rises if a field is removed or changes its
+   * meaning. It stays the same if a field is added.
    */
   readonly schema: 'lameduck/inspect/v1';
-  /** ageMs is the time since the main thread reported its state in this document, in milliseconds. */
+  /** ageMs is the age of the main thread's state in this document, in milliseconds. */
   readonly ageMs: number;
   readonly eventLoop: {
     /** isBlocked tells whether the main thread did not answer in time. */

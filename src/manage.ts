@@ -240,8 +240,8 @@ function joinProcess(
     },
     beforeListeners: closes.reopen.bind(closes),
     afterListeners: () => {
-      // A server whose `close` event was delayed emits it now. Under `lameduck/register`, the server must emit `close`
-      // only when the program itself closes it.
+      // If lameduck has withheld the `close` event of a server, the server emits it now. Under `lameduck/register`, a
+      // server must emit `close` only if the program itself has closed the server.
       if (!isUnderRegister || settings.ownSignalListeners === 'run') closes.settle();
     },
     takesShutdownMessage: isUnderPm2(environment),

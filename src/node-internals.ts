@@ -55,7 +55,8 @@ export interface Compatible {
 
 /**
  * compatibleOf returns the objects that node:http2's compatibility API has created for a stream, if the program uses
- * that API. Without the properties, the log names no path of a stream that is older than the lifecycle.
+ * that API. If Node removed the properties that contain these objects, the log could not name the path of some streams.
+ * These are the streams that are older than the lifecycle.
  */
 export function compatibleOf(stream: ServerHttp2Stream): Compatible {
   const [request, response] = ['request', 'response'].map((name) => hidden(stream, name) ?? undefined);
@@ -71,9 +72,9 @@ export function serverOf(socket: Socket): Server | undefined {
 }
 
 /**
- * acceptorOf returns the server that accepted a connection, even if the program has passed its socket to another server.
- * The socket may use TLS. An HTTP server changes the property `server` of a socket that it gets. Without the
- * property `_server`, a server that passes its sockets to an HTTP server does not drain.
+ * acceptorOf returns the server that accepted a connection, even if the program has passed the socket to another
+ * server. (The property `server` then names the HTTP server that received the socket.) The socket may use TLS. If Node
+ * removed the property `_server` of sockets, a server that passes its sockets to an HTTP server would not drain.
  */
 export function acceptorOf(socket: Socket): Server | undefined {
   return (tcpSocketOf(socket) as { _server?: Server | null })._server ?? undefined;
@@ -90,8 +91,8 @@ export function responseOn(socket: Socket): ServerResponse | undefined {
 
 /**
  * sentHead returns the headers of a response as they were sent, or undefined if they have not been sent. No public
- * property shows the sent headers in every case. Without the property `_header`, lameduck recognizes no response as an
- * event stream.
+ * property shows the sent headers in every case. If Node removed the property `_header` of responses, lameduck would
+ * recognize no response as an event stream.
  */
 export function sentHead(response: ServerResponse): string | undefined {
   const { _header: head } = response as unknown as { _header?: unknown };
@@ -99,8 +100,9 @@ export function sentHead(response: ServerResponse): string | undefined {
 }
 
 /**
- * isInBody tells whether the body of a request is still arriving, even if the request has already been answered.
- * Without the property `parser`, lameduck sees no body, and may close the connection while the client sends.
+ * isInBody tells whether the body of a request is still arriving, even if the request has already been answered. If
+ * Node removed the property `parser` of sockets, lameduck could not detect such a body. It might then close the
+ * connection while the client sends.
  */
 export function isInBody(socket: Socket): boolean {
   return parserOf(socket)?.incoming?.complete === false;
@@ -108,9 +110,9 @@ export function isInBody(socket: Socket): boolean {
 
 /**
  * isInMessage tells whether a part of an HTTP/1.1 request has arrived. It returns undefined if Node does not parse
- * HTTP/1.1 on the socket. Line ends before a request line are not part of the request (RFC 9112 section 2.2). Without
- * the property `parser`, it returns undefined, and lameduck may close a connection on which only a part of a request
- * has arrived.
+ * HTTP/1.1 on the socket. Line ends before a request line are not part of the request (RFC 9112 section 2.2). If Node
+ * removed the property `parser` of sockets, it would return undefined. lameduck might then close a connection on which
+ * only a part of a request has arrived.
  */
 export function isInMessage(socket: Socket): boolean | undefined {
   const parser = parserOf(socket);
@@ -143,8 +145,8 @@ function parserOf(socket: Socket): Parser | null | undefined {
 
 /**
  * hasBeenClosed tells whether a server has been closed. A server that has never listened has not been closed, but no
- * public property shows the difference. Without the property that contains Node's interval, the lifecycle of a closed
- * server waits for `listening` forever.
+ * public property shows the difference. If Node removed the property that `checkingInterval` reads, the lifecycle of a
+ * closed server would wait for `listening` forever.
  */
 export function hasBeenClosed(server: Server): boolean {
   return !server.listening && checkingInterval(server)?._destroyed === true;
@@ -152,7 +154,7 @@ export function hasBeenClosed(server: Server): boolean {
 
 /**
  * checkingInterval returns the timer with which Node checks a server for requests that take too long. A server has this
- * timer once it has listened. Without the property, lameduck cannot clear the timer.
+ * timer once it has listened. If Node removed the property that contains the timer, lameduck could not clear the timer.
  */
 export function checkingInterval(server: Server): Interval | undefined {
   return hidden(server, 'http.server.connectionsCheckingInterval') as Interval | undefined;
@@ -170,24 +172,26 @@ export function socketUnder({ socket }: Http2Session): Socket {
 
 /**
  * isHandedOver tells whether a socket has been sent to another process: Node then sets `_handle` to null without an
- * event. Without the property `_handle`, lameduck counts such a connection until its socket closes.
+ * event. If Node removed the property `_handle` of sockets, lameduck would count such a connection until its socket
+ * closes.
  */
 export function isHandedOver(socket: Socket): boolean {
   return (socket as { _handle?: unknown })._handle === null && !socket.connecting;
 }
 
 /**
- * tcpSocketOf returns the socket of a TCP connection. For a TLS socket, this is the underlying socket. Without the
- * property `_parent`, it returns the TLS socket. lameduck's record of the TLS handshake then stays until the connection
- * has ended.
+ * tcpSocketOf returns the socket of a TCP connection. For a TLS socket, this is the underlying socket. If Node removed
+ * the property `_parent` of sockets, it would return the TLS socket. lameduck would then keep its record of the TLS
+ * handshake until the connection ends.
  */
 export function tcpSocketOf(socket: Socket): Socket {
   return (socket as { _parent?: Socket | null })._parent ?? socket;
 }
 
 /**
- * queuedBytes returns the number of bytes that were written to a socket but not yet accepted by the kernel. Without the
- * property `writeQueueSize`, it returns undefined, and an HTTP/2 session gets a single GOAWAY.
+ * queuedBytes returns the number of bytes that were written to a socket but not yet accepted by the kernel. If Node
+ * removed the property `writeQueueSize` of handles, it would return undefined, and an HTTP/2 session would get a single
+ * GOAWAY.
  */
 export function queuedBytes(socket: Socket): number | undefined {
   const { _handle: handle } = socket as { _handle?: { writeQueueSize?: number } | null };
@@ -215,8 +219,8 @@ export function tcpHandleOf(owner: Server | Socket): TcpHandle | undefined {
 }
 
 /**
- * socketsMade lists the outgoing sockets of this thread. It excludes sockets that a server has accepted. Without
- * `_getActiveHandles`, lameduck treats connections of the process to itself as connections of clients.
+ * socketsMade lists the outgoing sockets of this thread. It excludes sockets that a server has accepted. If Node
+ * removed `_getActiveHandles`, a connection that the process makes to itself would count as a connection of a client.
  */
 export function socketsMade(): Socket[] {
   const { _getActiveHandles: activeHandles } = process as { _getActiveHandles?: () => unknown[] };
@@ -226,14 +230,15 @@ export function socketsMade(): Socket[] {
 
 /**
  * sendsFile tells whether the response on a stream is a file. Node ends such a stream before it sends the file, and
- * replaces `_final`. Without the property `_final`, a file counts as sent when its sending begins.
+ * replaces the stream's `_final`. If Node did not replace `_final`, a file would count as sent as soon as its sending
+ * begins.
  */
 export function sendsFile(stream: ServerHttp2Stream): boolean {
   return Object.hasOwn(stream, '_final');
 }
 
-// nghttp2's states of an HTTP/2 stream that has ended. 7 is closed. 1 is idle, which nghttp2 also returns for a stream
-// that it has deleted.
+// The states in which an HTTP/2 stream has ended for nghttp2. 7 is "closed". 1 is "idle": nghttp2 returns this state
+// for a stream that it has deleted.
 const statesOfEnded: readonly unknown[] = [1, 7];
 
 /**
@@ -245,8 +250,8 @@ export function hasEnded(stream: ServerHttp2Stream): boolean {
 }
 
 /**
- * isClosedHere tells whether the server has sent the end of an HTTP/2 stream. Without the property `localClose`,
- * lameduck detects this only when the stream is closed.
+ * isClosedHere tells whether the server has sent the end of an HTTP/2 stream. If Node removed the property `localClose`
+ * of streams, lameduck would detect this only when the stream is closed.
  */
 export function isClosedHere(stream: ServerHttp2Stream): boolean {
   return stream.state.localClose === 1;
@@ -254,8 +259,8 @@ export function isClosedHere(stream: ServerHttp2Stream): boolean {
 
 /**
  * allowHalfOpen lets a server of HTTP/1.1 answer a peer that has already sent its FIN (P-014). By default, Node aborts
- * the request of such a peer. During a drain, the client could not repeat this request. Without the property
- * `httpAllowHalfOpen`, Node aborts the request.
+ * the request of such a peer. During a drain, the client could not repeat this request. If Node removed the property
+ * `httpAllowHalfOpen` of servers, Node would abort the request again.
  */
 export function allowHalfOpen(server: Server): void {
   (server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
@@ -269,8 +274,9 @@ export interface AcceptingHandle {
 
 /**
  * acceptingHandle returns the handle with which a server accepts connections. It returns null if the server has no
- * handle. node:cluster removes the handle of a server whose connections it passes to workers. Without the property
- * `_handle`, a primary does not know the shared listeners of its workers, and each worker closes its own listener.
+ * handle. node:cluster removes the handle of a server whose connections it passes to workers. If Node removed the
+ * property `_handle` of servers, a primary would not know the shared listeners of its workers. Each worker would then
+ * close its own listener.
  */
 export function acceptingHandle(server: Server): AcceptingHandle | null {
   return (server as unknown as { readonly _handle?: AcceptingHandle | null })._handle ?? null;
@@ -278,7 +284,7 @@ export function acceptingHandle(server: Server): AcceptingHandle | null {
 
 /**
  * onAcceptedBy calls `callback` each time a worker of node:cluster accepts a connection that the primary has passed to
- * it. Without the internal message `accepted`, a primary waits a second too long when it closes a shared listener.
+ * it. If Node no longer sent the internal message `accepted`, closing a shared listener would take one second longer.
  */
 export function onAcceptedBy({ process: child }: Worker, callback: () => void): void {
   child.on('internalMessage', (message: unknown) => {
@@ -307,9 +313,9 @@ export function sendInternal(channel: InternalChannel, message: object): void {
 }
 
 /**
- * onInternal calls `callback` for each message of lameduck that arrives on the channel. If Node had no event
- * `internalMessage`, the program's `message` listeners would receive these messages. A primary and its workers would
- * then treat each other as processes without a lifecycle.
+ * onInternal calls `callback` for each message of lameduck that arrives on the channel. If Node no longer emitted the
+ * event `internalMessage`, the program's `message` listeners would receive the messages. A primary and its workers
+ * would then treat each other as processes without a lifecycle.
  */
 export function onInternal(channel: InternalChannel, callback: (message: object) => void): void {
   channel.on('internalMessage', (message) => {
@@ -326,8 +332,8 @@ export interface ListenerHandle {
 }
 
 /**
- * standIn sets a substitute handle on a server that has lost its handle, so that the server seems to listen. Without
- * the property `_handle`, the program's `close()` throws ERR_SERVER_NOT_RUNNING.
+ * standIn sets a substitute handle on a server that has lost its handle, so that the server seems to listen. If Node
+ * removed the property `_handle` of servers, the program's `close()` would throw ERR_SERVER_NOT_RUNNING.
  */
 export function standIn(server: Server, handle: ListenerHandle): void {
   (server as unknown as Handled)._handle ??= handle;

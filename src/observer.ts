@@ -86,8 +86,8 @@ export interface ShutdownRecord {
   readonly durationMs: number;
   readonly budgetMs: number;
   /**
-   * `requests` counts the requests since ShutdownInitiated by outcome. It does not count requests whose client
-   * disconnected.
+   * `requests` contains the numbers of requests that have ended since ShutdownInitiated, one number for each outcome.
+   * It does not count a request whose client disconnected.
    */
   readonly requests: {
     readonly answered: number;
@@ -129,8 +129,8 @@ export interface ShutdownRecord {
    */
   readonly threads?: readonly ThreadEnd[];
   /**
-   * auditEventsMissing is the number of audit events that were dropped, or were not written yet when the record was
-   * made. It is undefined if there is no audit log.
+   * auditEventsMissing is the number of audit events that are not in the audit log when the record is made. These
+   * events were dropped, or are still in the queue. It is undefined if there is no audit log.
    */
   readonly auditEventsMissing?: number;
 }
@@ -185,8 +185,8 @@ export interface PreviousRun {
 /** ElectorCounts is the state of one elector, for the metrics and the debug socket. */
 export interface ElectorCounts {
   /**
-   * `name` is the name of the elector's Lease. If the Lease of an earlier elector of the lifecycle has the same name,
-   * `name` begins with the namespace.
+   * `name` is the name of the elector's Lease. If an earlier elector of the same lifecycle has a Lease of the same
+   * name, `name` is the namespace and the name.
    */
   readonly name: string;
   readonly isLeader: boolean;
@@ -231,8 +231,8 @@ export interface Observer {
    */
   onUnfinished(requests: readonly UnfinishedRequest[]): void;
   /**
-   * onEnd is called once, after all other methods, even if the process is forced to exit. It must write the record
-   * synchronously.
+   * onEnd is called once with the record of the shutdown, after all other methods, even if the process is forced to
+   * exit. It must write that record synchronously.
    */
   onEnd(record: ShutdownRecord): void;
 }

@@ -112,7 +112,10 @@ export interface Parts {
   readonly warn: (message: string, details?: object) => void;
 }
 
-/** createParts builds one lifecycle. The lifecycle does nothing until its startup begins or a server listens. */
+/**
+ * createParts builds one lifecycle. The lifecycle does nothing until one of its servers listens. A lifecycle without
+ * servers does nothing until its startup begins.
+ */
 export function createParts(options: PartsOptions): Parts {
   const { settings, sources, clock, random, signOfLife, metrics, audit, group, onStart } = options;
   const observer = metrics === undefined ? options.observer : combineObservers([options.observer, metrics.observer]);
@@ -207,7 +210,7 @@ function createHealth(
   });
   if (debugSocketPath !== '') health.addOwnReadyz(reasons.debugSocket(health));
   if (group?.readiness !== undefined) health.addOwnReadyz(reasons.threads(group.readiness));
-  // With one server, the check `listening` would be useless: no probe can arrive before that server listens.
+  // If the lifecycle has a single server, omit the check `listening`: no probe can arrive before that server listens.
   if (servers.length > 1) health.addOwnReadyz(reasons.listening(lifecycle.signals));
   return health;
 }

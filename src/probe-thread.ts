@@ -60,7 +60,8 @@ export function createProbePort(options: ProbeThreadOptions): ProbePort {
       // Under `lameduck/register`, the process continues without a probe port if it cannot listen on the port, even if
       // the program has configured the port.
       if (isShuttingDown || isUnderRegister) logging.onProbePortFailure(error);
-      // Cause an uncaught error, as Node does if a server cannot listen and its event `error` has no listener.
+      // Throw the error as an uncaught error. Node does the same if a server cannot listen and its event `error` has no
+      // listener.
       else
         process.nextTick(() => {
           throw error;

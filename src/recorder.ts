@@ -127,7 +127,7 @@ export class Recorder {
   }
 
   /**
-   * uncaughtError is the text of the first uncaught error. The record does not contain it, because the log has a
+   * uncaughtError is the text of the first uncaught error. It is not in the shutdown record, because the log has a
    * separate line for it.
    */
   get uncaughtError(): string | undefined {

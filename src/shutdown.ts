@@ -27,7 +27,7 @@ const drainAfterUncaughtError = 2_000;
 // delay, clients that rarely send a request can disconnect.
 const closeWindowShare = 0.75;
 
-/** ShutdownParts are the parts that the shutdown starts and waits for. */
+/** ShutdownParts are the parts of a lifecycle that its shutdown uses. */
 export interface ShutdownParts {
   readonly clock: Clock;
   readonly settings: Settings;
@@ -36,7 +36,7 @@ export interface ShutdownParts {
   readonly lifecycle: Lifecycle;
   readonly traffic: Traffic;
   readonly drain: Drain;
-  /** takeCloses makes a `close()` of a server that the program itself calls wait for the drain. */
+  /** If the program itself calls `close()` of the server, takeCloses delays that call until the drain has ended. */
   readonly takeCloses: (server: NetServer) => void;
   readonly hooks: Hooks;
   readonly recorder: Recorder;
@@ -126,8 +126,8 @@ export class Shutdown {
   }
 
   /**
-   * addFront adds a server that has passed a socket to one of the HTTP servers. Its listener closes together with the
-   * listeners of the HTTP servers, or now if these have already closed.
+   * addFront adds a server that has passed a socket to one of the HTTP servers. The listener of this server closes
+   * together with the listeners of the HTTP servers. If these have already closed, addFront closes it at once.
    */
   addFront(front: NetServer): void {
     const { lifecycle, drain } = this.#parts;
@@ -174,8 +174,8 @@ export class Shutdown {
     const { clock, settings, budget, recorder, servers, hooks } = this.#parts;
     const startedAt = clock.now();
     const endAt = startedAt + budget().total;
-    // After the drain, a lifecycle without servers and destroy hooks has nothing to do. Its workers or worker threads
-    // then get the time that is otherwise reserved for destroy hooks.
+    // If a lifecycle has no server and no destroy hooks, nothing happens after its drain. Its workers or worker threads
+    // then also get the time that is reserved for destroy hooks.
     const needsTime = servers.length > 0 || hooks.hasDestroy;
     const deadlines = {
       drainBy: new Deadline(clock, endAt - (needsTime ? settings.destroyHookTimeout : 0)),
@@ -227,8 +227,8 @@ export class Shutdown {
     }
     await this.#step('destroy hooks', endBy, () => hooks.runDestroy(reason, settings.destroyHookTimeout, endBy.signal));
     await this.#closeConnections(endBy);
-    // If some audit events are not written at the end of the shutdown budget, the record contains their number. The
-    // shutdown does not count as failed.
+    // If some audit events have not been written at the end of the shutdown budget, the shutdown record contains their
+    // number. The shutdown does not count as failed.
     await Promise.race([audit?.flush(), endBy.reached]);
     const record = recorder.end();
     this.#endsAt = endBy.at;
@@ -286,7 +286,7 @@ export class Shutdown {
         this.#step('stop listening', endBy, () => stopListening(server, clock, activity, endBy.signal)),
       ),
     );
-    // Close the fronts that were found during the wait.
+    // Close each server that has passed a socket to an HTTP server for the first time while this function waited.
     for (const front of traffic.fronts) this.#closeNow(front, endBy);
     traffic.hold.end();
     lifecycle.report('HTTPServerStoppedListening');

@@ -1,5 +1,5 @@
-// Writes to standard output and standard error synchronously. A stream would buffer text, which is lost when the
-// process exits.
+// Writes to standard output and standard error synchronously, because text that is still in the buffer of a stream is
+// lost when the process exits.
 import { writeSync } from 'node:fs';
 
 /** standardOutput is the file descriptor of standard output, which receives the log. */
@@ -12,8 +12,8 @@ export const standardError = 2;
  * the buffer of a stream (P-060). If the stream is closed, it does nothing.
  */
 export function writeOut(descriptor: number, text: string): void {
-  // Node may have written only a part of the program's last line. Write a line feed first, so that lameduck's line
-  // begins on a new line.
+  // Node may have written only a part of the last line of the program. Write a line feed first, so that the text of
+  // lameduck begins on a new line.
   const isInTheMiddle = descriptor === standardOutput && process.stdout.writableLength > 0;
   let rest = Buffer.from(isInTheMiddle ? `\n${text}` : text);
   while (rest.length > 0) rest = rest.subarray(writeSome(descriptor, rest));
@@ -43,8 +43,9 @@ function writeSome(descriptor: number, bytes: Buffer): number {
   }
 }
 
-// Milliseconds between two attempts to write into a pipe without room, and the maximum number of attempts: five seconds
-// in total. All calls share `waitsLeft`, because the process has only one standard output.
+// If a pipe is full, lameduck waits `wait` milliseconds before each new attempt, and makes at most `mostWaits`
+// attempts. Together, they take five seconds. All calls share `waitsLeft`, because the process has only one standard
+// output.
 const wait = 10;
 const mostWaits = 500;
 let waitsLeft = mostWaits;

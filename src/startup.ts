@@ -55,7 +55,7 @@ export class Startup {
    */
   begin(): void {
     startImmediate(() => {
-      // If the shutdown has already begun, do not start. The drain closes the servers.
+      // If the shutdown has already begun, do not start the lifecycle. The drain closes the servers.
       if (this.#parts.lifecycle.signals.shutdownInitiated.hasSignaled) return;
       if (this.#parts.servers.length === 0) this.#start();
       for (const server of this.#waitingFor) if (server.listening) this.onListening(server);

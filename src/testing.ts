@@ -89,7 +89,8 @@ export async function runShutdown<Result>(
     await isDoneWithin(timeout, Promise.race([outcome, parts.handle.signals.shutdownInitiated.signaled]));
     const record = await begin();
     const limit = formatDuration(timeout);
-    if (!(await isDoneWithin(timeout, outcome))) throw workFailed(`the work had not ended ${limit} after the shutdown`);
+    if (!(await isDoneWithin(timeout, outcome)))
+      throw workFailed(`the work had not ended ${limit} after the end of the shutdown`);
     const result = resultOf(await outcome, record);
     if (!request.hasCome) throw sentNothing(during);
     return { record, result };

@@ -102,7 +102,7 @@ test('a second registration of the Fastify plugin is rejected, and the first sta
   const { message } = await refused('LAMEDUCK_ERR_PLUGIN_DUPLICATE', (it) => it.register(fastifyLameduck, {}), app);
   assert.match(
     message,
-    /^fastifyLameduck: the application already has a decorator lameduck: expected one registration/,
+    /^fastifyLameduck: the application already has a decorator named lameduck: expected a single registration of the plugin/,
   );
   assert.equal(app.lameduck, duck);
   assert.equal(duck.signals.shutdownInitiated.hasSignaled, false);

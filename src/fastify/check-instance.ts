@@ -10,8 +10,8 @@ import { LameduckError, quoted } from '../errors.ts';
 export function checkInstance(app: FastifyInstance): void {
   // Only the root instance of Fastify has `server` as its own property. An encapsulated instance inherits the property.
   if (!Object.hasOwn(app, 'server')) {
-    // `pluginName` lists the plugins of this scope, including fastifyLameduck. The plugin that created the scope comes
-    // first.
+    // Fastify's `pluginName` contains the names of all plugins in this scope, including fastifyLameduck. The first name
+    // is that of the plugin that created the scope.
     const [outer] = app.pluginName.split(' -> ', 1);
     throw new LameduckError(
       'LAMEDUCK_ERR_PLUGIN_ENCAPSULATED',
@@ -21,7 +21,7 @@ export function checkInstance(app: FastifyInstance): void {
   if (app.hasDecorator('lameduck')) {
     throw new LameduckError(
       'LAMEDUCK_ERR_PLUGIN_DUPLICATE',
-      'fastifyLameduck: the application already has a decorator lameduck: expected one registration, and no other decorator of that name',
+      'fastifyLameduck: the application already has a decorator named lameduck: expected a single registration of the plugin, and no other decorator with this name',
     );
   }
 }

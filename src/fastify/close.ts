@@ -1,6 +1,6 @@
-// Runs Fastify's own `close` after the last request and after every other destroy hook. If Fastify's `close` ran
-// earlier, Fastify would answer clients and probes with 503, and some versions of Fastify would destroy requests in
-// flight (P-115).
+// Runs the original `close` of Fastify after the last request and after every other destroy hook. If it ran earlier,
+// Fastify would answer clients and probes with 503. Some versions of Fastify would also destroy requests in flight
+// (P-115).
 import type { FastifyInstance } from 'fastify';
 import type { Lameduck } from '../handle.ts';
 
@@ -8,9 +8,9 @@ type Close = (this: FastifyInstance, callback?: unknown) => unknown;
 type Callback = (...args: unknown[]) => unknown;
 
 /**
- * replaceClose makes `app.close()` begin or join the shutdown. `app.close()` resolves when Fastify's own close has
- * ended. The destroy hook `fastify` calls Fastify's own close. It is the last destroy hook to run, because it is
- * registered first (P-102).
+ * replaceClose makes `app.close()` begin the shutdown, or join a shutdown in progress. `app.close()` resolves when
+ * Fastify's own close has ended. The destroy hook `fastify` calls Fastify's own close. Destroy hooks run in reverse
+ * order of registration, so `fastify`, which is registered first, runs last (P-102).
  */
 export function replaceClose(app: FastifyInstance, handle: Lameduck): void {
   // `close` is called with `app` as its `this`.
@@ -27,8 +27,8 @@ export function replaceClose(app: FastifyInstance, handle: Lameduck): void {
     const isCallback = typeof callback === 'function';
     // If the caller passed something else than a function as the callback, let Fastify report the mistake.
     if (Boolean(callback) && !isCallback) return close.call(this, callback);
-    // The destroy hook may have timed out while Fastify's own close is still running. So wait for Fastify's own close
-    // here too.
+    // If the destroy hook has timed out, the original `close` of Fastify may still be running. So wait for its end here
+    // too.
     const whenClosed = handle.shutdown('app.close()').then(closeFastify);
     if (!isCallback) return whenClosed;
     // Like Fastify, choose the arguments of the callback by the number of its parameters.

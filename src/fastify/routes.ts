@@ -44,8 +44,8 @@ export function readRoutes(app: FastifyInstance, traffic: Traffic, isNoted: bool
     }
     done();
   };
-  // Fastify does not call the hook `onRoute` for routes that were added before the hook. If there are such routes, a
-  // hook that runs for every request handles their requests.
+  // Fastify calls the hook `onRoute` only for routes that are added after the hook. If a route is older than the hook,
+  // use the hook `onRequest` for all routes. It reads the route's options at each request.
   const isForAll = isNoted || hasRoutes(app);
   if (isForAll) app.addHook('onRequest', note);
   app.addHook('onRoute', (route) => {

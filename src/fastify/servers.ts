@@ -29,15 +29,14 @@ export function joinServers(app: FastifyInstance, parts: Parts): void {
 }
 
 /**
- * listenNoMore makes an `app.listen()` end that is in progress when a shutdown begins, or that is called later.
- * Otherwise that call of `app.listen()` would wait forever, because Fastify starts no server while the application is
- * closing.
+ * listenNoMore ends each call of `app.listen()` that is in progress when a shutdown begins, or that is made later.
+ * Otherwise such a call would wait forever, because Fastify starts no server while the application is closing.
  */
 export function listenNoMore(app: FastifyInstance, { signals }: Lameduck): void {
   const stop = async (): Promise<void> => {
     await signals.shutdownInitiated.signaled;
-    // Only an aborted signal makes Fastify end the calls of `app.listen()` that wait. The signal also makes Fastify
-    // call `app.close()`, and all other callers of `app.listen()` get the error.
+    // To end the pending calls of `app.listen()`, pass an aborted signal: Fastify has no other way. Fastify then also
+    // calls `app.close()`. All other callers of `app.listen()` get the error.
     await app.listen({ signal: AbortSignal.abort() });
   };
   stop().catch(() => undefined);

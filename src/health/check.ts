@@ -65,7 +65,8 @@ export class Check {
     if (this.#running !== undefined) return this.#running;
     const result = this.#begin();
     if (!(result instanceof Promise)) return result;
-    // Mark the run as ended before its result is used. If a probe arrives later, it then starts a new run.
+    // Mark the run of the check as ended before the result of the run is used. A probe that arrives after that starts a
+    // new run.
     this.#running = result.then((settled) => {
       this.#running = undefined;
       return settled;
@@ -113,6 +114,6 @@ const longestReason = 1_000;
 
 function bounded(reason: string): string {
   if (reason.length <= longestReason) return reason;
-  const cut = `${String(longestReason)} of ${String(reason.length)} characters`;
+  const cut = `the first ${String(longestReason)} of ${String(reason.length)} characters`;
   return `${reason.slice(0, longestReason)}… (${cut})`;
 }

@@ -70,7 +70,7 @@ export class DependencyWarnings {
     if (this.#warned.has(name)) return;
     this.#warned.add(name);
     this.#warn(
-      `livez check "${name}" looks like a dependency: ${why}. If a livez check fails, the kubelet restarts every replica, which repairs no dependency: add the check to /readyz only`,
+      `livez check "${name}" looks like a dependency: ${why}. If a livez check fails, the kubelet restarts every replica. A restart does not repair the dependency, so add the check to /readyz only`,
     );
   }
 }

@@ -13,7 +13,7 @@ export type EndpointName = 'readyz' | 'livez' | 'healthz';
 export interface EndpointParts {
   readonly clock: Pick<Clock, 'now'>;
   readonly observer: Pick<Observer, 'onCheckChange' | 'onCheckResult'>;
-  /** onPass is called when a probe that excludes no check passes. */
+  /** onPass is called when a probe passes that ran all checks of the endpoint, without the parameter `exclude`. */
   readonly onPass?: (() => void) | undefined;
 }
 
@@ -28,7 +28,10 @@ export interface LastCheck {
 
 interface Entry {
   readonly check: Check;
-  /** graceUntil is the time, in milliseconds of the clock, until which the check passes without being run. */
+  /**
+   * graceUntil is the end of the check's grace period, as a time of the clock in milliseconds. Before this time, the
+   * check passes without being run.
+   */
   readonly graceUntil: number;
   /** isPresent returns false while the endpoint must behave as if it did not have this check. */
   readonly isPresent: () => boolean;
@@ -55,8 +58,8 @@ export class Endpoint {
   readonly #entries = new Map<string, Entry>();
   readonly #last: LastCheck | undefined;
   readonly #failing = new Set<string>();
-  // #isClosed is true when the endpoint accepts no more checks. It becomes true before the log line `lifecycle started`
-  // is written, and MuxAndDiscoveryComplete fires after that.
+  // #isClosed is true when the endpoint accepts no more checks. #isClosed becomes true before the log line `lifecycle
+  // started` is written and before MuxAndDiscoveryComplete fires.
   #isClosed = false;
 
   constructor(name: EndpointName, parts: EndpointParts, last?: LastCheck) {
@@ -100,7 +103,7 @@ export class Endpoint {
     return [...this.#entries.values()].some(({ check }) => check.group === group);
   }
 
-  /** `close()` makes the endpoint reject further checks. */
+  /** After `close()`, the endpoint throws an error if a check is added to it. */
   close(): void {
     this.#isClosed = true;
   }

@@ -22,7 +22,7 @@ export class Exclusions {
     this.#unmatched = new Set(this.#asked);
   }
 
-  /** isEmpty tells whether the probe excludes no check. */
+  /** isEmpty is true if the probe has no parameter `exclude`, so that it runs all checks. */
   get isEmpty(): boolean {
     return this.#asked.size === 0;
   }

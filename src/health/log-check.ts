@@ -34,13 +34,13 @@ export class LogCheck {
     if (this.#flush === undefined || this.#isStopped) return;
     const isFirstUse = this.#completedAt === undefined;
     const completedAt = (this.#completedAt ??= this.#clock.now());
-    // If the machine was suspended, a probe may arrive before the timer has flushed the log. Begin a flush now. If the
-    // log can be written, the next probe then passes.
+    // After a suspension of the machine, a probe may arrive before the timer has flushed the log. That probe fails.
+    // Begin a flush at once, so that the next probe passes if the log can be written.
     if (isFirstUse || this.#isOverdue(completedAt)) this.#begin(this.#flush);
     if (this.#isOverdue(this.#completedAt)) throw new Error('logging blocked');
   }
 
-  /** `stop()` stops the regular flushes of the log. After that, the check always passes. */
+  /** `stop()` stops the regular flushes of the log. After that, the health check `log` always passes. */
   stop(): void {
     this.#isStopped = true;
     this.#cancel();

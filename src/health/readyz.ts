@@ -45,9 +45,9 @@ export const reasons = {
     },
   }),
   /**
-   * stall is the check `event-loop`. It always passes on the main thread, because the event loop runs if the main
-   * thread answers. On the probe port, the probe thread decides the check with `isStalled`. The check also fails there
-   * while the main thread has answered no probe yet.
+   * stall is the health check `event-loop`. If the main thread itself answers a probe, the check passes, because the
+   * event loop is evidently running. On the probe port, the probe thread decides the result of the check with
+   * `isStalled`. There, the check also fails until the main thread has answered its first probe.
    */
   stall: (): OwnCheck => ({ name: stallName, run: () => true }),
   /**
@@ -58,7 +58,10 @@ export const reasons = {
     name: shutdownName,
     run: () => (shutdownInitiated.hasSignaled ? new Error('process is shutting down') : undefined),
   }),
-  /** debugSocket is the check that fails after `POST /ready?state=unready` on the debug socket. */
+  /**
+   * debugSocket is the health check `debug-socket`. It fails after `POST /ready?state=unready` on the debug socket,
+   * until another request to the debug socket makes the process ready again.
+   */
   debugSocket: (health: { readonly isHeldUnready: boolean }): OwnCheck => ({
     name: 'debug-socket',
     run: () => !health.isHeldUnready,

@@ -12,8 +12,8 @@ export interface HookContext {
   readonly limit: number;
   /**
    * `signal` is aborted when the hook's limit has passed. The signal's `reason` is then the error with which the hook
-   * fails. The signal of a post-start hook is also aborted when the listener closes during a shutdown, even if the hook
-   * has ended. Background work that the hook has started can use the signal to stop.
+   * fails. The signal of a post-start hook is also aborted when the listener closes during a shutdown. This happens
+   * even if the hook has ended, so that background work of the hook can stop.
    */
   readonly signal: AbortSignal;
 }

@@ -83,8 +83,8 @@ export class Hooks {
 
   /**
    * runPostStart starts all post-start hooks in parallel (A-043). It resolves when each hook has ended or failed.
-   * During a shutdown, `stop` aborts the signals of the hooks (A-045). If a hook throws after that abort, it has not
-   * failed (unlike A-046).
+   * During a shutdown, `stop` aborts the signals of the hooks (A-045). An error that a hook throws after that abort
+   * does not count as a failure of the hook. This differs from A-046.
    */
   async runPostStart(
     stop: AbortSignal,
@@ -111,8 +111,8 @@ export class Hooks {
     const warn = (): void => {
       const names = [...unfinished].map((name) => `"${name}"`).join(', ');
       this.#observer.onWarning(
-        `post-start hooks have not ended after ${formatDuration(longestQuietStart)}: ${names};` +
-          ' /readyz fails until these hooks end: a hook that starts background work must return',
+        `post-start hooks have not ended after ${formatDuration(longestQuietStart)}: ${names}; /readyz fails until` +
+          ' these hooks have ended. A hook that starts background work must return without waiting for that work',
       );
     };
     return this.#clock.afterUnref(longestQuietStart, warn);

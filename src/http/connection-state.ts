@@ -27,8 +27,8 @@ export type ConnectionState =
 /** ConnectionEvent is an event that may change the state of a connection. */
 export type ConnectionEvent =
   /**
-   * `http`: the TLS handshake is complete, or Node parses HTTP/1.1 on the TCP socket of a TLS server. The program may
-   * pass a socket without TLS to the HTTP parser, as the package httpolyglot does.
+   * `http`: the connection carries HTTP from now on. Either the TLS handshake is complete, or the program has passed a
+   * plain TCP socket of a TLS server to the HTTP parser. The package httpolyglot, for example, does the latter.
    */
   | Exclude<Spoken, { is: 'handshake' }>
   /** `close announced`: the server has sent `Connection: close`, a FIN or a GOAWAY to the client. */

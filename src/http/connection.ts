@@ -46,8 +46,8 @@ export class Connection {
   #closeAt = Infinity;
   #closeBy = Infinity;
   /**
-   * #notedAt is the arrival time of the last request that lameduck has only noted and not counted. For a request that
-   * is older than the lifecycle, it is the time at which the lifecycle began.
+   * #notedAt is the arrival time of the newest request that was recorded by `note` and is not counted. If that request
+   * arrived before the lifecycle was created, #notedAt is the time at which the lifecycle was created.
    */
   #notedAt: number;
   #quietSince!: number;
@@ -85,12 +85,18 @@ export class Connection {
     return spoken.is === 'upgraded' ? spoken.upgraded : undefined;
   }
 
-  /** isClosing tells whether the server has sent `Connection: close`, a FIN or a GOAWAY. */
+  /**
+   * isClosing is true if the server has already told the client that the connection ends, with `Connection: close`, a
+   * FIN or a GOAWAY.
+   */
   get isClosing(): boolean {
     return this.#state.is === 'closing';
   }
 
-  /** isLate is true if the connection was accepted after NotAcceptingNewRequest. Its requests get a 429. */
+  /**
+   * isLate is true if the connection was accepted after NotAcceptingNewRequest. lameduck answers each request on such a
+   * connection with 429.
+   */
   get isLate(): boolean {
     return this.#isLate;
   }
@@ -119,8 +125,8 @@ export class Connection {
   }
 
   /**
-   * `exchanges` are the counted requests whose response has not ended, in order of arrival. A request that was only
-   * noted is not in the list until `addNoted` is called.
+   * `exchanges` are the counted requests whose response has not ended, in order of arrival. `note` only records the
+   * arrival time of a request. Such a request is not in the list until `addNoted` adds it.
    */
   get exchanges(): readonly HttpExchange[] {
     return this.#exchanges;
@@ -181,10 +187,10 @@ export class Connection {
   }
 
   /**
-   * `note()` records only the arrival time of a request, and returns true if the request need not be counted now.
-   * Unless the request was pipelined, Node's socket has a reference to the response. With this reference, lameduck can
-   * find the request later and count it then. Counting each request at once, with a listener for the end of the
-   * request, would cost more time than anything else that lameduck does.
+   * `note()` records only the arrival time of a request and does not count the request. It returns false if the request
+   * is pipelined: the caller must then count the request at once. For any other request, Node's socket refers to the
+   * response, so lameduck can find and count the request later. Counting each request at its arrival would need a
+   * listener for its end. That would cost more time than anything else that lameduck does.
    */
   note(response: HttpResponse, now: number): boolean {
     if (responseOn(this.#socket) !== response) return false;
@@ -193,8 +199,8 @@ export class Connection {
   }
 
   /**
-   * `noted` is the response of the request that `note` has recorded, and the arrival time of the request. It is
-   * undefined if there is no such request.
+   * `noted` contains the response and the arrival time of the request that `note` last recorded. It is undefined if
+   * there is no such request, or if that request has been counted or has ended.
    */
   get noted(): { readonly response: ServerResponse; readonly arrivedAt: number } | undefined {
     const response = responseOn(this.#socket);
@@ -203,7 +209,10 @@ export class Connection {
     return { response, arrivedAt: this.#notedAt };
   }
 
-  /** addNoted puts the request of `noted` into `exchanges`, before the requests that arrived later. */
+  /**
+   * addNoted inserts the request in `noted` at the beginning of `exchanges`, because all other requests in the list
+   * arrived later.
+   */
   addNoted(exchange: HttpExchange): void {
     this.#recognizePlain();
     this.#exchanges.unshift(exchange);
@@ -252,8 +261,8 @@ export class Connection {
 
   /** isLast returns true if no request has arrived on the connection after the given request. */
   isLast(exchange: HttpExchange): boolean {
-    // `exchanges` does not contain a pipelined request that is older than the lifecycle, but Node's parser shows the
-    // newest request of a connection.
+    // A pipelined request that arrived before the lifecycle was created is not in `exchanges`. So also check Node's
+    // parser, which refers to the newest request of a connection.
     return this.#exchanges[this.#exchanges.length - 1] === exchange && isNewestRequest(this.#socket, exchange.request);
   }
 
@@ -316,7 +325,8 @@ export class Connection {
     this.#recognizePlain();
     this.session?.look(now, isDraining);
     this.upgraded?.look();
-    // Node ends the connection after the last response, unless the program has removed Node's listener of that response.
+    // Node ends the connection itself after the last response. If the program has removed the listener with which Node
+    // does that, send the FIN here.
     if (this.isClosing && this.spoken.is === 'http' && !this.isBusy && !this.#socket.writableEnded)
       sendFin(this.#socket);
   }
@@ -370,8 +380,8 @@ export class Connection {
   }
 
   /**
-   * restartPeerWait makes the wait of `isStale` begin again, because the peer has not acknowledged all bytes yet. It is
-   * called only when no request is in flight on the connection.
+   * restartPeerWait makes the wait of `isStale` begin again. It is called while the peer has not acknowledged all bytes
+   * and no request is in flight on the connection.
    */
   restartPeerWait(): void {
     this.#allSentAt = undefined;

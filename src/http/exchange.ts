@@ -26,7 +26,7 @@ export interface Ending {
 
 /**
  * State is the state of an exchange (a request with its response). Only InFlight changes it. In the state `noted`, the
- * request is not counted yet, and only Node refers to its response.
+ * request is not counted yet. lameduck has no reference to its response, and finds the response through Node's socket.
  */
 export type State =
   | { readonly is: 'noted' }
@@ -66,14 +66,14 @@ export interface Exchange {
 }
 
 /**
- * OwnHold receives a function that continues a request. It calls the function when the connection no longer delays that
- * request.
+ * OwnHold delays requests for their connection. `pass()` receives a function that continues a request, and calls it
+ * when the connection no longer delays that request.
  */
 export interface OwnHold {
   pass(goOn: () => void): void;
 }
 
-/** atOnce continues a request at once, because the connection does not delay it. */
+/** atOnce is the OwnHold of a connection that delays no request. It continues each request immediately. */
 export const atOnce: OwnHold = {
   pass: (goOn) => {
     goOn();
@@ -93,7 +93,7 @@ export interface HttpExchange extends Exchange {
   cancelTimeout: (() => void) | undefined;
   /** hasEnded tells whether the response has ended, even if the program has removed the listeners that report it. */
   readonly hasEnded: boolean;
-  /** isOut tells whether the server has sent the complete response, or the client has disconnected. */
+  /** isOut is true if the server has sent the complete response, or if the client has disconnected. */
   readonly isOut: boolean;
   /** isAborted tells whether this process, not the client, ended the response before it was complete. */
   readonly isAborted: boolean;
@@ -119,8 +119,8 @@ export interface HttpExchange extends Exchange {
   readonly isHeld: boolean;
   readonly ownHold: OwnHold;
   /**
-   * `hold()` prepares a request for a delay. The caller must call the returned function before the request continues.
-   * That function returns true if the client still waits for the response.
+   * `hold()` prepares a request for a delay and returns a function. The caller must call that function before the
+   * request continues. The function returns true if the client still waits for the response.
    */
   hold(): () => boolean;
   /** `refuse()` answers the request with lameduck's 429. The connection ends after this response. */

@@ -24,7 +24,7 @@ export interface ServerEvents {
    * the PROXY protocol, for example.
    */
   readonly fronts: ReadonlySet<NetServer>;
-  /** onFront is called for each server that is not in `fronts` yet. */
+  /** onFront is called when a server passes a socket to one of the HTTP servers and is not in `fronts` yet. */
   onFront(front: NetServer): void;
   /**
    * onFrontEvent is called for each event of a front, which is a server that passes its sockets to an HTTP server. It
@@ -33,12 +33,12 @@ export interface ServerEvents {
   onFrontEvent(front: NetServer, event: string | symbol): boolean;
   /** onConnection is called for a new TCP connection of a server without TLS. */
   onConnection(socket: Socket): void;
-  /** onHandshake is called for a new TCP connection of a TLS server, before the TLS handshake. */
+  /** onHandshake is called when a TLS server has accepted a TCP connection, before the TLS handshake begins. */
   onHandshake(socket: Socket): void;
   onSecureConnection(socket: Socket): void;
   /**
-   * onOlderConnection is called for each HTTP/1.1 connection that the server accepted before lameduck replaced its
-   * `emit`.
+   * onOlderConnection is called for each HTTP/1.1 connection that the server had accepted before lameduck replaced the
+   * server's `emit`.
    */
   onOlderConnection(socket: Socket): void;
   /**
@@ -91,8 +91,8 @@ function interceptorOf(server: Server, events: ServerEvents, original: () => Emi
   const send: Proceed = (event, ...args) => original().call(server, continued(server, event, args), ...args);
   const proceed = onThrow === undefined ? send : watched(send, onThrow);
 
-  // Nearly every event of a server is a request. Passing the arguments of the event by spreading would cost more time
-  // than all other code here.
+  // Nearly every event of a server is a request. Pass the two arguments of a request one by one. To spread them would
+  // cost more time than all other code of lameduck for this event.
   const emitRequest = (request: IncomingMessage, response: ServerResponse): boolean =>
     events.onRequest(request, response, 'request', proceed) || original().call(server, 'request', request, response);
 
@@ -165,8 +165,8 @@ function lookForFront(server: Server, events: ServerEvents, socket: Socket): voi
   events.onFront(front);
 }
 
-// Passes an event to the program's listeners, and reports if a listener throws. It uses `finally`. After a `catch` that
-// throws the error again, Node would print a line of this file instead of the program's line.
+// Passes an event to the program's listeners, and reports if a listener throws. It uses `finally`, because `catch`
+// would have to throw the error again. Node would then print a line of this file instead of the program's line.
 function watched(send: Proceed, onThrow: (subject: object) => void): Proceed {
   return (event, ...args) => {
     let hasReturned = false;

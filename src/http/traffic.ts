@@ -34,8 +34,8 @@ const fewestToLookAt = 100;
 export interface CloseWindow {
   readonly since: number;
   /**
-   * window is the length of the period in milliseconds. The period begins at `since`. With 0, every connection gets the
-   * time `since`.
+   * window is the length, in milliseconds, of the period in which each connection gets a random close time. The period
+   * begins at `since`. If `window` is 0, each connection gets `since` as its close time.
    */
   readonly window: number;
 }
@@ -72,8 +72,8 @@ export class Traffic implements ServerEvents, Records, Ended {
   onIdle: () => void = () => undefined;
   connectionsAccepted = 0;
   /**
-   * acceptedByFronts is the number of connections that fronts have accepted. A front may pass a connection later, after a
-   * TLS handshake for example.
+   * acceptedByFronts is the number of connections that the servers in `fronts` have accepted. It includes connections
+   * that these servers have not passed to an HTTP server yet, for example during a TLS handshake.
    */
   acceptedByFronts = 0;
   readonly onListening: TrafficOptions['onListening'];
@@ -106,7 +106,9 @@ export class Traffic implements ServerEvents, Records, Ended {
     this.#admission = new Admission(options, this.requests, this);
   }
 
-  /** hold delays requests while the listener closes. */
+  /**
+   * `hold` delays new requests while the listener closes, so that the clients of these requests open no new connection.
+   */
   get hold(): Hold {
     return this.#admission.hold;
   }
@@ -166,7 +168,7 @@ export class Traffic implements ServerEvents, Records, Ended {
   }
 
   onFront(front: NetServer): void {
-    // Drop the fronts that the program has closed, so that they do not stay in memory.
+    // Remove the servers that the program has closed from `fronts`, so that they do not stay in memory.
     for (const one of this.fronts) if (!one.listening) this.fronts.delete(one);
     this.fronts.add(front);
     this.#options.onFront(front);
@@ -188,7 +190,7 @@ export class Traffic implements ServerEvents, Records, Ended {
   onUpgrade(request: IncomingMessage, socket: Duplex): boolean {
     const connection = connectionOf(request.socket) ?? this.adopt(request.socket);
     // Ignore an upgrade that lameduck has already seen. To listen on a second address, Fastify creates a second server,
-    // and emits the events of that server on the first server too.
+    // and emits its events on the first server too. So the same upgrade can arrive twice.
     if (connection === undefined || connection.upgraded !== undefined) return false;
     if (this.#admission.onUpgrade(connection)) return true;
     takeUpgrade(connection, request, socket, {

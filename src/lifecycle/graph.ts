@@ -30,7 +30,7 @@ export interface Rule {
   readonly automatic?: true;
 }
 
-/** Graph contains the rule of each lifecycle signal. */
+/** Graph says for each lifecycle signal when it fires. */
 export type Graph = Readonly<Record<SignalName, Rule>>;
 
 const shared = {

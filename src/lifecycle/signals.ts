@@ -11,8 +11,8 @@ export type LifecycleSignals = {
 type PropertyName<Name extends SignalName> = Name extends `HTTP${infer Rest}` ? `http${Rest}` : Uncapitalize<Name>;
 
 /**
- * Lifecycle is the state of one lifecycle. Code in which an event happens calls `report`. All other code reads
- * `signals`.
+ * Lifecycle is the state of one lifecycle. The code that detects an event reports the event with `report`. All other
+ * code reads `signals`.
  */
 export interface Lifecycle {
   readonly signals: LifecycleSignals;

@@ -4,8 +4,9 @@ import type { Logger } from './logger.ts';
 
 /**
  * flushOf returns a function that flushes the logger, or undefined if the logger has no `flush`. A flush is complete
- * when the promise of `flush` resolves, or when `flush` returns without a promise. But if an earlier call of `flush`
- * has called its callback, as pino's does, a flush is complete when its callback is called.
+ * when the promise of `flush` resolves, or when `flush` returns without a promise. There is one exception: some
+ * loggers, such as pino, call the callback that is passed to `flush`. As soon as a logger has done so once, each flush
+ * is complete when its callback is called.
  */
 export function flushOf(logger: Logger): (() => unknown) | undefined {
   const { flush } = logger as { readonly flush?: unknown };

@@ -207,7 +207,7 @@ function probePortLines(log: Logger): ProbePortLines {
       log.info({ address }, 'probe port listens');
     },
     onProbePortYield(probePort) {
-      log.info({ probePort }, 'probe port left to lifecycle in code');
+      log.info({ probePort }, 'probe port left to the lifecycle of the program');
     },
     onProbeThreadFailure(error) {
       log.warn({ err: error }, 'probe thread failed');

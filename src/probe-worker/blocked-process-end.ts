@@ -33,7 +33,8 @@ const lookAhead = longestReply + beatInterval;
 // After that, it kills the process without the line.
 const longestRetry = 1_000;
 
-// The main thread waits at most this many milliseconds until the probe thread has written the termination message.
+// The longest time, in milliseconds, for which the main thread waits until the probe thread has written the termination
+// message.
 const longestWrite = 500;
 
 export interface BlockedProcessEndOptions {

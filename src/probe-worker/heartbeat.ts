@@ -27,8 +27,8 @@ export class Heartbeat {
   readonly #onBeat: () => void;
   #inspectorPort: (() => number) | undefined;
   /**
-   * #own is the number of heartbeats that this object has counted. All other increments of the shared counter come from
-   * events of a server.
+   * #own is the number of heartbeats that this object has added to the shared counter. The events of the servers add
+   * all other heartbeats. If the others do not increase, the process has no requests.
    */
   #own = 0;
   #others = 0;

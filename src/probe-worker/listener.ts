@@ -3,8 +3,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { Answer } from '../message.ts';
 
-// The maximum number of connections to the probe port. If one more client connects, the server destroys the oldest
-// connection without a request. If all connections have requests, it destroys the oldest connection.
+// The maximum number of connections to the probe port. If one more client connects, the server destroys the oldest of
+// the connections that have sent no request. If every connection has sent a request, the server destroys the oldest
+// connection.
 const mostConnections = 256;
 
 // Three durations in milliseconds: the longest wait for a complete request, the longest silence of a connection, and
@@ -54,8 +55,8 @@ export function createListener(respond: (url: string, method: string) => Promise
   server.on('checkExpectation', onRequest);
   server.timeout = silenceLimit;
   server.on('connection', (socket) => {
-    // Choose the connection to destroy before adding the new connection to the set. Otherwise the new connection, which
-    // has no request yet, could be chosen.
+    // If there are too many connections, choose the one to destroy before adding the new connection to the set.
+    // Otherwise the new connection, which has sent no request yet, could be chosen.
     if (sockets.size >= mostConnections) oldestOf(sockets, asked)?.destroy();
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));

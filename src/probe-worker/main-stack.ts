@@ -9,8 +9,8 @@ const longestWait = 2_000;
 // The maximum number of calls in the stack that is returned. If there are more calls, the outermost calls are omitted.
 const mostCalls = 50;
 
-// The promise of the call stack that is being read. All callers share this promise, because only one debugger session
-// at a time may pause the main thread.
+// The promise of the attempt in progress to read the main thread's call stack. All callers share this promise, because
+// only one debugger session at a time may pause the main thread.
 let taking: Promise<readonly string[]> | undefined;
 
 /**

@@ -1,5 +1,5 @@
-// If there is no probe thread, this code serves the probe port on the main thread. The probe port then cannot answer
-// while the event loop is blocked.
+// Serves the probe port on the main thread if there is no probe thread. Such a probe port cannot answer while the event
+// loop is blocked.
 import type { Server } from 'node:http';
 import { addressText } from '../address.ts';
 import { notFound } from '../health/endpoint.ts';
@@ -16,7 +16,10 @@ export interface MainThreadOptions {
   readonly onFailure: (error: Error) => void;
 }
 
-/** serveOnMainThread returns a server that has begun to listen. The server does not keep the process alive. */
+/**
+ * serveOnMainThread starts a server for the probe port on the main thread, and returns the server. The server does not
+ * keep the process alive.
+ */
 export function serveOnMainThread({ port, host, answer, onListening, onFailure }: MainThreadOptions): Server {
   const server = createListener(async (url, method) => (await answer(url, method)) ?? notFound);
   // Mark the server as taken, so that `lameduck/register` does not give it a lifecycle.

@@ -5,13 +5,15 @@
 /** PortClaim records that a lifecycle uses a probe port. */
 export interface PortClaim {
   /**
-   * `release()` closes the port for another lifecycle. It resolves when that lifecycle can listen on the port. It is
-   * undefined for a lifecycle of the program's code, which keeps its port.
+   * `release()` closes the probe port so that another lifecycle can listen on it. Its promise resolves when the other
+   * lifecycle can listen. The lifecycle that the program's code has created keeps its port, so its claim has no
+   * `release`.
    */
   readonly release: (() => Promise<void>) | undefined;
 }
 
-// Change the key when PortClaim changes.
+// The key of the global map of all claims. If the type PortClaim changes, change this key too, so that other versions
+// of this package do not use the same map.
 const key = Symbol.for('lameduck.probe-ports/v1');
 
 // Returns the claims of all copies of this package in the process. The copy that Node preloads may be another one than
@@ -22,8 +24,8 @@ function claims(): Map<number, PortClaim> {
 }
 
 /**
- * claimPort calls `listen` as soon as the lifecycle can listen on the port. It returns false, and does not call
- * `listen`, if the claim can be released and another lifecycle already has the port.
+ * claimPort calls `listen` as soon as the lifecycle can listen on the port, and returns true. A claim with `release`
+ * yields to any other lifecycle: if the port is already claimed, claimPort returns false and does not call `listen`.
  */
 export function claimPort(port: number, claim: PortClaim, listen: () => void): boolean {
   const earlier = claims().get(port);

@@ -19,8 +19,8 @@ import type { FromThread, ShutdownSoFar, ThreadData, ToThread } from './messages
 import { SharedState } from './shared-state.ts';
 import { threadCode } from './thread-code.ts';
 
-// The main thread sends its state to the probe thread with a heartbeat, but not more often than once in this many
-// milliseconds. While the main thread is blocked, the debug socket answers with the last state.
+// The shortest interval, in milliseconds, at which the main thread sends its state to the probe thread. It sends the
+// state together with a heartbeat. While the main thread is blocked, the debug socket answers with the last state.
 const factsInterval = 1_000;
 
 export interface ProbePortOptions {
@@ -41,8 +41,8 @@ export interface ProbePortOptions {
   /** answer answers a request for a path of lameduck. It returns undefined for any other path. */
   readonly answer: (url: string, method: string) => Answer | Promise<Answer> | undefined;
   /**
-   * shutdown returns the state of the shutdown. It returns undefined unless a shutdown that ends the process is in
-   * progress.
+   * shutdown returns the state of the shutdown in progress. It returns undefined if no shutdown is in progress, or if
+   * the shutdown will not end the process.
    */
   readonly shutdown: () => ShutdownSoFar | undefined;
   /** debugSocket contains the functions that the debug socket calls. It is undefined if there is no debug socket. */
@@ -76,8 +76,8 @@ export interface DebugSocketFunctions {
 }
 
 /**
- * ProbePort starts and ends the probe thread, with or without a probe port. For each request of the program, it costs
- * one addition.
+ * ProbePort starts and ends the probe thread, with or without a probe port. For each request of the program, ProbePort
+ * only increments one counter.
  */
 export class ProbePort {
   /**
@@ -127,8 +127,8 @@ export class ProbePort {
       ...silent,
       onSignal: (event) => {
         options.debugSocket?.onSignal(event);
-        // This observer is called just before the lifecycle signal counts as fired. Send the state in a microtask, so
-        // that the state contains the signal.
+        // This observer is called just before the lifecycle signal is marked as fired. Send the state of the main
+        // thread in a microtask, so that the state already includes the signal.
         queueMicrotask(() => {
           this.#sendFacts();
         });
@@ -235,8 +235,8 @@ export class ProbePort {
       memory: this.#state.memory,
       port,
       host: settings.probeHost,
-      // Without a probe port, a blocked event loop makes no probe fail. A limit of 0 prevents a log line about the
-      // blocked event loop.
+      // If there is no probe port, a blocked event loop makes no probe fail. With stall limits of 0, the probe thread
+      // logs no line about a blocked event loop either.
       readyzStallLimit: port === 0 ? 0 : settings.readyzEventLoopStallLimit,
       livezStallLimit: port === 0 ? 0 : settings.livezEventLoopStallLimit,
       checkTimeout: settings.healthCheckTimeout,

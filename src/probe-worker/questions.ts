@@ -18,8 +18,8 @@ export interface Question {
   readonly url: string;
   readonly method: string;
   /**
-   * isUsual is true if the URL is a plain probe URL, such as `/readyz`. The limits for unusual questions do not apply
-   * to a plain probe URL.
+   * isUsual is true if the URL is a plain probe URL, such as `/readyz`. Questions with other URLs are limited in
+   * number. These limits do not apply to a plain probe URL.
    */
   readonly isUsual: boolean;
 }
@@ -104,8 +104,8 @@ export class Questions {
   /** isInLine tells whether a question still waits, because the main thread has not begun to answer it. */
   isInLine({ key }: Question): boolean {
     const open = this.#open.get(key);
-    // Compute the difference with 32 bits, because `taken`, the number of questions that the main thread has begun to
-    // answer, overflows after 32 bits.
+    // `taken` is the number of questions that the main thread has begun to answer. Subtract with 32 bits, because
+    // `taken` begins again at the lowest number after 32 bits.
     return open !== undefined && ((this.#taken() - open.id) | 0) <= 0;
   }
 

@@ -34,8 +34,8 @@ export interface ResponderOptions {
   readonly stalledMs: () => number;
   readonly isShuttingDown: () => boolean;
   /**
-   * readyzStallLimit and livezStallLimit say how long the event loop must be blocked before /readyz, or /livez and
-   * /healthz, fail. With 0, a blocked event loop never makes them fail.
+   * readyzStallLimit is the time for which the event loop must be blocked before /readyz fails. livezStallLimit is the
+   * same for /livez and /healthz. With a limit of 0, a blocked event loop never makes these endpoints fail.
    */
   readonly readyzStallLimit: number;
   readonly livezStallLimit: number;
@@ -91,8 +91,8 @@ export class Responder {
     return soon !== undefined || isBusy || questions.isInLine(question) ? soon : this.#within(patience, question);
   }
 
-  // Waits for the main thread's first answer to a probe, as long as the health checks may take. If the event loop is
-  // blocked, it does not wait, because no health check can run.
+  // Waits for the main thread's first answer to a probe, at most for the time limit of the health checks. If the event
+  // loop is blocked, the function stops waiting, because no health check can run.
   async #first(question: Question, limit: number): Promise<Answer | undefined> {
     for (let rest = limit; rest > 0; rest -= patience) {
       const answer = await this.#within(Math.min(patience, rest), question);
@@ -157,8 +157,9 @@ function isExcluded(query: URLSearchParams, check: string): boolean {
   return new Exclusions(query).of({ name: check }) !== undefined;
 }
 
-// Creates the question of a probe, which the probe thread sends to the main thread. Only the parameters `exclude` and
-// `verbose` change the answer to a probe. The key of the question therefore contains no other parameters.
+// Creates the message in which the probe thread requests the result of a probe from the main thread. Probes with the
+// same key share one answer. Only the parameters `exclude` and `verbose` change that answer, so the key contains no
+// other parameters.
 function questionOf({ endpoint, path }: ProbeUrl, query: URLSearchParams, url: string): Question {
   const excluded = [...new Set(query.getAll('exclude'))].sort();
   const isVerbose = query.has('verbose');

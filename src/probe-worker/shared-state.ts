@@ -19,9 +19,8 @@ const numbersLength = Object.keys(slots).length * Int32Array.BYTES_PER_ELEMENT;
 type Slot = keyof typeof slots;
 
 /**
- * SharedState is a list of numbers and one text in shared memory. The probe thread writes the text, the number
- * `stalls`, and all numbers that are listed after `stalls`. The main thread writes all numbers that are listed before
- * `stalls`.
+ * SharedState contains numbers and one text in shared memory. The main thread writes the numbers that `slots` lists
+ * before `stalls`. The probe thread writes `stalls`, the numbers after it, and the text.
  */
 export class SharedState {
   readonly memory: SharedArrayBuffer;

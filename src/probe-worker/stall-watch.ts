@@ -2,8 +2,8 @@
 import type { Clock } from '../clock.ts';
 import type { SharedState } from './shared-state.ts';
 
-// The longest time in milliseconds that one tick adds to a stall of the event loop. If more time has passed since the
-// last tick, the whole machine was suspended, which is not a stall.
+// One tick adds at most this many milliseconds to a stall of the event loop. A longer time between two ticks means that
+// the whole machine was suspended, and a suspension is not a stall.
 const longestTick = 1_000;
 
 export interface StallWatchOptions {

@@ -10,8 +10,8 @@ const margin = 250;
 const interval = 100;
 
 /**
- * startBudgetBackstop watches the budget of the shutdown that begins now. It does not keep the process alive. `endsAt`
- * returns the end of the budget, which can become earlier.
+ * startBudgetBackstop calls `onOverdue` when the process is still alive after the end of the shutdown budget. Its timer
+ * does not keep the process alive. `endsAt` returns the end of the budget, which a later event can bring forward.
  */
 export function startBudgetBackstop(clock: Clock, endsAt: () => number, onOverdue: () => void): void {
   const look = (): void => {

@@ -111,8 +111,8 @@ export class Checkpoint {
   }
 
   /**
-   * `end()` records that the process exits on its own. Another lifecycle of this process may use the file after this
-   * call.
+   * `end()` records in the checkpoint file that the process exits on its own. After this call, another lifecycle of
+   * this process may use the file.
    */
   end(exitCode: number): void {
     this.#record = { ...this.#record, phase: 'Exited', cleanExit: exitCode === exitCodes.clean };
@@ -150,7 +150,7 @@ export class Checkpoint {
 
 function checkPath(path: string): void {
   if (thisProcess().checkpoints.has(path))
-    throw new Error('another lifecycle of this process already writes this file');
+    throw new Error('another lifecycle of this process already writes the checkpoint file');
   if (!isMainThread)
     throw new Error('only the main thread of a process can write a checkpoint, and this is a worker thread');
   if (isClusterWorker()) throw new Error('a worker of node:cluster cannot write a checkpoint');

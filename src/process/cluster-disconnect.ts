@@ -1,5 +1,6 @@
-// Delays the disconnect of a worker of `node:cluster` until the drain has ended. If the primary or the worker calls
-// `worker.disconnect()`, Node closes the worker's servers at once. If the primary has exited, Node exits the worker.
+// Delays the disconnect of a worker of `node:cluster` until the drain has ended. Without this delay, Node closes the
+// worker's servers at once if the primary or the worker calls `worker.disconnect()`. If the primary has exited, Node
+// then exits the worker.
 
 import type { Cluster } from 'node:cluster';
 

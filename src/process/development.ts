@@ -4,7 +4,7 @@ import { isatty } from 'node:tty';
 import type { Environment } from '../settings/environment.ts';
 import { parentCommand } from './launcher.ts';
 
-/** Launch describes how a process was started, without its environment. */
+/** Launch describes how a process was started. It does not contain the environment variables of the process. */
 export interface Launch {
   readonly execArgv: readonly string[];
   /** hasTerminal tells whether standard input is a terminal. */

@@ -8,8 +8,8 @@ import { interceptOwnDisconnect, isClusterDisconnect, type TakeDisconnect } from
 /** Interceptor decides whether the program's listeners receive an event. */
 export interface Interceptor {
   /**
-   * take returns true for an event of `process`, such as a process signal, that the program's listeners must not
-   * receive now.
+   * take returns true if lameduck keeps an event of `process` from the program's listeners for now. Such an event is a
+   * process signal, for example.
    */
   take(event: string, args: readonly unknown[]): boolean;
   /**
@@ -23,7 +23,10 @@ export interface Interceptor {
 
 type Emit = (this: unknown, event: string | symbol, ...args: unknown[]) => boolean;
 
-/** reached is a private event. lameduck emits it to test whether the present `process.emit` calls this override. */
+/**
+ * `reached` is a private event. lameduck emits it to find out whether the current `process.emit` still calls lameduck's
+ * override.
+ */
 const reached = Symbol('lameduck.reached');
 
 // The key under which all copies of this package find the override. Change the key when EmitOverride or Interceptor
@@ -32,7 +35,7 @@ const key = Symbol.for('lameduck.process-emit/v4');
 
 /**
  * emitOverride installs the override of `process.emit`, once for all copies of this package in the process. The
- * override is never removed, because Node would continue to emit process signals with it.
+ * override is never removed, because Node would still call it for process signals after its removal.
  */
 export function emitOverride(): EmitOverride {
   const registry = globalThis as unknown as Record<symbol, EmitOverride | undefined>;
@@ -55,8 +58,9 @@ export class EmitOverride {
   readonly #emit: Emit;
   // #own is the original `emit` of `process`, which the override has replaced.
   #own: Emit;
-  // #covered is lameduck's wrapper around the `emit` with which a library has replaced the override. The wrapper calls
-  // the library's `emit` unless the interceptor takes an uncaught error.
+  // If a library has replaced lameduck's `process.emit`, #covered is lameduck's wrapper around the library's `emit`.
+  // The wrapper gives an uncaught error to the interceptor first. It calls the library's `emit` unless the interceptor
+  // handles the error.
   #covered: Emit | undefined;
   #interceptor: Interceptor | undefined;
   #releaseDisconnect: () => void = () => undefined;
@@ -134,7 +138,8 @@ export class EmitOverride {
       takeError: (error, origin) => next()?.takeError(error, origin) === true,
       takeDisconnect: (disconnect) => next()?.takeDisconnect(disconnect) === true,
     };
-    // Emits a process signal again with this override, because Node may have emitted it with an older `emit`.
+    // When a process signal arrives, Node may have called an `emit` that is older than this override. The listener then
+    // emits the signal again through the override.
     const emitAgain = (signal: string): Listener => {
       return (...args) => {
         if (this.emitting !== signal) this.emit(signal, args);
@@ -146,9 +151,9 @@ export class EmitOverride {
   }
 
   /**
-   * added adds a listener to the process, and returns the function that the process then has as its listener. A library
-   * may replace `process.on()` and wrap each listener. In this case, added returns the wrapper. If the process has no
-   * listener after the call, added returns the given listener.
+   * added adds a listener to the process. It returns the function that `process.rawListeners()` then contains: the
+   * listener itself, or a wrapper if a library has replaced `process.on()`. If the process has no listener after the
+   * call, added returns the given listener.
    */
   added(event: string, listener: Listener): Listener {
     this.process.on(event, listener);
@@ -196,9 +201,10 @@ export class EmitOverride {
     return this.#interceptor?.takeError(error as Error, origin as NodeJS.UncaughtExceptionOrigin) === true;
   }
 
-  // Installs the override again if a library has replaced it, as signal-exit does. If the library's `emit` calls the
-  // override, lameduck keeps that `emit` and wraps it. The wrapper passes uncaught errors to the interceptor first.
-  // `#restore` is called at an event that Node emits before `uncaughtException`.
+  // A library such as signal-exit may replace `process.emit`, and with it lameduck's override. If the library's `emit`
+  // does not call the override, install the override again. If it does, wrap the library's `emit`, so that the
+  // interceptor receives uncaught errors first. `#restore` is called at an event that Node emits before
+  // `uncaughtException`.
   readonly #restore = (): void => {
     // The method is called with the process as its `this`.
     // eslint-disable-next-line @typescript-eslint/unbound-method
@@ -217,7 +223,8 @@ export class EmitOverride {
   };
 
   #put(value: Emit): void {
-    // Make the property not enumerable, as the original is, so that the properties of `process` look unchanged.
+    // The original property is not enumerable. Define this property in the same way, so that the properties of
+    // `process` look unchanged.
     Object.defineProperty(this.process, 'emit', { value, writable: true, configurable: true, enumerable: false });
   }
 }

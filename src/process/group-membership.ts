@@ -21,7 +21,7 @@ export interface GroupMembershipOptions {
    * thread.
    */
   readonly channel: InternalChannel;
-  /** hasServer tells whether this worker thread has a server. It is not needed for a worker of node:cluster. */
+  /** hasServer tells whether this worker thread has a server. A worker of node:cluster does not set this field. */
   readonly hasServer?: boolean;
   readonly isReady: () => Promise<boolean>;
   /** shutDown begins the shutdown of this worker, as the process signal does. It joins a shutdown in progress. */

@@ -18,15 +18,17 @@ export type FromPrimary =
   | { readonly kind: 'group'; readonly probePort: number }
   | { readonly kind: 'question'; readonly id: number }
   /**
-   * `roll call`: every worker or worker thread with a lifecycle must send `hello` again. The primary or main thread sends
-   * this message when it begins to receive messages.
+   * `roll call`: the primary or main thread sends this message when it begins to receive messages. Each worker or worker
+   * thread with a lifecycle must then send `hello` again, because its first `hello` may have been lost.
    */
   | { readonly kind: 'roll call' }
   /**
    * `listener closed`: the primary has closed the shared listener and sent every accepted connection to a worker.
    */
   | { readonly kind: 'listener closed' }
-  /** `shutdown`: the worker must shut down as after a process signal, within `budgetMs` milliseconds. */
+  /**
+   * `shutdown`: this message tells the worker to shut down within `budgetMs` milliseconds, as after a process signal.
+   */
   | { readonly kind: 'shutdown'; readonly signal: NodeJS.Signals; readonly budgetMs: number };
 
 /** FromWorker is a message from a worker to its primary. */

@@ -37,8 +37,8 @@ export interface JoinedLifecycle {
    */
   onHeldOpen(heldBy: readonly string[]): void;
   /**
-   * beforeListeners is called before lameduck calls the program's signal listeners, which it has delayed. It makes
-   * servers that the drain has closed appear open to these listeners.
+   * lameduck delays the program's signal listeners until the drain has ended. beforeListeners is called just before
+   * they run, and makes servers that the drain has closed appear open to them.
    */
   beforeListeners(): void;
   /** afterListeners is called when the program's delayed signal listeners have ended, or at once if there are none. */

@@ -58,7 +58,7 @@ function isPackageManager([command = '', script = '']: readonly string[]): boole
  * read, as outside Linux.
  */
 export function parentCommand(): string[] | undefined {
-  // The first process of a container has no parent.
+  // The first process of a container has no parent process, so nothing has launched it.
   if (process.ppid === 0) return [];
   try {
     return readFileSync(`/proc/${String(process.ppid)}/cmdline`, 'utf8').split('\0');

@@ -1,5 +1,5 @@
-// lameduck's own listeners on `process`. Node delivers a process signal only if the signal has a listener. lameduck's
-// override of `process.emit` then takes the signal before any listener is called.
+// Adds listeners of lameduck to `process`, because Node delivers a process signal only if the signal has a listener.
+// The override of `process.emit` then takes the signal before any listener is called.
 import { keepListener, type EmitOverride } from './emit-override.ts';
 import type { Listener } from './own-listeners.ts';
 
@@ -21,8 +21,8 @@ export class Listening {
   readonly #onBypassed: (event: string, args: readonly unknown[]) => void;
 
   /**
-   * `onBypassed` is called if all listeners have received an event that was not emitted with the present
-   * `process.emit`.
+   * `onBypassed` is called when an event has reached all listeners without passing through the current `process.emit`.
+   * This happens if someone emits the event with an older `emit`.
    */
   constructor(override: EmitOverride, onBypassed: (event: string, args: readonly unknown[]) => void) {
     this.#process = override.process;
@@ -78,8 +78,8 @@ export class Listening {
   }
 
   /**
-   * callHidden calls the hidden listeners for an event that the interceptor has taken. It does nothing for an event that
-   * Node emits with the original `emit`, because Node has then called them.
+   * callHidden calls the hidden listeners for an event that the interceptor has kept from the listeners. If Node emits
+   * the event with the original `emit`, Node itself has already called these listeners, and callHidden does nothing.
    */
   callHidden(event: string, args: readonly unknown[]): void {
     if (this.#override.bypassing.has(event)) return;
@@ -109,10 +109,10 @@ export class Listening {
     }
   };
 
-  // Wraps the program's listeners for an event that Node emits with the original `emit`. A wrapper ignores this first
-  // emit. lameduck's listener then emits the event again through the override, and now the wrapper calls its listener.
-  // It would be simpler to remove and add all listeners again, so that Node uses the override. But a signal between the
-  // two steps would be lost.
+  // Node emits this event with the original `emit`. So wrap each listener of the program: the wrapper ignores Node's
+  // call. lameduck's listener then emits the event again through the override, and the wrapper calls its listener. It
+  // would be simpler to remove all listeners and to add them again, so that Node uses the override. But a signal
+  // between the two steps would be lost.
   #wrapAll(event: string): void {
     const hidden = this.#hiddenOf(event);
     this.#replaceAll(event, (one) =>
@@ -136,8 +136,8 @@ export class Listening {
     return wrapper;
   }
 
-  // Replaces the program's listeners for an event, in the same order. lameduck's own listener stays, so that the event
-  // always has a listener.
+  // Replaces each listener of the program for an event, and keeps their order. The listener of lameduck itself stays,
+  // so that the event always has a listener.
   #replaceAll(event: string, replacement: (one: Listener) => Listener): void {
     const others = this.#rawOthersOf(event);
     const replaced = others.map(replacement);

@@ -47,8 +47,8 @@ export class OwnListeners {
   }
 
   /**
-   * callLeft calls the remaining listeners of the program at once. lameduck calls it if a listener exits the process
-   * after an `await`. Without lameduck, all listeners would have been called before that exit.
+   * If a listener of the program exits the process after an `await`, callLeft calls the listeners that have not been
+   * called yet. Without lameduck, these listeners would have been called before the `await` ended.
    */
   callLeft(): void {
     for (const call of this.#isCalling ? [] : this.#left.splice(0)) call();
@@ -62,8 +62,8 @@ export class OwnListeners {
   }
 
   /**
-   * endsWhenIdle sets the time of `whenIdleFor` to 0. lameduck calls it when the program sends a process signal to its
-   * own process. The program thus shows that its cleanup is complete.
+   * endsWhenIdle sets the time that `whenIdleFor` waits to 0. lameduck calls endsWhenIdle when the program sends a
+   * process signal to its own process, which shows that the program's cleanup is complete.
    */
   endsWhenIdle(): void {
     this.#patience = 0;

@@ -2,8 +2,8 @@
 import { formatDuration } from '../settings/duration.ts';
 import type { Environment } from '../settings/environment.ts';
 
-// PM2's default time between the process signal and SIGKILL, in milliseconds. PM2 passes this time to a program as a
-// variable only if its option is set.
+// PM2's default time between the process signal and SIGKILL, in milliseconds. If the option `kill_timeout` is set, PM2
+// passes its value to the program as a variable. Otherwise, PM2 passes nothing.
 const defaultKillTimeout = 1_600;
 
 /** isUnderPm2 tells whether PM2 started this process. */

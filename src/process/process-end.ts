@@ -64,7 +64,8 @@ export class ProcessEnd {
   /**
    * `join()` adds a lifecycle to those that are shut down when the process receives a signal. `join()` listens for the
    * signals at once, even before the server listens (P-066). A process may have several lifecycles (A-032). The
-   * returned function removes the lifecycle. If no other lifecycle is left, it also removes every listener (P-070).
+   * returned function removes the lifecycle. If it was the last lifecycle, that function also removes lameduck's
+   * listeners from the process (P-070).
    */
   join(lifecycle: JoinedLifecycle): () => void {
     if (this.#lifecycles.size === 0) this.#intercept();
@@ -86,8 +87,8 @@ export class ProcessEnd {
   }
 
   /**
-   * endAfterLoss ends the process with the exit code for lost leadership. Unless `isAtOnce` is true, it shuts down the
-   * lifecycles first.
+   * endAfterLoss ends the process with the exit code for lost leadership. If `isAtOnce` is false, the lifecycles are
+   * shut down before that.
    */
   endAfterLoss(reason: string, isAtOnce: boolean): void {
     this.#handle({ kind: 'loss', reason, isAtOnce: isAtOnce || this.#lifecycles.size === 0 });
@@ -96,9 +97,9 @@ export class ProcessEnd {
   #intercept(): void {
     this.#options.override.intercept({
       take: (event, args) => this.#take(event, args),
-      // Take uncaught errors here, because lameduck adds no listener for `uncaughtException` (P-063). Sentry and
-      // PostHog exit only if there is no listener but their own. `node:domain` adds its own listener whenever another
-      // listener is added.
+      // lameduck receives uncaught errors here and adds no listener for `uncaughtException` (P-063). With such a
+      // listener, Sentry and PostHog would not exit, because they exit only if there is no listener but their own.
+      // `node:domain` would add its own listener, as it does whenever another listener is added.
       takeError: (error, origin) => this.#handle({ kind: 'error', error, origin }),
       takeDisconnect: (disconnect) => this.#handle({ kind: 'disconnect', disconnect }),
     });
@@ -217,8 +218,8 @@ export class ProcessEnd {
     });
   }
 
-  // Calls the program's signal listeners, which lameduck has delayed until the end of the shutdown. It writes the final
-  // line first, because a listener may end the process, for example with the same signal (P-116).
+  // Calls the program's signal listeners, which lameduck has delayed until the end of the shutdown. Write the final
+  // line before that, because a listener may end the process, for example with a process signal (P-116).
   async #callHeldListeners(exitCode: number): Promise<void> {
     const listeners = this.#signalListeners();
     this.#report(exitCode, []);
@@ -256,8 +257,8 @@ export class ProcessEnd {
   }
 
   #onExit(code: number): void {
-    // A program that calls `process.exit(0)` during a shutdown does not know whether the shutdown will fail. So use the
-    // exit code of the shutdown instead of 0.
+    // A program that calls `process.exit(0)` during a shutdown does not know whether the shutdown will fail. So
+    // lameduck replaces the exit code 0 with the exit code of the shutdown.
     if (code === exitCodes.clean) {
       const owed = Math.max(...[...this.#lifecycles].map((lifecycle) => lifecycle.cutShort()));
       if (owed > exitCodes.clean) this.#process.exitCode = owed;

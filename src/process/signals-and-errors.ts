@@ -19,8 +19,8 @@ export interface ProcessSignal {
   /** `event` is the name of the signal, or `message`. */
   readonly event: string;
   /**
-   * `args` are the arguments with which the program's own signal listeners must be called. They are undefined if an
-   * older `emit` has already called the listeners.
+   * `args` are the arguments with which the program's own signal listeners must be called. They are undefined if Node
+   * has already called the listeners through an `emit` that is older than lameduck's override.
    */
   readonly args: readonly unknown[] | undefined;
 }
@@ -36,7 +36,7 @@ export type Event =
   /** `signal settled`: every process signal that arrived while the event loop was blocked has been delivered. */
   | { readonly kind: 'signal settled'; readonly at: number }
   | { readonly kind: 'loss'; readonly reason: string; readonly isAtOnce: boolean }
-  /** `error`: an uncaught error, for which the program has no listener. */
+  /** `error`: an uncaught error has been thrown, and the program has no listener for uncaught errors. */
   | { readonly kind: 'error'; readonly error: unknown; readonly origin: NodeJS.UncaughtExceptionOrigin }
   /** `disconnect`: this worker of `node:cluster` is about to disconnect from its primary. */
   | { readonly kind: 'disconnect'; readonly disconnect: () => void }
@@ -81,11 +81,14 @@ export type State =
    */
   | ({ readonly phase: 'drained'; readonly isUnderRegister: boolean } & Ending);
 
-/** Actions lists all actions that can follow an event. */
+/** Actions contains everything that the process can do after an Event. */
 export interface Actions {
   /** `begin()` begins the shutdown of every lifecycle. It is the first action on the way to the exit. */
   begin(cause: Cause): void;
-  /** `join()` makes the shutdown of every lifecycle record an additional cause. */
+  /**
+   * `join()` adds a cause to the shutdown of every lifecycle. The shutdown has already begun, and only records the
+   * cause.
+   */
   join(cause: Cause): void;
   /** settleSignal reports the event `signal settled` in a later turn of the event loop. */
   settleSignal(): void;
@@ -120,7 +123,10 @@ export type Step = readonly [State, ...Action[]];
 
 type On<Kind extends Event['kind']> = Extract<Event, { kind: Kind }>;
 
-/** `next()` returns the state of the process after an event, and the actions to perform. */
+/**
+ * `next()` receives the state of the process and an event. It returns the new state, and the actions that the caller
+ * must perform.
+ */
 export function next(state: State, event: Event): Step {
   switch (event.kind) {
     case 'signal':

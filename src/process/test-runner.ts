@@ -15,8 +15,8 @@ export function runsTests(environment: Environment): boolean {
   // In production, a program that loads a test library by accident must still write its log.
   if (environment['NODE_ENV'] === 'production' || (environment['KUBERNETES_SERVICE_HOST'] ?? '') !== '') return false;
   if (matchers in globalThis) return true;
-  // `moduleLoadList` is undocumented, but nothing else lists the built-in modules that have been loaded. If it is
-  // missing, the log is written.
+  // `moduleLoadList` is undocumented, but nothing else lists the built-in modules that have been loaded. If
+  // `moduleLoadList` is missing, assume that no test is running, so that the log is written.
   const { moduleLoadList } = process as { readonly moduleLoadList?: readonly string[] };
   return moduleLoadList?.includes('NativeModule test') === true;
 }

@@ -1,4 +1,4 @@
-// The ProcessEnd of this process, shared by all copies of this package.
+// Creates the ProcessEnd of this process, which all copies of this package share.
 import { systemClock } from '../clock.ts';
 import { reallyExitOf } from '../node-internals.ts';
 import { standardError, writeOut } from '../standard-output.ts';
@@ -14,7 +14,8 @@ const print: Print = (error, origin) => {
   writeOut(standardError, describeUncaught(error, origin));
 };
 
-// Change the key when JoinedLifecycle or the public members of ProcessEnd change.
+// The key of the global symbol under which all copies of this package find the ProcessEnd. Change the key when
+// JoinedLifecycle or the public members of ProcessEnd change.
 const key = Symbol.for('lameduck.process-end/v2');
 
 /**

@@ -27,8 +27,8 @@ function inspected(error: object): string {
   return inspect(error, { colors, customInspect: false, depth: Math.max(inspect.defaultOptions.depth ?? 0, 5) });
 }
 
-// If an `error` event without a listener has thrown the error, adds the place of that event to the stack. Node stores a
-// function on such an error that returns this stack.
+// If Node threw the error because an `error` event had no listener, adds the place of the `emit()` call to the error's
+// stack. On such an error, Node stores a function that returns the longer stack.
 function addWhereEmitted(error: Record<symbol | 'stack', unknown>): void {
   const stack = enhancedStackOf(error);
   if (stack !== undefined) error.stack = stack;

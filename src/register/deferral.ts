@@ -137,20 +137,21 @@ export class Deferral {
   }
 }
 
-// If the lifecycle is loaded after one of these events, it cannot find the connection or its requests. Node does not
-// list the socket of an upgrade. Node lists HTTP/2 sessions only since version 24, and keeps the headers of only some
-// streams.
+// If the lifecycle is loaded after an event `upgrade`, `connect` or `session`, it cannot find the connection of that
+// event or the requests on it. Node does not list the socket of an upgrade. Node lists HTTP/2 sessions only since
+// version 24, and keeps the headers of only some streams.
 const hidden: readonly unknown[] = ['upgrade', 'connect', 'session'];
 
 /**
- * beforeHidden calls `hurry`, which loads the lifecycle, before the program sees an upgrade or an HTTP/2 session. The
- * returned function restores the server's `emit`.
+ * Before the program receives an upgrade or an HTTP/2 session, beforeHidden calls `hurry`, which loads the lifecycle.
+ * beforeHidden returns a function that restores the server's `emit`.
  */
 function beforeHidden(server: Server, hurry: () => void): () => void {
   let isOver = false;
   const restore = patchEmit(server, (original) => {
     const patched: Emit = (event, ...args) => {
-      // If the program has called `lameduck(server)`, its lifecycle has replaced `emit` and already has the event.
+      // If the program has called `lameduck(server)`, the `emit` of that lifecycle has already received the event. Do
+      // not pass the event to it again.
       const isLate = isOver || server.emit !== patched;
       if (isLate || !hidden.includes(event)) return original().call(server, event, ...args);
       hurry();

@@ -50,7 +50,10 @@ const lifecycleTable: Table = { rows: settingsTable, variableOf };
  */
 export const aloneVariable = 'LAMEDUCK_LEADER_ELECTION_ALONE';
 
-/** settingVariables are the variables of all settings, including those of electors. */
+/**
+ * settingVariables contains the names of the environment variables of all settings, including the settings for leader
+ * election.
+ */
 export const settingVariables: readonly string[] = [
   ...Object.keys(settingsTable).map(variableOf),
   ...Object.keys(electionTable).map(electionVariableOf),
@@ -73,7 +76,8 @@ export function completeSettings<Functions extends object>(
 
 /**
  * readSettings reads the settings for a caller that must continue even if some settings are invalid. An invalid setting
- * gets its default value, and `problems` gets a line. `defaults` replace the defaults of the table.
+ * gets its default value, and `problems` gets a line. `defaults` replaces the default values of the settings that it
+ * contains.
  */
 export function readSettings<Functions extends object>(
   options: SettingsOptions & Functions,
@@ -85,7 +89,10 @@ export function readSettings<Functions extends object>(
   return { ...reading, problems: [...reading.problems, ...disabledProblem(environment)] };
 }
 
-/** TableReading contains the settings of a table, and the problems with them. */
+/**
+ * TableReading is the result of reading all settings of one table: the valid values, and a list of problems with the
+ * others.
+ */
 export interface TableReading<Values, Functions> extends CompletedSettings<Functions, Values> {
   readonly problems: readonly string[];
 }
@@ -163,17 +170,18 @@ function readOptions(
   return { given, known };
 }
 
-// Calls `reading`, which reads a value. If a getter of the value throws, the value is invalid.
+// Calls `reading`, which reads the value of a setting, and returns the result. If a getter of the value throws, the
+// result says that the value is invalid.
 function read(reading: () => Reading<unknown>): Reading<unknown> {
   try {
     return reading();
   } catch (error) {
-    return { allowed: `a value that can be read, but reading this value throws ${quoted(messageOf(error))}` };
+    return { allowed: `a plain value: reading this value throws ${quoted(messageOf(error))}` };
   }
 }
 
-// If a duration in code is at most this many milliseconds, a warning is logged, because the number was probably meant
-// as seconds. A shutdown delay of 10 ms, for example, makes no sense.
+// If a duration in code is a number up to this value, a warning is logged. A number means milliseconds, but the author
+// probably meant seconds. A shutdown delay of 10 ms, for example, makes no sense.
 const mostSecondsMeant = 60;
 
 function isMeantInSeconds(kind: Kind<unknown>, value: unknown): value is number {

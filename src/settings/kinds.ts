@@ -69,8 +69,8 @@ function durationFrom(least: number, what = 'a duration such as 15s or 1m30s', s
   };
 }
 
-// Returns a number without a unit with the unit that was probably meant: seconds below 1000, and milliseconds from 1000
-// on.
+// Completes a number that has no unit with the unit that was probably meant. A number below 1000 becomes seconds, and
+// any other number becomes milliseconds.
 function withUnit(text: string): string | undefined {
   if (!/^\d{1,15}(\.\d{1,15})?$/.test(text)) return undefined;
   return `${text}${Number(text) < 1_000 ? 's' : 'ms'}`;

@@ -2,12 +2,12 @@
 import type { Kind } from './kinds.ts';
 
 const notLivez =
-  'paths other than /livez: remove /livez, because the kubelet kills a container whose liveness probe gets a 503';
+  'paths without /livez; remove /livez, because the kubelet kills a container whose liveness probe gets a 503';
 
 /** `paths` reads a list of paths that the program itself serves. An empty list has no effect. */
 export const paths = listOfPaths('paths', '/health,/ready', /^\/livez(\/|$)/i, notLivez);
 
-const notRoot = 'paths other than /: remove /, because every path begins with /';
+const notRoot = 'paths other than /; remove /, because every path begins with /';
 
 /**
  * pathPrefixes reads a list of paths that the program itself serves. Each path stands for itself and for all paths

@@ -16,14 +16,14 @@ export function relationWarnings(settings: Settings, sources: Sources, { drain, 
   const warnings: string[] = [];
   if (requestTimeout > drain) {
     warnings.push(
-      `${part('requestTimeout')} is longer than the drain, which would cut a request that takes this long: ${sum}`,
+      `${part('requestTimeout')} is longer than the time limit of the drain, which would cut a request that uses the whole requestTimeout: ${sum}`,
     );
   }
-  // Do not warn about the default of shutdownWatchTerminationGracePeriod. If the default is longer than the drain,
-  // long-running requests get the whole drain.
+  // Warn only if the program sets shutdownWatchTerminationGracePeriod. If its default is longer than the time limit of
+  // the drain, long-running requests have the whole drain, which is intended.
   if (shutdownWatchTerminationGracePeriod > drain && sources.shutdownWatchTerminationGracePeriod !== 'default') {
     warnings.push(
-      `${part('shutdownWatchTerminationGracePeriod')} is longer than the drain, so the drain is the limit: ${sum}`,
+      `${part('shutdownWatchTerminationGracePeriod')} is longer than the time limit of the drain, so long-running requests end at the limit of the drain: ${sum}`,
     );
   }
   if (healthCheckTimeout >= defaultProbeTimeout) {

@@ -11,7 +11,7 @@ export interface Row<Value, Given = Value> {
   readonly default: (inCluster: boolean) => Value;
   /** namedAfter is the apiserver's flag or the pod's field after which the setting is named. */
   readonly namedAfter?: string;
-  /** `given` exists only as a type: the type that the setting has in code. It has no value at run time. */
+  /** `given` is never set. It only tells TypeScript the type that the setting has in code. */
   readonly given?: Given;
 }
 

@@ -1,4 +1,4 @@
-// How the `work` of `runShutdown` ended, and how long to wait for its end.
+// Waits for the end of the function `work` that the test passes to `runShutdown`, and interprets its result or error.
 import { systemClock, timedOut, withTimeout } from '../clock.ts';
 import { LameduckError, messageOf, quoted } from '../errors.ts';
 import type { ShutdownRecord } from '../observer.ts';
@@ -25,8 +25,8 @@ export async function isDoneWithin(milliseconds: number, promise: Promise<unknow
 }
 
 /**
- * resultOf returns the result of `work`, or throws its error. If the shutdown has cut a request, it throws
- * LAMEDUCK_ERR_WORK_FAILED instead, because the client's error does not name the cause.
+ * resultOf returns the result of `work`, or throws the error of `work`. If the shutdown has cut a request, resultOf
+ * throws LAMEDUCK_ERR_WORK_FAILED instead. The error of the HTTP client in `work` would not name the cause.
  */
 export function resultOf<Result>(outcome: Outcome<Result>, { unfinished }: Pick<ShutdownRecord, 'unfinished'>): Result {
   if ('result' in outcome) return outcome.result;

@@ -43,8 +43,8 @@ test('A-248 post-start hooks that take too long cause one warning with their nam
   late.resolve(undefined);
   await clock.advance(3_600_000);
   assert.deepEqual(observer.warnings, [
-    'post-start hooks have not ended after 30s: "poll", "late"; /readyz fails until these hooks end: a hook that starts background' +
-      ' work must return',
+    'post-start hooks have not ended after 30s: "poll", "late"; /readyz fails until these hooks have' +
+      ' ended. A hook that starts background work must return without waiting for that work',
   ]);
   assert.equal(clock.pending.all, 0);
 });

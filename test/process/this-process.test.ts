@@ -97,7 +97,7 @@ test('of two lifecycles of different copies of the package, only the first write
   };
   const first = openCheckpoint(path, lines);
   assert.equal(other.openCheckpoint(path, lines), undefined);
-  assert.deepEqual(failures, ['another lifecycle of this process already writes this file']);
+  assert.deepEqual(failures, ['another lifecycle of this process already writes the checkpoint file']);
   first?.end(0);
   other.openCheckpoint(path, lines)?.end(0);
   assert.equal(failures.length, 1);

@@ -108,7 +108,10 @@ void describe('settings of a program with lameduck/register', { concurrency: 2 }
       const { port } = await subject.line('listening', ({ msg }) => msg === 'listening');
       await subject.line('the probe port', ({ msg }) => msg === 'probe port listens');
       await fetch(`http://127.0.0.1:${String(port)}/`);
-      await subject.line('the line about the port', ({ msg }) => msg === 'probe port left to lifecycle in code');
+      await subject.line(
+        'the line about the port',
+        ({ msg }) => msg === 'probe port left to the lifecycle of the program',
+      );
       await subject.line('the probe port', ({ msg }) => {
         return msg === 'probe port listens' && messages(subject.lines).filter((one) => one === msg).length === listens;
       });

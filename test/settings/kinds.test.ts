@@ -68,8 +68,8 @@ test('a list of paths is separated by commas in the environment and an array in 
 
 test('/livez is rejected as a readiness path, with the reason, but /healthz and /readyz are accepted', () => {
   for (const liveness of ['/livez', '/livez/', '/livez/ping', '/LIVEZ']) {
-    assert.match(refused(paths.fromText(`/health,${liveness}`)), /^paths other than \/livez: remove \/livez/);
-    assert.match(refused(paths.fromCode([liveness])), /^paths other than \/livez: remove \/livez/);
+    assert.match(refused(paths.fromText(`/health,${liveness}`)), /^paths without \/livez; remove \/livez/);
+    assert.match(refused(paths.fromCode([liveness])), /^paths without \/livez; remove \/livez/);
   }
   const all = ['/healthz', '/readyz', '/livezone', '/my/livez'];
   assert.deepEqual(paths.fromCode(all), { value: all });
@@ -79,8 +79,8 @@ test('a path prefix must be a path, and / is rejected because it matches every r
   assert.deepEqual(pathPrefixes.fromText('/socket.io/, /livez'), { value: ['/socket.io/', '/livez'] });
   assert.match(refused(pathPrefixes.fromText('socket.io')), /^one or more paths such as \/socket\.io,\/watch, each/);
   for (const root of ['/', '//', '/watch,/'])
-    assert.match(refused(pathPrefixes.fromText(root)), /^paths other than \/:/);
-  assert.match(refused(pathPrefixes.fromCode(['/'])), /^paths other than \/:/);
+    assert.match(refused(pathPrefixes.fromText(root)), /^paths other than \/;/);
+  assert.match(refused(pathPrefixes.fromCode(['/'])), /^paths other than \/;/);
 });
 
 test('a boolean setting is true or false in code, and in the environment also 1 or 0', () => {

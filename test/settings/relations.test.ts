@@ -22,7 +22,7 @@ test('P-075 a requestTimeout that is longer than the time for the drain causes o
     { environment: { LAMEDUCK_REQUEST_TIMEOUT: '25s' } },
   );
   assert.deepEqual(others, []);
-  assert.match(warning, /^requestTimeout 25s \(LAMEDUCK_REQUEST_TIMEOUT\) is longer than the drain/);
+  assert.match(warning, /^requestTimeout 25s \(LAMEDUCK_REQUEST_TIMEOUT\) is longer than the time limit of the drain/);
   assert.match(warning, /preStopSeconds 5s \(code\).* = drain 20s$/);
 });
 
@@ -37,7 +37,10 @@ test('A-140 if the grace period for long-running requests exceeds the time for t
   assert.deepEqual(warningsOf({ shutdownWatchTerminationGracePeriod: '25s' }), []);
   const [warning = '', ...others] = warningsOf({ ...short, shutdownWatchTerminationGracePeriod: '10s' });
   assert.deepEqual(others, []);
-  assert.match(warning, /^shutdownWatchTerminationGracePeriod 10s \(code\) .* the drain is the limit: .* = drain 5s$/);
+  assert.match(
+    warning,
+    /^shutdownWatchTerminationGracePeriod 10s \(code\) .* end at the limit of the drain: .* = drain 5s$/,
+  );
 });
 
 test('P-090 a livez stall limit that is shorter than the readyz stall limit causes one warning, unless the livez stall limit is off', () => {

@@ -154,7 +154,7 @@ test('runShutdown rejects if its callback does not end, but only after the serve
   );
   await assert.rejects(hangs, {
     code: 'LAMEDUCK_ERR_WORK_FAILED',
-    message: 'runShutdown(): the work had not ended 500ms after the shutdown',
+    message: 'runShutdown(): the work had not ended 500ms after the end of the shutdown',
   });
   assert.equal(server.listening, false);
 });

@@ -30,8 +30,8 @@ export interface AdmissionOptions {
 }
 
 /**
- * Records creates lameduck's records of connections that were accepted before lameduck replaced the server's `emit`.
- * lameduck detects such a connection only at its first request (P-053).
+ * Records creates a record for each connection that a server accepted before lameduck replaced the `emit` of that
+ * server. lameduck detects such a connection only at its first request (P-053).
  */
 export interface Records {
   /**
@@ -101,7 +101,8 @@ export class Admission {
       return answer !== undefined;
     }
     const exchange = this.#requests.admit(connection, response, answer !== undefined);
-    // Before a shutdown and without overload limits, a request that is not a probe goes to the program at once.
+    // `admit()` returns undefined if the request is no probe, no shutdown has begun, and there is no overload limit.
+    // Pass such a request to the program without further checks.
     if (exchange === undefined) return false;
     const decision = this.#decide(exchange, answer);
     // Create the closure only for a delayed request, because most requests are not delayed.
@@ -146,8 +147,8 @@ export class Admission {
     return true;
   }
 
-  // Checks the cases that the comment of Admission lists after `drop`, in the same order. The first case that applies
-  // decides.
+  // Decides about a request by the cases in the comment of Admission that follow the case `drop`. They are checked in
+  // the order of that comment, and the first case that applies decides.
   #decide(exchange: HttpExchange, answer: Answer | Promise<Answer> | undefined): Decision {
     if (answer !== undefined) {
       answerProbe(exchange.request, exchange.response, answer);
@@ -179,7 +180,7 @@ export class Admission {
       // If the client has disconnected while its request was delayed, the program must not execute the request.
       if (isAwaited() && this.#decideUnheld(exchange) === 'passed on') proceed();
     };
-    // Continue the request when its connection no longer delays it and the listener has closed.
+    // Continue the request when both conditions hold: its connection no longer delays it, and the listener has closed.
     exchange.ownHold.pass(() => {
       this.hold.pass(goOn);
     });

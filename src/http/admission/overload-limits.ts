@@ -1,5 +1,5 @@
-// Overload limits. If a request exceeds a limit on requests in flight, lameduck rejects it. If a request takes too
-// long, lameduck answers it. Without settings, there is no limit.
+// Overload limits. If too many requests are in flight, lameduck rejects a new request. If a request takes too long,
+// lameduck answers it in place of the handler. Without settings, there is no limit.
 import type { Clock } from '../../clock.ts';
 import { parseDuration } from '../../settings/duration.ts';
 import { closingAnswer } from '../http1/close-header.ts';

@@ -20,7 +20,7 @@ interface Ports {
  * peer has acknowledged them.
  */
 export class Acknowledgement {
-  /** took is the duration of the last call of `look`, in milliseconds. */
+  /** `took` is the time that the last call of `look` took, in milliseconds. */
   took = 0;
   readonly #read: ReadSocketTable;
   readonly #clock: Clock;

@@ -49,21 +49,23 @@ export interface DrainOptions {
    */
   readonly isHurried?: boolean | undefined;
   /**
-   * readSocketTable reads from the kernel which sockets have unacknowledged bytes. If it is undefined, the drain does
-   * not wait until peers have acknowledged their responses.
+   * readSocketTable reads from the kernel which sockets have unacknowledged bytes. If readSocketTable is undefined, the
+   * drain does not wait until peers have acknowledged their responses.
    */
   readonly readSocketTable?: ReadSocketTable | undefined;
 }
 
 /**
- * Drain checks all connections every 50 ms with one timer, or every 10 ms if it is hurried. After `begin`, it waits
- * until no request of the program is in flight, or until one second before the deadline. It then sends a FIN on each
- * connection that has been silent for a second. Each check runs after Node has read all sockets in this turn of the
- * event loop. So a request that has arrived is always seen before a FIN is sent, even if the event loop was blocked.
+ * Drain checks all connections with one timer, every 50 ms. With the option `isHurried`, it checks them every 10 ms.
+ * After `begin`, it waits until no request of the program is in flight, but not longer than until one second before the
+ * deadline. After this wait, it sends a FIN on each connection that has been silent for a second. Each check runs after
+ * Node has read all sockets in this turn of the event loop. So lameduck sees each request that has arrived before it
+ * sends a FIN, even if the event loop was blocked.
  */
 export class Drain {
   /**
-   * `drained` resolves when no request is in flight and no connection is left on which a new request would be admitted.
+   * `drained` resolves when no request is in flight and no connection remains that could still carry a new request to
+   * the program.
    */
   readonly drained: Promise<void>;
   #resolve!: () => void;
@@ -253,8 +255,8 @@ export class Drain {
     return this.#canEnd(connection, now);
   }
 
-  // Destroys connections. Resolves when every socket has emitted `close`, or after 100 ms. A socket may emit no
-  // `close`, because a listener of the program has thrown.
+  // Destroys connections. Resolves when every socket has emitted `close`, but after at most 100 ms. The wait is limited
+  // because a socket never emits `close` if a listener of the program has thrown.
   async #destroyAll(connections: readonly Connection[]): Promise<void> {
     const closed = connections.map((connection) => {
       // Listen for `close` before destroying the connection: a TLS socket emits `close` at once when its TCP socket is

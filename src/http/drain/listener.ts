@@ -3,17 +3,17 @@ import { Server as NetServer } from 'node:net';
 import { type Clock, startImmediate, stopTimer, wait } from '../../clock.ts';
 import { checkingInterval } from '../../node-internals.ts';
 
-// How long the listener still accepts connections after lameduck has begun to delay requests, in milliseconds. Clients
-// that are connecting can finish in that time.
+// When the listener is about to close, lameduck first delays the requests. The listener still accepts connections for
+// this many milliseconds, so that connecting clients can finish.
 const acceptWindow = 30;
 
 // After `acceptWindow`, stopListening waits at most this many milliseconds for a turn of the event loop without a new
 // connection.
 const longestWait = 1_000;
 
-// If a connection arrives during a turn of the event loop, Node accepts it in the next turn. A turn that takes less
-// than `quietTurn` milliseconds leaves little time for that, so the listener is closed after such a turn. If there is
-// no such turn for `waitForQuiet` milliseconds, the listener is closed after any turn.
+// Close the listener after a turn of the event loop that took less than `quietTurn` milliseconds. A connection that
+// arrives during a turn is accepted only in the next turn, and hardly any connection arrives in a short turn. If there
+// is no short turn within `waitForQuiet` milliseconds, close the listener after any turn.
 const quietTurn = 1;
 const waitForQuiet = 200;
 

@@ -13,7 +13,7 @@ export interface Progress {
   readonly ended: Promise<unknown>;
 }
 
-/** Drained contains the state of a server that listened when the shutdown began. */
+/** Drained is the record of one server that was listening when the shutdown began. */
 interface Drained {
   readonly address: ReturnType<Server['address']>;
   /**
@@ -59,7 +59,7 @@ export class ProgramCloses {
     this.#replace(server, drained);
   }
 
-  /** `withholds()` returns true if the program must not receive the event `close` of a server yet. */
+  /** `withholds()` returns true while lameduck must hold back the event `close` of a server from the program. */
   withholds(server: Server): boolean {
     const drained = this.#drained.get(server);
     if (drained === undefined || drained.isTold) return false;
@@ -108,8 +108,8 @@ export class ProgramCloses {
   #close(server: Server, close: Close, drained: Drained, args: readonly [Callback?]): unknown {
     if (this.#hasEnded) return closeDrained(server, close, drained, args);
     if (!this.#progress.isDrained()) return this.#closeLater(server, close, drained, args);
-    // After the drain, call the callback of `close` at once, because a destroy hook may wait for the callback. `ended`
-    // resolves only after the destroy hooks, so waiting for `ended` would be too late.
+    // After the drain, call the program's callback of `close` at once, because a destroy hook may wait for the
+    // callback. Do not wait for `ended`, which resolves only after the destroy hooks.
     const [callback] = args;
     if (typeof callback === 'function') process.nextTick(callback);
     void this.#closeLater(server, close, drained, []);
@@ -122,8 +122,9 @@ export class ProgramCloses {
   }
 }
 
-// Tells whether the program has replaced `close()` of the server with its own function, or has overridden it with an
-// async method. lameduck then returns a promise that settles as the promise of the program's own function does.
+// Tells whether the program's `close()` may return a promise. This is the case if the program has set its own `close`
+// on the server, or if `close` is an async method. lameduck's `close()` then also returns a promise, which settles as
+// the program's promise does.
 function returnsPromise(server: Server, close: Close): boolean {
   return Object.hasOwn(server, 'close') || Object.prototype.toString.call(close) === '[object AsyncFunction]';
 }
@@ -150,7 +151,8 @@ class StandIn implements ListenerHandle {
   constructor(drained: Drained) {
     this.#drained = drained;
     const { address } = drained;
-    // A server on a Unix socket reports its path even without a handle, so a StandIn needs no address for it.
+    // A StandIn needs no address for a server on a Unix socket, because Node reports the path of such a server without
+    // a handle.
     if (typeof address !== 'object' || address === null) return;
     this.getsockname = (out) => {
       Object.assign(out, address);

@@ -45,8 +45,8 @@ async function readTable(path: string): Promise<SocketRow[]> {
       rows.push(...parseSocketTable(text.slice(0, end), endianness()));
     }
   } catch {
-    // On macOS, the file does not exist. Without IPv6, the file with IPv6 sockets does not exist. Under Node's
-    // `--permission`, reading the file is forbidden. The list is then empty.
+    // The list of sockets stays empty if a file cannot be read. On macOS, /proc/net/tcp does not exist. Without IPv6,
+    // /proc/net/tcp6 does not exist. Node's `--permission` forbids reading both files.
   } finally {
     if (file !== undefined) closeSync(file);
   }

@@ -11,7 +11,8 @@ export interface SocketRow {
   /** `bytes` is the number of bytes that the peer has not acknowledged. It is 0 if only the FIN is unacknowledged. */
   readonly bytes: number;
   /**
-   * `unanswered` is the number of retransmissions, or of probes of a closed window, since the peer last sent something.
+   * `unanswered` is the number of TCP retransmissions, or of TCP zero-window probes, since the peer last sent
+   * something.
    */
   readonly unanswered: number;
   /**
@@ -26,8 +27,8 @@ export interface SocketRow {
 const pattern =
   /^ *\d+: [\dA-F]+:([\dA-F]{4}) ([\dA-F]+):([\dA-F]{4}) ([\dA-F]{2}) (?!0{8}:)([\dA-F]{8}):[\dA-F]{8} [\dA-F]{2}:[\dA-F]+ ([\dA-F]{8}) +\d+ +(\d+) (\d+) /gm;
 
-// The TCP states FIN_WAIT1, LAST_ACK and CLOSING. In these states, the send queue contains the FIN of this process,
-// which counts as one byte.
+// The TCP states FIN_WAIT1, LAST_ACK and CLOSING. In these states, the send queue of the socket still contains the FIN
+// of this process. The FIN counts as one byte.
 const statesWithFin: readonly string[] = ['04', '09', '0B'];
 
 /**

@@ -21,8 +21,8 @@ const onePacket: OwnHold = {
 };
 
 /**
- * Http1Exchange is an HTTP/1.1 request with its response. When the server wants to end the connection, the last
- * response on it gets `Connection: close`.
+ * Http1Exchange is an HTTP/1.1 request with its response. If the server is about to end the connection, Http1Exchange
+ * adds `Connection: close` to the last response of that connection.
  */
 export class Http1Exchange implements HttpExchange {
   state: State = noted;
@@ -31,7 +31,10 @@ export class Http1Exchange implements HttpExchange {
   readonly connection: Connection;
   cancelTimeout: (() => void) | undefined;
   #onHead: ((exchange: HttpExchange) => void) | undefined;
-  /** `#now()` returns the current time. It is undefined until the shutdown begins. */
+  /**
+   * `#now` is a function that returns the current time. It is set when the shutdown begins, so that a response can
+   * compare the time with `closeAt`. Before the shutdown, `#now` is undefined.
+   */
   #now: (() => number) | undefined;
   #isPatched = false;
 
@@ -92,7 +95,8 @@ export class Http1Exchange implements HttpExchange {
     return onePacket;
   }
 
-  // Nothing has to be deferred: Node emits no event of a delayed HTTP/1.1 request before the handler listens.
+  // No event has to be deferred. While lameduck delays an HTTP/1.1 request, Node emits no event of that request before
+  // the handler has added its listeners.
   hold(): () => boolean {
     return () => !this.connection.socket.destroyed;
   }
@@ -117,7 +121,8 @@ export class Http1Exchange implements HttpExchange {
     return [this.response];
   }
 
-  // For HTTP/1.1, stopReading does nothing. Node reads the rest of the body, and the drain limits the time for that.
+  // Has no effect for HTTP/1.1. After the response, Node reads the rest of the request body, and the drain limits the
+  // time for that.
   stopReading(): boolean {
     return true;
   }

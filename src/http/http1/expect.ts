@@ -7,8 +7,8 @@ import { ignoreResets } from '../responses/socket-errors.ts';
 
 /**
  * withholdContinue prevents Node from sending a 100 on its own, which Node does if the event `checkContinue` has no
- * listener. lameduck adds no listener, because the program would see that listener. Instead, the server's
- * `listenerCount` returns 1.
+ * listener. lameduck adds no listener, because the program would see that listener. Instead,
+ * `server.listenerCount('checkContinue')` returns 1.
  */
 export function withholdContinue(server: Server): void {
   const emitter: EventEmitter = server;

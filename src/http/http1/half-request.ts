@@ -21,9 +21,9 @@ export function isHalfHead({ socket, isLate }: Connection): boolean {
  * answered.
  */
 export class AnsweredUploads {
-  // Contains for each answered upload the time at which lameduck first saw it, and the number of bytes that its socket
-  // had read by then. Only a client that sends such a body during the drain has an entry. A field in the record of the
-  // connection would cost memory for every connection.
+  // The key is a connection whose client still sends a request body although the request has been answered. The value
+  // is the time at which lameduck first saw this, and the bytes that the socket had read by then. Use a map, because
+  // few connections have such an entry. A field in each record of a connection would cost memory for every connection.
   readonly #begun = new WeakMap<Connection, { readonly at: number; readonly bytesRead: number }>();
 
   /**

@@ -116,15 +116,15 @@ export class Http2Exchange implements HttpExchange {
   }
 
   /**
-   * beginShutdown begins to record whether this process ends the stream. After the end of a stream, nothing shows
-   * whether the client has reset it.
+   * beginShutdown begins to record whether this process itself ends the stream. Otherwise lameduck could not tell after
+   * the end of a stream whether the client has reset it.
    */
   beginShutdown(): void {
     const { stream } = this;
     for (const name of ['close', 'destroy'] as const) {
       const end = stream[name].bind(stream) as (...args: unknown[]) => void;
-      // Records calls with which this process ends the stream. If the client resets the stream, Node first closes the
-      // stream and then destroys it. So calls on a closed stream are not recorded.
+      // Records that this process ended the stream. A call on a closed stream is not recorded. If the client resets a
+      // stream, Node first closes the stream and then destroys it.
       const noting = (...args: unknown[]): unknown => {
         if (!stream.closed && !isOfPeer(args[0])) this.#isEndedHere = true;
         return end(...args);
@@ -154,8 +154,8 @@ export class Http2Exchange implements HttpExchange {
     });
     return () => {
       restore();
-      // Emit the deferred events in a later tick. Before that, the caller's synchronous code calls the handler, which
-      // adds its listeners.
+      // Emit the deferred events only in a later tick. The caller calls the handler in the rest of this tick, and the
+      // handler then adds its listeners.
       for (const event of deferred) process.nextTick(() => stream.emit(...(event as Parameters<typeof stream.emit>)));
       return !this.connection.socket.destroyed && !stream.closed;
     };
@@ -163,7 +163,7 @@ export class Http2Exchange implements HttpExchange {
 
   refuse(): void {
     this.connection.session?.endBefore(() => {
-      // Do nothing if the client has disconnected in the meantime.
+      // If the client has disconnected in the meantime, do not send the 429.
       if (!this.hasEnded) answerRetryAfter(this.request, this.response);
     });
   }
@@ -190,7 +190,8 @@ export class Http2Exchange implements HttpExchange {
     this.response.endIfGivenUp();
     if (this.request.complete || !this.isOut) return;
     this.#uploadsSince ??= now;
-    // If the stream has closed, the handler gets `longest` milliseconds more to read the bytes of the body that have
+    // If the client is still sending the body after the response, stop reading after `longest` milliseconds. If the
+    // stream has closed, wait twice as long, so that the handler can read those bytes of the body that have already
     // arrived.
     if (now - this.#uploadsSince >= (this.stream.closed ? 2 : 1) * longest) this.response.stopReading();
   }

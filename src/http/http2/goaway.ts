@@ -8,20 +8,18 @@ import { queuedBytes } from '../../node-internals.ts';
 import { ignoreResets } from '../responses/socket-errors.ts';
 
 /**
- * `quiet` is how long a busy client may take after a response to open its next stream, in milliseconds beyond a round
- * trip. The server also waits this long for streams that the client opened before it received the GOAWAY. A round trip
- * alone is too short: one thread of the client may answer the server's ping while another thread still waits for a
- * processor.
+ * After a response, a busy client has a round trip and this many milliseconds to open its next stream. The server also
+ * waits this long for streams that the client opened before it received the GOAWAY. A round trip alone is too short:
+ * one thread of the client may answer the server's ping while another thread still waits for a processor.
  */
 export const quiet = 100;
 
-// A shorter pause in milliseconds. It replaces `quiet` after `roundTrips` round trips in which the client has opened
-// streams.
+// If the client has opened streams in each of the first `roundTrips` round trips, use this shorter pause, in
+// milliseconds, instead of `quiet`.
 const shortestPause = 20;
 
-// How long lameduck waits, in milliseconds, for a client that keeps opening streams without waiting for responses.
-// lameduck needs at least three round trips to recognize such a client. If three round trips take longer than this
-// limit, lameduck waits for all three.
+// A client may keep opening streams without waiting for responses. lameduck waits for such a client at most this many
+// milliseconds, or three round trips if these take longer. lameduck cannot recognize such a client sooner.
 const longestSettling = 500;
 const roundTrips = 4;
 const longestRoundTrips = 3_000;
@@ -42,9 +40,10 @@ const mostUnacknowledged = 16_384;
 const announcement = Buffer.from([0, 0, 8, 7, 0, 0, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
 
 /**
- * Goaway ends an HTTP/2 session with GOAWAY. First it delays the streams that the client opens, until the client opens
- * no more streams and waits for all responses. A GOAWAY then refuses no stream. Without TLS, Goaway sends two GOAWAYs,
- * and serves streams that the client opens between them (P-043). Over TLS, Node allows only one GOAWAY.
+ * Goaway ends an HTTP/2 session with GOAWAY. First it delays the streams that the client opens. It sends the GOAWAY
+ * when the client opens no more streams and only waits for responses, so that the GOAWAY refuses no stream. Without
+ * TLS, Goaway sends two GOAWAYs, and serves streams that the client opens between them (P-043). Over TLS, Node allows
+ * only one GOAWAY.
  */
 export class Goaway {
   /** `hold` delays the streams that the client opens until the server has sent the GOAWAY. */
@@ -107,9 +106,9 @@ export class Goaway {
   }
 
   /**
-   * `settle()` delays new streams of the client. It calls `callback` when no stream was opened or has ended during a
-   * round trip and a short pause. When the promise of `callback` has resolved, `settle()` continues the delayed streams
-   * and resolves with the value of `callback`.
+   * `settle()` delays new streams of the client. It then waits for a round trip and a short pause in which no stream
+   * opens and no stream ends. After that, it calls `callback`. When the promise of `callback` has resolved, `settle()`
+   * continues the delayed streams and resolves with the value of `callback`.
    */
   async settle<Result>(callback: () => Result | Promise<Result>): Promise<Result> {
     this.hold.begin();
@@ -149,8 +148,9 @@ export class Goaway {
     return true;
   }
 
-  // Tells whether the socket accepts bytes without waiting. Node aborts the process if a raw write has to wait for the
-  // kernel. If Node has no queued bytes, a raw write cannot be inserted into the middle of a frame.
+  // Tells whether lameduck can write a frame directly to the socket. The kernel must have room for the frame, because
+  // Node aborts the process if such a write has to wait. Node must have no queued bytes, because the frame could
+  // otherwise split another frame.
   #hasRoom(acknowledged: number): boolean {
     if (this.#hasEnded || this.#socket.destroyed) return false;
     const { outboundQueueSize = 0 } = this.#session.state;

@@ -58,16 +58,17 @@ export class Session {
   }
 
   /**
-   * isHolding tells whether a stream that has just arrived must wait until the GOAWAY has been sent. A stream of a session
-   * that was accepted after NotAcceptingNewRequest always waits, and is then refused.
+   * isHolding is true if a stream that arrives now must wait until the server has sent the GOAWAY of its session. If
+   * the session was accepted after NotAcceptingNewRequest, each of its streams waits for the GOAWAY and is then
+   * refused.
    */
   get isHolding(): boolean {
     return this.connection.isLate || this.hold.isOn;
   }
 
   /**
-   * ownHold is `hold`. If the stream will be refused, ownHold is `atOnce` instead, because the drain waits for delayed
-   * streams.
+   * ownHold is the OwnHold for the streams of this session. It delays each stream as `hold` does. If the streams of
+   * this session will be refused, ownHold delays none, because the drain waits for delayed streams.
    */
   get ownHold(): OwnHold {
     return this.connection.isLate ? atOnce : this.hold;
@@ -137,11 +138,11 @@ export class Session {
     if (connection.isClosing) return;
     // If the session has already ended, for example because the client has ended it, no GOAWAY is needed.
     if (this.#session.closed || this.#session.destroyed) connection.end();
-    // If a session was accepted after NotAcceptingNewRequest and has opened a stream, `endBefore` ends it. Here, end
-    // such a session only if it is silent.
+    // `endBefore` ends a session that was accepted after NotAcceptingNewRequest, as soon as that session opens a
+    // stream. Here, end such a session only if it has been silent.
     else if (connection.isLate) this.#endIfSilent();
-    // Send the GOAWAY only when the client waits for responses, so that it refuses no stream that the client has
-    // already sent. The client's own library may still fail streams that it has not sent.
+    // Send the GOAWAY when the client waits for responses and opens no stream. The GOAWAY then refuses no stream that
+    // the client has sent. The client's own library may still fail streams that the client has not sent.
     else {
       void this.#goaway.send(() => {
         connection.end();

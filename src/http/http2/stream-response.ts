@@ -84,8 +84,8 @@ export class StreamResponse implements HttpResponse {
   }
 
   get writableFinished(): boolean {
-    // If the client has cancelled a stream, with any code, Node treats the response as complete. Here, it counts as
-    // incomplete.
+    // If the client cancels a stream, Node counts the response as complete, whatever the error code is. lameduck counts
+    // such a response as incomplete.
     if (this.#isBroken || this.stream.aborted || !this.stream.headersSent) return false;
     if (sendsFile(this.stream)) return this.isOut && this.stream.rstCode === 0;
     return this.stream.writableFinished || this.isClosedAhead;
@@ -96,7 +96,8 @@ export class StreamResponse implements HttpResponse {
   }
 
   /**
-   * isClosedAhead is true if Node has closed the stream although it has not yet written the last bytes of the response.
+   * isClosedAhead is true if Node reports the stream as closed although Node has not written the last bytes of the
+   * response.
    */
   get isClosedAhead(): boolean {
     const { closed, writableEnded, writableFinished, aborted, rstCode } = this.stream;
@@ -121,8 +122,8 @@ export class StreamResponse implements HttpResponse {
     return this.stream.headersSent ? this.stream.sentHeaders : {};
   }
 
-  // Returns no names. node:http2's compatibility API stores the headers that a program sets in an object of its own,
-  // and not in this response.
+  // Returns no names. node:http2's compatibility API keeps the headers that a program sets in its own response object.
+  // This object here does not contain them.
   getHeaderNames(): string[] {
     return [];
   }
@@ -146,7 +147,8 @@ export class StreamResponse implements HttpResponse {
   }
 
   end(body?: string): this {
-    // The response to a HEAD request has no body, so it ends with its headers.
+    // Do not write a body after the end of the stream. The response to a HEAD request, for example, has ended with its
+    // headers.
     if (this.stream.writableEnded || this.stream.destroyed) return this;
     if (/^application\/grpc(\+|;|$)/.test(String(this.#sentHeaders['content-type']))) this.#sendGrpcStatus();
     this.stream.end(body);

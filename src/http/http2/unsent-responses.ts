@@ -10,7 +10,8 @@ import { queuedBytes } from '../../node-internals.ts';
 const most = 100;
 
 /**
- * UnsentResponses records the last responses whose HTTP/2 stream Node closed although their bytes had not been sent.
+ * Node may close an HTTP/2 stream before it has sent the last bytes of the response. UnsentResponses records the most
+ * recent responses of this kind.
  */
 export class UnsentResponses {
   readonly #socket: Socket;
@@ -20,15 +21,18 @@ export class UnsentResponses {
     this.#socket = socket;
   }
 
-  /** `note()` records a response until it has been sent. Node sends most of these responses with its next write. */
+  /**
+   * `note()` records a response whose stream Node has closed before all bytes were sent. The record is kept until the
+   * response has been sent, usually at Node's next write.
+   */
   note(exchange: Exchange): void {
     if (this.#responses.length === 0) startImmediate(() => this.remaining());
     this.#responses = [...this.#responses.slice(1 - most), exchange];
   }
 
   /**
-   * `remaining()` returns the responses that may not have been sent completely. It drops the records of all other
-   * responses.
+   * `remaining()` returns the responses of which some bytes are possibly still unsent. It drops the records of all
+   * other responses.
    */
   remaining(): readonly Exchange[] {
     if ((queuedBytes(this.#socket) ?? 0) === 0) this.#responses = [];

@@ -5,7 +5,10 @@ import { AsyncResource } from 'node:async_hooks';
 export class Hold {
   #held: (() => void)[] | undefined;
 
-  /** `begin()` begins the delay: from now on, `pass` stores functions instead of calling them at once. */
+  /**
+   * `begin()` begins to delay requests. From now on, `pass` stores each function that continues a request, instead of
+   * calling the function at once.
+   */
   begin(): void {
     this.#held ??= [];
   }
@@ -19,8 +22,8 @@ export class Hold {
   }
 
   /**
-   * `pass()` calls a function that continues a request at once. Between `begin` and `end`, it stores the function
-   * instead.
+   * `pass()` receives a function that continues a request, and calls the function immediately. Between `begin` and
+   * `end`, `pass()` stores the function instead.
    */
   pass(goOn: () => void): void {
     if (this.#held === undefined) goOn();

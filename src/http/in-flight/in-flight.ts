@@ -21,9 +21,8 @@ export interface Totals {
 }
 
 /**
- * InFlight counts the exchanges (requests with their responses) by state. The count of a state is always the number of
- * exchanges in that state, over all connections. Exchanges in the states `noted` and `released` are in no list of a
- * connection.
+ * InFlight counts the exchanges (requests with their responses) of all connections by state. An exchange in the state
+ * `noted` or `released` is not counted, and is in no connection's list of exchanges.
  */
 export class InFlight {
   readonly #totals: Totals = { answered: 0, refused: 0, longRunningEnded: 0, aborted: 0, rejected: 0, timedOut: 0 };
@@ -75,16 +74,16 @@ export class InFlight {
   }
 
   /**
-   * cut is called before the drain destroys the remaining requests. The ends of these requests then do not count as
-   * aborted by the program.
+   * cut is called before the drain destroys the remaining requests. The end of such a request then does not count as
+   * `aborted`, which means destroyed by the program.
    */
   cut(): void {
     this.#isCut = true;
   }
 
   /**
-   * release counts how a request has ended: answered or aborted. A request on a connection that was accepted after
-   * NotAcceptingNewRequest is not counted, because it never reached the program.
+   * release counts how a request has ended: answered or aborted. It does not count requests on a connection that was
+   * accepted after NotAcceptingNewRequest, because lameduck refuses these requests.
    */
   release(exchange: HttpExchange): void {
     const { state, response, connection } = exchange;

@@ -11,8 +11,8 @@ export interface RequestEndReportsOptions {
 }
 
 /**
- * RequestEndReports reports the end of each request of the program. A request on a connection that was accepted after
- * NotAcceptingNewRequest is not reported, because it never reached the program.
+ * RequestEndReports reports the end of each request of the program. It does not report requests on a connection that
+ * was accepted after NotAcceptingNewRequest, because lameduck refuses these requests.
  */
 export class RequestEndReports {
   readonly #options: RequestEndReportsOptions;

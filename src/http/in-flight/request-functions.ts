@@ -19,7 +19,10 @@ export interface RequestFunctions {
   readonly route?: ((request: IncomingMessage) => string | undefined) | undefined;
 }
 
-/** Classifiers contains the program's functions for requests of any protocol. */
+/**
+ * Classifiers contains the functions with which the program classifies requests: `longRunning` and `route`. They
+ * receive requests of any protocol.
+ */
 export interface Classifiers {
   readonly longRunning: ((request: HttpRequest) => boolean | undefined) | undefined;
   readonly route: ((request: HttpRequest) => string | undefined) | undefined;
@@ -64,8 +67,8 @@ function guard<Result>(
   let hasFailed = false;
   return (request) => {
     try {
-      // Pass the request object that the program received, because the program may have set properties on it. When an
-      // HTTP/2 request arrives, that object does not exist yet. In this case, pass lameduck's own object.
+      // Pass the request object that the program received, because the program may have set properties on it. For an
+      // HTTP/2 request that the program has not received yet, pass lameduck's own object.
       return ask((request[given] ?? request) as IncomingMessage);
     } catch (error) {
       const message = `the function ${name} threw an error, so its result is undefined: ${messageOf(error)}`;

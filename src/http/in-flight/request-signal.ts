@@ -56,8 +56,8 @@ export function abortRequest(request: object, why: string): void {
   controller.abort(new LameduckError('LAMEDUCK_ERR_REQUEST_ENDED', `the request was aborted: ${why}`));
 }
 
-// Tells whether the client has reset an HTTP/2 stream. The session cannot show this, because an ended stream no longer
-// refers to its session.
+// Tells whether the client has reset an HTTP/2 stream. The function looks at the stream and not at its session, because
+// an ended stream no longer refers to its session.
 function isGoneStream({ rstCode, destroyed }: StreamEnd): boolean {
   return rstCode !== undefined && destroyed === true;
 }

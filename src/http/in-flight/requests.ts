@@ -1,5 +1,5 @@
-// Counts the requests of one lifecycle, from their arrival or a later moment until their response has ended. It counts
-// HTTP/1.1 and HTTP/2 requests in the same way.
+// Counts the requests of one lifecycle until their responses have ended. A request is counted from its arrival, or
+// later if no setting requires the count at the arrival. HTTP/1.1 and HTTP/2 requests are counted in the same way.
 import { startImmediate, type Clock } from '../../clock.ts';
 import { socketOf, type HttpResponse } from '../../message.ts';
 import type { AuditLog, RequestObserver } from '../../observer.ts';
@@ -17,8 +17,8 @@ import { visitEach } from '../visit-each.ts';
 
 const recognizedPerTurn = 1_000;
 
-// After a recount of all requests, the pause before the next recount is at least this many times as long as the recount
-// took. So rejecting many requests takes little processor time.
+// A recount counts all requests in flight again. After a recount, the next one must wait for at least this many times
+// the duration of the first. So rejecting many requests takes little processor time.
 const pauseFactor = 10;
 
 export interface RequestsOptions {
@@ -44,16 +44,16 @@ export interface Ended {
   /** onEnd is called when the response of an exchange has ended, complete or not. */
   onEnd(exchange: HttpExchange): void;
   /**
-   * forgetIfEnded and forgetEnded find responses that have ended without a `close` event, because the program has
-   * removed the listeners. They stop counting these requests.
+   * If the program has removed the listeners of a response, the response ends without a `close` event. forgetIfEnded
+   * and forgetEnded find such responses and stop counting their requests.
    */
   forgetIfEnded(connection: Connection): void;
   forgetEnded(): void;
 }
 
 /**
- * Requests counts the requests of the program. It also records requests that lameduck itself answers until their end,
- * but does not count them.
+ * Requests counts the requests of the program. For a request that lameduck itself answers, Requests keeps a record
+ * until the response has ended, but does not count the request.
  */
 export class Requests {
   readonly inFlight = new InFlight();
@@ -109,8 +109,8 @@ export class Requests {
       const { response } = exchange;
       if (response.headersSent && isLongRunning(exchange)) audit?.onStarted(exchange, response.statusCode);
     };
-    // This function runs inside the handler's call that sends the headers, so the handler would get its errors. Catch
-    // every error.
+    // This function runs inside the call with which the handler sends the headers. Catch every error here, because the
+    // handler would otherwise get an error of lameduck.
     this.#onHead = (exchange) => {
       visitEach([exchange], noteHead, onFailure);
     };
@@ -195,8 +195,8 @@ export class Requests {
   enrolOlder(connection: Connection): void {
     const exchange = this.#addNoted(connection);
     if (exchange === undefined) return;
-    // When this request ends, count the next request of the connection first. Otherwise the connection would seem idle
-    // between the two.
+    // When the response to this request ends, count the next request of the connection first. Otherwise the connection
+    // would seem idle for a moment.
     exchange.onEnd(() => {
       this.enrolOlder(connection);
     });
@@ -230,8 +230,8 @@ export class Requests {
    */
   recount({ connection }: HttpExchange): number {
     const now = this.#clock.now();
-    // Unless a client pipelines, it sends its next request only after the response. So an earlier request on the
-    // connection of this request has ended.
+    // Without pipelining, a client sends its next request only after it has received the response. So each earlier
+    // request on the connection of this request has ended.
     this.#ended.forgetIfEnded(connection);
     if (now >= this.#recountAt) {
       this.#ended.forgetEnded();

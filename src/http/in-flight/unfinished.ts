@@ -7,7 +7,7 @@ import { isEventStream } from '../responses/head.ts';
 import type { Classifiers } from './request-functions.ts';
 import { identifiersOf, type HttpRequest } from '../../message.ts';
 
-/** describeUnfinished lists the requests without a complete response and the upgraded connections, oldest first. */
+/** describeUnfinished lists, oldest first, the upgraded connections and the requests whose response is not complete. */
 export function describeUnfinished(
   connections: Iterable<Connection>,
   now: number,

@@ -53,7 +53,8 @@ export class EventStream {
 
   #note(chunk: unknown): void {
     const text = `${this.#rest ?? ''}${textOf(chunk)}`;
-    // If an event is long, keep only its end, after an `x`. The `x` shows later calls that an event has begun.
+    // If an event is long, keep only its end, after an `x`. At the next call, the `x` shows that the text belongs to an
+    // event that has begun.
     const rest = text.slice(endOfLastEvent(text));
     this.#rest = rest.length > longestRest ? `x${rest.slice(-longestRest)}` : rest;
     if (!this.#isBetweenEvents) return;

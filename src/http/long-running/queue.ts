@@ -1,4 +1,5 @@
-// The long-running requests of a lifecycle. The drain ends them one after another, at the rate of the apiserver.
+// The long-running requests of a lifecycle. The drain ends them one after another, at the same rate at which the
+// apiserver ends its watches.
 import type { Clock } from '../../clock.ts';
 import type { Deadline } from '../../deadline.ts';
 import { DrainRateLimiter } from './drain-rate-limiter.ts';
@@ -9,7 +10,8 @@ import type { InFlight } from '../in-flight/in-flight.ts';
 // due at once, and ending all of them in one turn would cause another stall.
 const mostPerTurn = 100;
 
-// The longest time, in milliseconds, to spend in one turn of the event loop on ending requests after the grace period.
+// After the grace period for long-running requests, lameduck ends the remaining ones. In one turn of the event loop, it
+// spends at most this many milliseconds on that.
 const longestTurn = 25;
 
 // How long the handler of the last long-running request may still run after the abort of its AbortSignal, in
@@ -117,7 +119,8 @@ export class LongRunning {
     }
   }
 
-  // Add jitter, so that clients that connected together do not reconnect together.
+  // Add jitter to the reconnection time of each client, so that clients that connected at the same time do not
+  // reconnect at the same time.
   #jittered(retry: number): number {
     return Math.round(retry * (0.5 + this.#random()));
   }

@@ -49,8 +49,8 @@ export class ResponseEnding implements Ending {
 
   /**
    * `end()` ends a long-running request that is still open at the end of the grace period. If the handler has sent no
-   * headers, lameduck responds (P-035). If the response has ended but the client still sends its request body, the next
-   * call of `end()` stops reading the body.
+   * headers, lameduck responds (P-035). The drain may call `end()` again. If the response has ended by then but the
+   * client still sends the request body, `end()` stops reading the body.
    */
   end(): void {
     const exchange = this.#exchange;

@@ -50,8 +50,8 @@ function muteOne(response: EventEmitter): void {
     writeContinue: none,
     writeProcessing: none,
     writeEarlyHints: none,
-    // The methods of HTTP/2 streams that send headers or a body are replaced. `sendTrailers` is not replaced: a stream
-    // that waits for its trailers ends only when `sendTrailers` is called.
+    // Replace the methods of HTTP/2 streams that send headers or a body. Do not replace `sendTrailers`: a stream that
+    // waits for its trailers ends only when `sendTrailers` is called.
     respond: none,
     respondWithFD: none,
     respondWithFile: none,
@@ -63,8 +63,8 @@ function muteOne(response: EventEmitter): void {
   dropWrites(response);
 }
 
-// Emits the error that Node emits when a client has disconnected. At this error, a `stream.pipeline()` into the
-// response destroys its source and the response. So emit the error only after the response has been sent.
+// Emits an error on the response, as Node does when a client has disconnected. A `stream.pipeline()` that writes to the
+// response then destroys its source and the response. So emit the error only after the response has been sent.
 function emitPrematureClose(response: EventEmitter & { destroy: (reason?: unknown) => unknown }): void {
   if (response.listenerCount('error') === 0) return;
   const cause = requestEnded();
@@ -87,8 +87,8 @@ export function dropWrites(writable: EventEmitter): void {
   Object.assign(writable, {
     write(...args: unknown[]) {
       failCallback(args);
-      // Return false, as Node's `write` does after the end. If the method returned true, a handler that writes until
-      // `write` returns false could block the event loop.
+      // After the end of the response, `write` must return false, as Node's `write` does. If `write` returned true, a
+      // handler that writes in a loop until `write` returns false could block the event loop.
       return false;
     },
     end(...args: unknown[]) {
@@ -104,5 +104,8 @@ function failCallback(args: readonly unknown[]): void {
 }
 
 function requestEnded(): LameduckError {
-  return new LameduckError('LAMEDUCK_ERR_REQUEST_ENDED', 'the request has been answered in place of its handler');
+  return new LameduckError(
+    'LAMEDUCK_ERR_REQUEST_ENDED',
+    'lameduck has already answered the request in place of its handler',
+  );
 }

@@ -11,8 +11,8 @@ export function ignoreResets(socket: unknown): void {
   if (socket instanceof Socket) socket.off('error', ignore).on('error', ignore);
 }
 
-// Ignores errors of Node and of the operating system, which have a `code`. Any other error comes from the program, and
-// ends the process as it would without lameduck.
+// Ignores each error that has a `code`, because such an error comes from Node or from the operating system. Any other
+// error comes from the program. It is thrown again, and ends the process as it would without lameduck.
 function ignore(this: Socket, error: NodeJS.ErrnoException): void {
   if (error.code === undefined && this.listenerCount('error') === 1) throw error;
 }

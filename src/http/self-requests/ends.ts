@@ -1,5 +1,5 @@
-// The addresses of both ends of a connection that this process makes to its own server. lameduck redirects such a
-// connection to another listener. This file computes the addresses that the connection would have without the redirect.
+// Computes the two addresses of a connection that this process makes to its own server. lameduck redirects such a
+// connection to another listener. The program sees the addresses that the connection would have without the redirect.
 import { isIPv4 } from 'node:net';
 import { hostAndPort } from '../../address.ts';
 import type { TcpHandle } from '../../node-internals.ts';
@@ -35,8 +35,8 @@ export function endsOf(bound: End, asked: End): Ends {
   const server = { ...asked, address: anyAddress[asked.address] ?? asked.address };
   const isLoopback = isIPv4(server.address) && server.address.startsWith('127.');
   const usual = isLoopback ? '127.0.0.1' : server.address;
-  // Without the option `localAddress`, the client of a redirected connection has the address 127.0.0.1. The program has
-  // set any other address itself.
+  // A redirected connection has the client address 127.0.0.1, unless the program has set another address with the
+  // option `localAddress`.
   const client = { ...bound, address: bound.address === '127.0.0.1' ? usual : bound.address };
   return { client, server };
 }

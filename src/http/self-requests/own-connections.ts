@@ -1,10 +1,10 @@
-// The connections that this process makes to its own servers. During a drain, the servers serve them like connections
-// that they accepted before the shutdown.
+// The connections that this process makes to its own servers. During a drain, a server treats a new connection of this
+// kind as if the connection had been accepted before the shutdown.
 import type { Socket } from 'node:net';
 import type { Connection } from '../connection.ts';
 import { tcpSocketOf } from '../../node-internals.ts';
 
-/** OwnConnections records which accepted sockets have this process itself as their client. */
+/** OwnConnections records the accepted sockets whose client is this same process. */
 export class OwnConnections {
   readonly #sockets = new WeakSet<Socket>();
   #isEarlier: (socket: Socket) => boolean = () => false;
@@ -15,8 +15,8 @@ export class OwnConnections {
   }
 
   /**
-   * `recognize()` sets a function that recognizes connections of this process to itself that were accepted before the
-   * shutdown.
+   * `recognize()` sets the function `isEarlier`. That function is given a socket that was accepted before the shutdown,
+   * and tells whether this same process is the client.
    */
   recognize(isEarlier: (socket: Socket) => boolean): void {
     this.#isEarlier = isEarlier;

@@ -52,7 +52,8 @@ function interfaceAddresses(): string[] {
   }
 }
 
-// Returns all addresses of this machine. Linux connects 0.0.0.0 and :: to the machine itself.
+// Returns all addresses of this machine. They include 0.0.0.0 and ::, because Linux connects a client that uses these
+// addresses to the machine itself.
 function ownAddresses(): string[] {
   return ['0.0.0.0', '::', '::1', ...interfaceAddresses()];
 }

@@ -53,8 +53,8 @@ function patch(prototype: TcpHandle): () => void {
   const patched = { connect: redirected(connect), connect6: redirected(connect6) };
   Object.assign(prototype, patched);
   return () => {
-    // If another library has patched these methods in the meantime, leave its patch in place. The patch may still call
-    // lameduck's functions, which then redirect nothing.
+    // If another library has replaced `connect` or `connect6` in the meantime, keep the function of that library. It
+    // may still call lameduck's function, which no longer redirects a connection.
     if (prototype.connect === patched.connect) prototype.connect = connect;
     if (prototype.connect6 === patched.connect6) prototype.connect6 = connect6;
   };

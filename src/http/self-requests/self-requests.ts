@@ -51,28 +51,29 @@ export class SelfRequests {
     this.#listener.on('error', ({ message }) => {
       warn(`requests that the program sends to its own servers will fail during the drain: ${message}`);
     });
-    // In a worker of node:cluster, the primary would listen instead of the worker. The option `exclusive` prevents
-    // this.
+    // Use the option `exclusive`. In a worker of node:cluster, the primary would otherwise listen instead of the
+    // worker.
     this.#listener.listen({ port: 0, host: '127.0.0.1', exclusive: true }, () => {
       this.#begin();
     });
     this.#listener.unref();
   }
 
-  /** `end()` stops redirecting connections. Connections that were already accepted stay open. */
+  /** After `end()`, no new connection is redirected. Connections that were redirected earlier stay open. */
   end(): void {
     this.#hasEnded = true;
     this.#stopRedirecting();
     if (this.#listener.listening) this.#listener.close();
   }
 
-  // Recognizes connections of this process to itself that were accepted before the shutdown. The key contains both
-  // ports, because another process may use the same client port.
+  // Recognizes the connections that this process made to its own servers before the shutdown. Each connection is stored
+  // by its client port and its server port, because another process may use the same client port.
   #recognizeEarlier(): void {
     const ports = this.#reaches.map(({ port }) => port);
     const made = new Set<string>();
     for (const { connecting, localAddress, localPort, remotePort } of socketsMade()) {
-      // While a socket is connecting, Node does not show its remote port. So add a key for each port of the servers.
+      // While a socket is connecting, Node does not show its remote port. So store its local port once with each port
+      // of the servers.
       for (const port of ports) if (connecting || port === remotePort) made.add(pairOf(localAddress, localPort, port));
     }
     this.#traffic.own.recognize((socket) =>
@@ -82,21 +83,22 @@ export class SelfRequests {
 
   #begin(): void {
     const handle = tcpHandleOf(this.#listener);
-    // While the second listener was opening, the program may have made further connections to its own servers.
+    // While the second listener was opening, the program may have made more connections to its own servers. Recognize
+    // these connections too.
     this.#recognizeEarlier();
     if (handle === undefined || this.#hasEnded) this.#listener.close();
     else this.#stopRedirecting = redirectConnects(handle, (connect) => this.#redirect(connect));
   }
 
-  // Redirects a connection of this process to its own server, but only while another process waits for a response. The
-  // handler of that response may need the connection. Without this condition, a program that calls itself in a loop
-  // would never drain.
+  // If this process connects to its own server, redirects the connection to the second listener. This happens only
+  // while another process waits for a response, because the handler of that response may need the connection. Without
+  // this condition, a program that calls itself in a loop would never drain.
   #redirect({ address, port, handle, toLoopback }: Connect): boolean {
     const reach = this.#reaches.find((one) => one.port === port && one.has(address));
     if (reach === undefined || !this.#servesOthers) return false;
     if (!toLoopback((this.#listener.address() as AddressInfo).port)) return false;
-    // `toLoopback` has bound the client's port, so the port is known now. The second listener accepts the connection in
-    // a later turn of the event loop.
+    // `toLoopback` has bound the client's port, so the port is known now. The second listener, on the loopback address,
+    // accepts the connection in a later turn of the event loop.
     const bound: Partial<AddressInfo> = {};
     handle.getsockname(bound);
     const ends = endsOf(bound as AddressInfo, { address, port });
@@ -105,7 +107,7 @@ export class SelfRequests {
     return true;
   }
 
-  // Tells whether another process waits for a response or uses an upgraded connection.
+  // Tells whether a client outside this process waits for a response or uses an upgraded connection.
   get #servesOthers(): boolean {
     const { connections, own } = this.#traffic;
     for (const { socket, upgraded, unansweredCount } of connections) {

@@ -111,15 +111,15 @@ export class Upgraded implements Exchange {
   }
 
   /**
-   * mayGoOn tells whether the peer may still send for a while. It is true if lameduck does not know the protocol of the
-   * socket, because lameduck then could not announce the end to the peer.
+   * mayGoOn tells whether lameduck waits for a peer that still sends. It is true for each protocol except WebSocket,
+   * because lameduck cannot tell such a peer that the connection ends. After `hurry()`, it is false.
    */
   get mayGoOn(): boolean {
     return this.#webSocket === undefined && !this.#isOverdue;
   }
 
-  // Tells whether the program has answered the upgrade. If the socket is not a TCP or Unix socket, it does not count
-  // its bytes. The upgrade then always counts as answered.
+  // Tells whether the program has answered the upgrade. Only a TCP or Unix socket counts its bytes. On any other
+  // socket, the upgrade always counts as answered.
   get #isAnswered(): boolean {
     return !(this.#socket.bytesWritten <= this.#writtenBefore);
   }

@@ -110,13 +110,13 @@ function sourceIPOf({ socket: { remoteAddress } }: HttpRequest): string {
   return JSON.stringify(isMapped ? remoteAddress.slice(mapped.length) : remoteAddress);
 }
 
-// The last argument and the last result of `timestamp()`. If the next call has the same argument, it returns the same
-// result.
+// The last argument of `timestamp()` and its result. If the next call has the same argument, `timestamp()` returns this
+// result again.
 let lastAt = NaN;
 let lastTimestamp = '';
 
 // Formats a time with six decimal places, as Go programs expect of a MicroTime. Many audit events happen in the same
-// millisecond, so the function reuses its last result.
+// millisecond, so the function stores the result for its last argument.
 function timestamp(at: number): string {
   if (at !== lastAt) [lastAt, lastTimestamp] = [at, new Date(at).toISOString().replace('Z', '000Z')];
   return lastTimestamp;

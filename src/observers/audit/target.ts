@@ -78,8 +78,8 @@ function output(): Target {
     longestWrite: longestPipeWrite,
     before: '',
     async write(bytes) {
-      // A part of an output line of the program may still wait until the pipe has room. An audit event must not be
-      // written into the middle of that line.
+      // If the pipe of standard output has no room, the end of a line of the program may still wait in the stream. An
+      // audit event must not be written into the middle of that line.
       if (stdout.writableLength > 0) throw Object.assign(new Error('standard output is full'), { code: 'EAGAIN' });
       return (await writeFile(standardOutput, bytes)).bytesWritten;
     },

@@ -2,7 +2,7 @@
 import { startImmediate, withTimeout, type Clock } from '../../clock.ts';
 import type { Target } from './target.ts';
 
-// The maximum number of characters in the queue of the audit log, which is about 10 000 events.
+// The maximum number of characters in the queue of the audit log. About 10 000 events fit into the queue.
 const mostWaiting = 4_194_304;
 
 // The shortest and the longest pause between a failed append and the next attempt, in milliseconds. The pause doubles
@@ -72,7 +72,7 @@ export class Writer {
     if (this.#isClosed) this.#dropped++;
     else if (this.#waiting + line.length > mostWaiting) {
       this.#dropped++;
-      this.#fail(new Error('events are dropped, because they arrive faster than they can be written'));
+      this.#fail(new Error('the audit log drops events, because they arrive faster than they can be written'));
     } else {
       this.#waiting += line.length;
       this.#queue.push(line);

@@ -42,7 +42,10 @@ export interface Metrics {
   answer(url: string, method: string): Answer | Promise<Answer> | undefined;
   /** answerProbePort returns the answer to a scrape on the probe port, where the metrics have a fixed path. */
   answerProbePort(url: string, method: string): Answer | Promise<Answer> | undefined;
-  /** watch sets the lifecycle that the metrics read. It is called once, before the first event of the lifecycle. */
+  /**
+   * watch tells the metrics from which lifecycle they read. It is called once, before the lifecycle reports its first
+   * event.
+   */
   watch(watched: Watched): void;
 }
 

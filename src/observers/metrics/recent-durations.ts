@@ -50,7 +50,8 @@ export class RecentDurations {
   #slide(now: number): void {
     const age = now - this.#current.since;
     if (age < this.#length) return;
-    // If no duration was added for a long time, no duration in the window is recent.
+    // Drop the previous slice if it is too old. If no duration was added for a long time, none of its durations is
+    // recent.
     this.#previous = age < 2 * this.#length ? this.#current : undefined;
     this.#current = new Slice(this.#bounds.length, now);
   }

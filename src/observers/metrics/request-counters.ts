@@ -30,7 +30,10 @@ export interface RequestCountersOptions {
   readonly bounds: readonly number[];
   /** mostSeries is the maximum number of series of the histogram. 0 means no limit. */
   readonly mostSeries: number;
-  /** hasHistogram is false if the durations of requests are needed only to predict the duration of a shutdown. */
+  /**
+   * hasHistogram is false if no histogram is served. The durations of requests are then used only to predict the
+   * duration of a shutdown.
+   */
   readonly hasHistogram: boolean;
 }
 
@@ -170,7 +173,7 @@ export class RequestCounters implements RequestObserver {
     this.#hasWarned = true;
     this.#options.warn(
       `metrics: there are more than ${String(this.#mostLabelSets)} combinations of method, status and route,` +
-        ` so further combinations are counted under the route ${other}; let route() return route patterns instead of paths, or raise maxMetricSeries`,
+        ` so requests with further combinations are counted under the route ${other}; let route() return route patterns instead of paths, or raise maxMetricSeries`,
     );
   }
 }

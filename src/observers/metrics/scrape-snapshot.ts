@@ -7,8 +7,8 @@ import type { EventCounters } from './event-counters.ts';
 import { predict, type Prediction } from './prediction.ts';
 import { methodLabel, type RequestCounters } from './request-counters.ts';
 
-// The prediction of the shutdown's duration uses the time within which this share of the recent requests has ended: the
-// 99th percentile.
+// The prediction of the shutdown's duration is based on a percentile of the durations of recent requests. It is the
+// 99th percentile, written as a share.
 const usualShare = 0.99;
 
 /** Counted is a request that a lifecycle counts. */

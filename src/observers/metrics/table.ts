@@ -57,7 +57,7 @@ export const metricsTable = {
     type: 'gauge',
     labels: ['signal'],
     aggregator: 'min',
-    help: 'Whether a lifecycle signal has fired (1) or not (0).',
+    help: '1 if the lifecycle signal in the label signal has fired, otherwise 0.',
   },
   lameduck_lifecycle_phase_duration_seconds: {
     type: 'gauge',
@@ -119,7 +119,7 @@ export const metricsTable = {
   lameduck_event_loop_delay_seconds_total: {
     type: 'counter',
     labels: [],
-    help: 'Total delay of a timer that should fire ten times per second, or twice per second without requests. Present only with a probePort.',
+    help: 'Total lateness of a timer in the event loop, in seconds. The timer is due ten times per second, or twice per second while there are no requests. Present only with a probePort.',
   },
   lameduck_event_loop_stalls_total: {
     type: 'counter',
@@ -163,7 +163,7 @@ export const metricsTable = {
     type: 'gauge',
     labels: ['outcome', 'phase'],
     aggregator: 'first',
-    help: 'Always 1. The outcome of the previous run is clean, failed, killed, never_ready, none or unknown. The phase is the last lifecycle signal of that run. Present only with a checkpointPath.',
+    help: 'Always 1. The label outcome says how the previous run ended: clean, failed, killed, never_ready, none or unknown. The label phase is the last lifecycle signal of the previous run. Present only with a checkpointPath.',
   },
   lameduck_build_info: {
     type: 'gauge',
@@ -189,8 +189,8 @@ export const healthMetricsTable = {
 } as const satisfies Record<string, MetricRow>;
 
 /**
- * slisTable contains the metrics that only `/slis` adds to the metrics of the health checks. If `metricsPath` serves
- * the program's own registry, that registry has them already (A-182).
+ * slisTable contains the metrics that only `/slis` has in addition to the metrics of the health checks. They are not at
+ * `metricsPath`: if that path serves the program's own registry, the registry already has these metrics (A-182).
  */
 export const slisTable = {
   process_start_time_seconds: {

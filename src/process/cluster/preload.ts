@@ -14,7 +14,8 @@ declare const __dirname: string;
 export function preloadInWorkers({ settings }: Cluster): void {
   const file = typeof __dirname === 'string' ? join(__dirname, 'cluster-worker.cjs') : '';
   if (!existsSync(file) || !canPreload()) return;
-  // Do not call `setupPrimary`, because its first call fixes `schedulingPolicy`.
+  // Change `settings` without calling `setupPrimary`. The first call of `setupPrimary` fixes `schedulingPolicy`, so the
+  // program could no longer set it.
   settings.execArgv = [...(settings.execArgv ?? process.execArgv), '--require', file];
 }
 

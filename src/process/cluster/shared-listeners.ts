@@ -1,5 +1,5 @@
-// The listening sockets that a primary of node:cluster shares with its workers. Node accepts each connection in the
-// primary and passes it to a worker. The worker takes the connection or returns it.
+// Closes the listening sockets that a primary of node:cluster shares with its workers. Node accepts each connection in
+// the primary and passes it to a worker. The worker accepts the connection, or returns it to the primary.
 import type { Worker } from 'node:cluster';
 import { subscribe } from 'node:diagnostics_channel';
 import type { Server } from 'node:net';
@@ -13,8 +13,8 @@ const listenings = 'tracing:net.server.listen:asyncEnd';
 // that are connecting can finish in that time.
 const acceptWindow = 30;
 
-// The limit of each of two waits, in milliseconds. The first wait is for a turn of the event loop without a new
-// connection. The second wait is until the workers have accepted every connection.
+// Each of the following two waits ends after at most this many milliseconds. The first wait is for a turn of the event
+// loop without a new connection. The second wait is until the workers have accepted every connection.
 const longestWait = 1_000;
 
 export class SharedListeners {
@@ -24,7 +24,10 @@ export class SharedListeners {
   #taken = 0;
   #closing: Promise<void> | undefined;
 
-  /** `first` is a server that has begun to listen before this object was created. It is undefined if there is none. */
+  /**
+   * `first` is a server that was already listening when this object was created. It is undefined if there was no such
+   * server.
+   */
   constructor(clock: Clock, first?: Server) {
     this.#clock = clock;
     if (first !== undefined) this.#look(first);
@@ -38,7 +41,10 @@ export class SharedListeners {
     onAcceptedBy(worker, () => this.#taken++);
   }
 
-  /** `close()` closes every shared listener. It resolves when the workers have accepted every connection. */
+  /**
+   * `close()` closes every shared listener. It resolves when the workers have accepted all connections that the primary
+   * had accepted.
+   */
   close(): Promise<void> {
     return (this.#closing ??= this.#close());
   }
@@ -58,8 +64,8 @@ export class SharedListeners {
     }
   }
 
-  // Recognizes a shared listener of node:cluster. Node removes the handle from such a server later in the same turn of
-  // the event loop.
+  // Recognizes a listener that node:cluster shares with the workers: later in this turn of the event loop, Node removes
+  // the handle from its server.
   #look(server: Server): void {
     const handle = acceptingHandle(server);
     startImmediate(() => {

@@ -35,8 +35,8 @@ interface TrackedWorker {
    */
   isHolding: boolean;
   /**
-   * questions contains each message `question`, which requests the worker's readiness, that the worker has not answered
-   * yet. Its key is the id of the message.
+   * questions contains the unanswered messages `question`, with the id of the message as the key. Such a message
+   * requests the readiness of the worker.
    */
   readonly questions: Map<number, { readonly sentAt: number; readonly answer: (isReady: boolean) => void }>;
   record: ShutdownRecord | undefined;
@@ -60,7 +60,7 @@ export interface WorkersOptions {
 
 /** Workers contains the workers of this primary. */
 export class Workers implements DrainedTransport {
-  /** transport names the workers in the shutdown steps of the log, such as `drain node:cluster`. */
+  /** `transport` is the name of the workers in the shutdown steps of the log, such as `drain node:cluster`. */
   readonly transport = 'node:cluster';
   readonly ends: WorkerEnd[] = [];
   readonly #options: WorkersOptions;
@@ -195,7 +195,7 @@ export class Workers implements DrainedTransport {
       const isLate = isBare(tracked);
       tracked.hasLifecycle = true;
       this.#welcome(tracked.worker);
-      // The worker has created its lifecycle during the shutdown of the primary.
+      // Shut down a worker that has created its lifecycle only after the shutdown of the primary had begun.
       if (this.#shutdown !== undefined && isLate) this.#stop(tracked, this.#shutdown);
     } else if (message.kind === 'bye') {
       tracked.hasLifecycle = false;
@@ -242,7 +242,7 @@ export class Workers implements DrainedTransport {
   }
 }
 
-// Tells whether a worker listens without a lifecycle.
+// Tells whether a worker of node:cluster listens although it has no lifecycle of lameduck.
 function isBare({ hasLifecycle, isListening }: TrackedWorker): boolean {
   return isListening && !hasLifecycle;
 }
@@ -260,7 +260,7 @@ function end({ process: child }: Worker): void {
 // worker that exits. During the shutdown, each new worker would exit at once and be replaced again.
 function refuseForks(cluster: Cluster): void {
   const { Worker: ClusterWorker } = cluster as unknown as { readonly Worker: new (options: object) => Worker };
-  // Load node:child_process only here, because most processes have no workers.
+  // Load node:child_process only when it is needed, because most processes have no workers.
   const { ChildProcess } = process.getBuiltinModule('node:child_process');
   cluster.fork = () => {
     const neverStarted = Object.assign(new ChildProcess(), { signalCode: 'SIGTERM', send: () => false });

@@ -31,7 +31,10 @@ export class ThreadChannel implements InternalChannel {
   }
 }
 
-/** onceAtExit calls `callback` once: when this thread exits, or earlier when the returned function is called. */
+/**
+ * onceAtExit calls `callback` when this thread exits, and returns a function that calls `callback` earlier. `callback`
+ * is called only once.
+ */
 export function onceAtExit(callback: (exitCode: number) => void): (exitCode: number) => void {
   const call = (exitCode: number): void => {
     process.off('exit', call);
