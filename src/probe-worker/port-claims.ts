@@ -6,7 +6,7 @@
 export interface PortClaim {
   /**
    * `release()` closes the probe port so that another lifecycle can listen on it. Its promise resolves when the other
-   * lifecycle can listen. The lifecycle that the program's code has created keeps its port, so its claim has no
+   * lifecycle can listen. A lifecycle that the program's code has created keeps its port, so its claim has no
    * `release`.
    */
   readonly release: (() => Promise<void>) | undefined;

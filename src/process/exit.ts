@@ -75,8 +75,8 @@ export class Exit {
    * present exit code.
    */
   passOverPendingAwait(): void {
-    // If a top-level await is pending, Node changes the exit code to 13 between `beforeExit` and `exit`. Node 20 does
-    // so if the code is unset, and Node 24 does so if the code is 0.
+    // If a top-level await is pending, Node changes the exit code to 13. Node 20 does so if the code is unset. Node 24
+    // does so if the code is 0, after the event `beforeExit` and before the event `exit`.
     this.#process.exitCode ??= exitCodes.clean;
     this.#process.once('beforeExit', (code) => {
       this.#process.prependOnceListener('exit', (later) => {

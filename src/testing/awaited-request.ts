@@ -60,8 +60,8 @@ export class AwaitedRequest {
   #note(target: string | undefined): void {
     const { connections, requests } = this.#traffic;
     requests.enrolNoted(connections);
-    // Call `callback` even if the handler has already responded to the request. But on Node 22, a request to which the
-    // handler has already responded has ended here, so it is not found.
+    // Also find a request to which the handler has responded at once. On Node 22, such a response has already ended
+    // when the handler returns. So do not read `traffic.counts`, which omits a request whose response has ended.
     if (target === undefined || requests.inFlight.isIdle) return;
     if (this.#path !== undefined && this.#path !== target.replace(/\?.*$/s, '')) return;
     this.#isAwaited = false;
