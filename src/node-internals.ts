@@ -313,9 +313,9 @@ export function sendInternal(channel: InternalChannel, message: object): void {
 }
 
 /**
- * onInternal calls `callback` for each message of lameduck that arrives on the channel. If Node no longer emitted the
- * event `internalMessage`, the program's `message` listeners would receive the messages. A primary and its workers
- * would then treat each other as processes without a lifecycle.
+ * onInternal calls `callback` for each message of lameduck that arrives on the channel. If Node had no event
+ * `internalMessage`, the program's `message` listeners would receive these messages. A primary and its workers would
+ * then treat each other as processes without a lifecycle.
  */
 export function onInternal(channel: InternalChannel, callback: (message: object) => void): void {
   channel.on('internalMessage', (message) => {
