@@ -19,7 +19,7 @@ function isTypeStripping(warning: Error): boolean {
 
 process.on('warning', onWarning);
 
-// A warning after the last test is thrown when the process exits, because no test is left to report it.
+// If Node emits a warning after the last test, no test is left to report it. The process then exits with an error.
 process.on('exit', () => {
   if (hasWarned) process.exitCode = 1;
 });
@@ -28,8 +28,8 @@ process.on('exit', () => {
 // one.
 if (process.env['NODE_TEST_CONTEXT'] !== undefined) {
   after(() => {
-    // The timer of this check is unreferenced, so it fires only if something else keeps the process alive after the
-    // last test. The test runner would wait forever for such a process.
+    // The timer of this check is unref'ed, so it fires only if something else keeps the process alive after the last
+    // test. Without this check, the test runner would wait forever for such a process.
     setTimeout(() => {
       console.error(`still open after the last test: ${process.getActiveResourcesInfo().join(', ')}`);
       process.exit(1);

@@ -67,7 +67,7 @@ test('a timer with a longer duration than Node supports does not run at once', a
     hasRun = true;
   };
   const cancels = [systemClock.after(2 ** 31, run), systemClock.afterUnref(2 ** 31, run)];
-  // Node runs a timer with a too long duration after 1 ms.
+  // If the duration of a timer is more than 2 ** 31 - 1 ms, Node runs the timer after only 1 ms.
   await wait(systemClock, 20);
   for (const cancel of cancels) cancel();
   assert.equal(hasRun, false);

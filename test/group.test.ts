@@ -98,7 +98,7 @@ for (const [who, env] of lifecycles) {
       );
     });
 
-    it('P-071 the cluster primary serves the probe port for its workers, and is ready if at least one of them is', async (t) => {
+    it('P-071 the cluster primary serves the probe port for its workers, and passes /readyz if at least one worker is ready', async (t) => {
       const port = await reservePort();
       const program = await start(t, { ...env, LAMEDUCK_PROBE_PORT: String(port) });
       await until(() => program.lines.some(({ msg }) => msg === 'probe port listens'));
@@ -313,7 +313,7 @@ test('P-071 a cluster worker that is alive after its own shutdown gets the proce
   assert.deepEqual(endOf('by hand'), [[null, 'SIGTERM']]);
 });
 
-test('P-071 a cluster worker that is already shutting down when the primary receives the process signal exits after its shutdown', async (t) => {
+test('P-071 if a cluster worker is already shutting down when the primary receives the process signal, the worker completes that shutdown and then exits', async (t) => {
   const program = await start(t, { WORKERS: '1', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '0s' });
   const port = await program.port();
   const request = await HeldRequest.open(t, port);

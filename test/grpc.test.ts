@@ -242,7 +242,7 @@ void describe("a gRPC server of the program's own", { concurrency: 4 }, () => {
   });
 });
 
-void describe('incorrect use of the gRPC health service', () => {
+void describe('incorrect use of the gRPC health service is reported as an error', () => {
   test('if the gRPC health service cannot listen on its address, exactly one error is reported', async (t) => {
     const taken = createNetServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');

@@ -35,7 +35,7 @@ async function dial(t: TestContext, port: number): Promise<Socket> {
   return socket;
 }
 
-test('an undocumented part of Node shows the connections of an HTTP/1.1 server, with their requests and responses', async (t) => {
+test('lameduck finds the connections of an HTTP/1.1 server, with their requests and responses, in undocumented properties of Node', async (t) => {
   const server = createServer();
   const port = await listen(t, server);
   const client = await dial(t, port);
@@ -91,7 +91,7 @@ test('an HTTP/1.1 server of Node can respond to a peer that has sent its FIN', a
   assert.match(text, /answered$/);
 });
 
-test('an undocumented part of Node shows the handle of a TCP socket, with its write queue and its connect request', async (t) => {
+test('lameduck finds the handle of a TCP socket, with its write queue and its connect request, in undocumented properties of Node', async (t) => {
   const server = createServer();
   const port = await listen(t, server);
   const client = await dial(t, port);
@@ -202,7 +202,7 @@ test('Node hides messages of lameduck between a primary of node:cluster and its 
   assert.deepEqual(seen, []);
 });
 
-test('Node shows the function that ends a process, even if the program has replaced process.exit()', () => {
+test('lameduck finds the function with which Node ends a process, even if the program has replaced process.exit()', () => {
   const { exit, reallyExit } = process as unknown as Record<string, unknown>;
   assert.equal(internals.reallyExitOf(process), reallyExit);
   assert.notEqual(reallyExit, exit);

@@ -9,7 +9,7 @@ import {
   withRequestInFlight,
 } from './support/lifecycle-under-test.ts';
 
-test('the shutdown record has every field, and its times are in milliseconds since ShutdownInitiated', async () => {
+test('the shutdown record has every field, and each time in it is the number of milliseconds since ShutdownInitiated', async () => {
   const parts = await readyUnderTest({ shutdownDelayDuration: '1s' });
   parts.handle.addPreShutdownHook('slow', () => parts.handle.signals.afterShutdownDelayDuration.signaled);
   await parts.clock.advance(5_000);

@@ -177,7 +177,7 @@ describe('a run of runShutdown', { concurrency: 4 }, () => {
     assert.equal(record.requests.answered, 1);
   });
 
-  test('P-034 under runShutdown an event stream gets its retry hint and a clean end, and is counted separately', async () => {
+  test('P-034 under runShutdown, an event stream gets a retry hint and a clean end, and counts as a long-running request instead of an answered one', async () => {
     const server = createServer((_request, response) => {
       response.writeHead(200, { 'Content-Type': 'text/event-stream' });
       response.write('data: 1\n\n');

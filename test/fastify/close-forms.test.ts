@@ -95,7 +95,7 @@ const moments: Readonly<Record<string, (app: FastifyInstance) => Promise<unknown
 };
 
 for (const [when, reach] of Object.entries(moments)) {
-  test(`app.close() resolves at any point of the lifecycle, here ${when}, and each hook has run once`, async (t) => {
+  test(`app.close() that is called ${when} resolves, and each hook has run once`, async (t) => {
     const app = await createApp(t);
     const { names } = recordCloses(app);
     await reach(app);

@@ -109,7 +109,7 @@ test('an upgraded socket on the second address of localhost is counted once, alt
   assert.deepEqual({ longRunningEnded, unfinished }, { longRunningEnded: 1, unfinished: [] });
 });
 
-test('P-020 a server that passes its requests to the application drains together with the application, and other servers do not', async (t) => {
+test('P-020 app.close() drains every server that passes its requests to the application, and leaves all other servers open', async (t) => {
   const app = await createApp(t);
   let letGo = (): void => undefined;
   app.get('/held', async () => {

@@ -23,7 +23,7 @@ test('A-042 the check of a post-start hook is on /readyz and /healthz from the s
   for (const url of ['/readyz', '/healthz']) assert.equal(under.statusOf(url), 200);
 });
 
-test('A-043 an unfinished post-start hook is not reported to the observer of the lifecycle as a changed check', () => {
+test('A-043 the check of a post-start hook fails while the hook runs, but the observer of the lifecycle is not notified of a changed check', () => {
   const under = new HealthUnderTest();
   let isFinished = false;
   under.health.addPostStartHook('warm-up', () => isFinished);

@@ -102,7 +102,7 @@ test('A-077, P-073 the log is flushed from the start of a lifecycle to its end, 
   assert.equal(clock.pending.all, 0);
 });
 
-test('A-181 the metrics do not count the result of a check that lameduck runs at the start, but count that of a check that a probe runs', async (t) => {
+test('A-181 the metrics count the result of a check if a probe runs the check, and not if lameduck itself runs it at the start', async (t) => {
   const serving = disposed(t, new ServerUnderTest());
   const parts = createUnderTest({}, [serving.server]);
   let isUp = false;

@@ -27,7 +27,7 @@ test('A-045, P-098 the AbortSignal of a finished post-start hook is aborted with
   assert.equal(signals['destroy']?.aborted, false);
 });
 
-test('P-098 a hook function receives its time limit, except that a post-start hook has none', async () => {
+test('P-098 pre-shutdown and destroy hooks receive their time limit, and a post-start hook receives Infinity because it has no time limit', async () => {
   const parts = createUnderTest({ destroyHookTimeout: '2s' });
   const { handle, clock } = parts;
   const limits: Record<string, unknown> = {};

@@ -85,7 +85,7 @@ for (const [what, run] of Object.entries<(block: () => void) => HookFunction>({
   });
 }
 
-test('a hook that blocks the process and then fails has failed with its own error', async () => {
+test('if a hook blocks the process for longer than its time limit and then throws, it is reported as failed and not as timed out', async () => {
   const { clock, block } = blockable();
   const hook = hookOf(() => {
     block(5_000);
@@ -94,7 +94,7 @@ test('a hook that blocks the process and then fails has failed with its own erro
   assert.equal(codeOf(await runHook(hook, { clock, limit: 100 })), 'LAMEDUCK_ERR_HOOK_FAILED');
 });
 
-test('a hook does not time out because another hook blocks the process', async () => {
+test('while one hook blocks the process, the time limits of the other hooks do not expire', async () => {
   const { clock, block } = blockable();
   const blocks = hookOf(() => {
     block(5_000);
@@ -199,7 +199,7 @@ test('a shutdown that is shortened ends a hook before the time limit of this hoo
   assert.equal(clock.pending.all, 0);
 });
 
-test('a hook is called even if no time is left for it in the shutdown budget, and succeeds if it ends at once', async () => {
+test('if no time is left in the shutdown budget, a hook is still called, and succeeds if it ends in the same turn of the event loop', async () => {
   const clock = new FakeClock();
   const cut = AbortSignal.abort();
   const hooks: readonly (readonly [HookFunction, string | undefined])[] = [

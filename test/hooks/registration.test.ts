@@ -52,7 +52,7 @@ for (const kind of kinds) {
 }
 
 for (const kind of kinds) {
-  test(`P-097 a ${kind} hook that registers another hook of its kind fails, but it may register a hook of a later kind`, async () => {
+  test(`P-097 a ${kind} hook fails if it registers another ${kind} hook, but it may register a hook of a later kind`, async () => {
     const { hooks, notes } = createHooks();
     const later = kinds[kinds.indexOf(kind) + 1];
     const add = (): void => {

@@ -22,8 +22,8 @@ const closing = (after: Spoken): ConnectionState => ({ is: 'closing', after });
 const closed = (after: Spoken): ConnectionState => ({ is: 'closed', after });
 
 /**
- * `check()` compares the state after each event with the expected state. If an event has no entry, the state must not
- * change.
+ * `check()` applies each event to the state, and compares the new state with the entry of this event in `changes`. If
+ * `changes` has no entry for an event, this event must not change the state.
  */
 function check(state: ConnectionState, changes: { readonly [Event in ConnectionEvent['is']]?: ConnectionState }): void {
   for (const event of events) {
@@ -41,7 +41,7 @@ test('after its handshake, or with a request without TLS, a connection of a TLS 
   check(upgraded, { 'close announced': closing(upgraded), closed: closed(upgraded) });
 });
 
-test('a connection that has sent Connection: close can only close, and the state of a closed connection no longer changes', () => {
+test('after Connection: close has been sent, a connection can change only to the state closed, and a closed connection never changes its state', () => {
   for (const one of spoken) {
     check(closing(one), { closed: closed(one) });
     check(closed(one), {});

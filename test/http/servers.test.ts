@@ -37,7 +37,7 @@ it('P-040 an upgraded stream that is not a socket of the operating system is end
   assert.equal((await ended).exitCode, 0);
 });
 
-it('P-090 each event of a server counts as a sign that the event loop is running', async (t) => {
+it('P-090 each event that a server emits, such as a connection or a request, counts as a sign that the event loop is not blocked', async (t) => {
   const server = createServer((_, response) => response.end('ok'));
   let signs = 0;
   manage([server], {}, { signOfLife: () => signs++ });

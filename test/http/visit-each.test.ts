@@ -31,8 +31,8 @@ function breakProperties(object: object, names: readonly string[]): void {
   }
 }
 
-// Returns every property of a response, except those that Node itself reads when the connection closes. An error in them
-// would be an uncaught error of the program, with lameduck or without.
+// Returns the name of every property of a response, except the properties that Node itself reads when the connection
+// closes. If one of those throws, the program has an uncaught error even without lameduck.
 function namesOf(object: object): string[] {
   const chain = [object];
   for (let next = object; ; chain.push(next)) {

@@ -24,7 +24,7 @@ async function leading(
 
 const holder = (api: ApiServer): unknown => api.store.current('app')?.spec['holderIdentity'];
 
-describe('a process that leads on a Lease', { concurrency: 3 }, () => {
+describe('a process with an elector ends together with its leadership', { concurrency: 3 }, () => {
   test('L-141, L-143 at SIGTERM a pre-shutdown hook releases the Lease for the next leader, and the process exits with code 0', async (t) => {
     const { api, program } = await leading(t);
     program.kill('SIGTERM');
@@ -126,7 +126,7 @@ describe('a process that leads on a Lease', { concurrency: 3 }, () => {
       return store.write(String(token));
     };
     assert.equal(await write(first, 'leadership acquired'), true);
-    // After the second renewal, the work has certainly begun.
+    // After the second renewal of the Lease, the leader has certainly begun its work.
     await until(() => api.calls.filter(({ method }) => method === 'PUT').length >= 2);
     first.kill('SIGSTOP');
     const second = disposed(t, new ProcessUnderTest('leads-on-a-lease.ts', { API_SERVER: url }));

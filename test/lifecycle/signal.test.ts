@@ -28,7 +28,7 @@ test('A-001 firing a lifecycle signal twice has no further effect', async () => 
   assert.equal(told, 1);
 });
 
-test('a lifecycle signal keeps its name, and reading the signal does not fire it', () => {
+test('a lifecycle signal has the name with which it was created, and reading its property signaled does not fire it', () => {
   const latch = new Latch('NotAcceptingNewRequest');
   assert.equal(latch.name, 'NotAcceptingNewRequest');
   void latch.signaled;

@@ -64,7 +64,7 @@ test('A-002 the eight signals are the properties of a lifecycle, each under its 
 
 const first = ['MuxAndDiscoveryComplete', 'HasBeenReady', 'ShutdownInitiated'] as const;
 
-test('A-010 by default the listener has stopped before the requests have drained', () => {
+test('A-010 by default, InFlightRequestsDrained fires only after HTTPServerStoppedListening', () => {
   const { lifecycle, order } = recorded(false);
   for (const name of [...first, 'AfterShutdownDelayDuration', 'PreShutdownHooksStopped'] as const)
     lifecycle.report(name);

@@ -108,7 +108,7 @@ for (const [what, flush, expected] of outcomes) {
   });
 }
 
-test('A-077 after a flush function has used its callback once, each later flush is complete only when the callback is called', async () => {
+test('A-077 once a flush function has called its callback, lameduck waits for the callback at each later flush', async () => {
   const waiting: Callback[] = [];
   const flushing = flushOf({ ...levels, flush: (done: Callback) => waiting.push(done) });
   const flushes: Promise<unknown>[] = [];

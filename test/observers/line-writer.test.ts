@@ -38,7 +38,7 @@ const withoutCause = (lines: readonly Line[]): Line[] => lines.filter((line) => 
 const byPino = linesOf('pino');
 const written = linesOf('lameduck');
 
-test('pino itself writes the four lines with which the tests compare the lines of lameduck', () => {
+test('the four expected lines, with which these tests compare the lines of lameduck, are written by pino itself', () => {
   assert.equal(byPino.length, 4);
 });
 

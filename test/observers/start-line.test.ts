@@ -12,7 +12,7 @@ test('if all settings fit into the start line of the log, the line has no count 
   assert.deepEqual(startDetails(report, bytesOf), { version, ...report });
 });
 
-test('the start line of the log counts a setting that does not fit into the line, and still shows a shorter setting that comes later', () => {
+test('the start line of the log only counts a setting that is too long for the line, and shows a shorter setting that comes later', () => {
   const settings = { readinessPaths: `/${'a'.repeat(600)} (env)`, goawayChance: '0.01 (env)' };
   assert.deepEqual(startDetails({ addresses: [], settings }, bytesOf), {
     version,

@@ -76,7 +76,7 @@ for (const [format, name] of [
   ['esm', 'ECMAScript modules'],
   ['cjs', 'CommonJS'],
 ] as const) {
-  test(`an elector in a bundle of ${name} leads over TLS, and the bundler needs no option`, async (t) => {
+  test(`an elector that is bundled as ${name}, without any special option of the bundler, leads over TLS`, async (t) => {
     assert.equal(await outputOf(t, leading, format), '{"token":"7","hasRequire":false}\n');
   });
 }

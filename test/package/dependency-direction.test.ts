@@ -8,8 +8,8 @@ import ts from 'typescript';
 import { permitted, pure, rooms } from './permitted-imports.ts';
 import { processMembers } from './process-members.ts';
 
-// Entry files connect the other parts and may import all of them. Only the file that workers of node:cluster load imports
-// an entry file.
+// Entry files connect the other parts, and may import all of them. No file may import an entry file, except the file
+// that each worker of node:cluster loads.
 const entries: readonly string[] = [
   'fastify.ts',
   'grpc.ts',

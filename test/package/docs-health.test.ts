@@ -14,8 +14,8 @@ const page = readPage('docs/health.md');
 const [program = ''] = blocksIn(page).flatMap(({ language, text }) => (language === 'ts' ? [text] : []));
 const sessions = blocksIn(page).flatMap(({ language, text }) => (language === 'console' ? [text] : []));
 
-// Replacements for the code that a reader would write. A line on standard input makes the dependencies of the program
-// unavailable.
+// Stubs for the code that a reader of docs/health.md would write. When the test writes a line to standard input, these
+// stubs act as unavailable dependencies.
 const stubs = `
   import { createServer } from 'node:http';
   let isAway = false;

@@ -48,7 +48,7 @@ for (const shutdownSendRetryAfter of [false, true]) {
 test('the exit codes in docs/lifecycle.md are the exit codes in the code', () => {
   const [, ...rows] = tablesIn(page).find(([head]) => head?.[0] === 'exit code') ?? [];
   const documented = rows.map(([code = '', name = '']) => [name.replaceAll('`', ''), Number(code)]);
-  // The code has no name for the exit code of SIGKILL, because a program cannot choose it.
+  // `exitCodes` has no name for the exit code of SIGKILL, because a program cannot choose this exit code.
   const sigkill = { '': killed };
   assert.deepEqual(Object.fromEntries(documented), { ...exitCodes, ...sigkill });
 });

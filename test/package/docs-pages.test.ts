@@ -36,7 +36,7 @@ for (const file of pages) {
 }
 
 for (const file of pages.filter((page) => !isGenerated(page))) {
-  test(`${file} does not say that anything is easy`, () => {
+  test(`${file} contains none of the words just, easy, easily, simple and simply`, () => {
     assert.deepEqual(readPage(file).match(/\b(just|eas(y|ily)|simpl[ey])\b/gi), null);
   });
 }

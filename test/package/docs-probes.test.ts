@@ -29,7 +29,7 @@ function readinessProbesIn(value: unknown): Probe[] {
   );
 }
 
-test('P-122 with each readiness probe in README.md and docs/, a pod whose container ends by itself is unready before the shutdown delay ends', () => {
+test('P-122 if a container is ended while its pod is not being deleted, each readiness probe in README.md and docs/ fails before the shutdown delay ends', () => {
   const shown = pages.flatMap((page) =>
     blocksIn(readPage(page))
       .filter(({ language, text }) => language === 'yaml' && text.includes('readinessProbe'))

@@ -51,7 +51,7 @@ test('a compiler that does not read `exports` finds the declarations of each exp
   assert.deepEqual(manifest.typesVersions, { '*': paths });
 });
 
-void describe('each export of the package', () => {
+void describe('each export of the package is the same for import and require()', () => {
   for (const { name, default: ownDefault } of entries) {
     test(`${specifierOf(name)} is the same instance for import and require()`, async (t) => {
       const specifier = JSON.stringify(specifierOf(name));
@@ -107,7 +107,7 @@ test('each module is in only one built file, so that its state exists once in a 
   assert.deepEqual([...new Set(modules)].sort(), modules.sort());
 });
 
-test('the built files have only ASCII characters, because V8 keeps them with one byte per character then', () => {
+test('the built files have only ASCII characters, so that V8 needs only one byte of memory per character', () => {
   for (const file of readdirSync(join(root, 'dist')).filter((name) => name.endsWith('.cjs'))) {
     const [, found] = /(.*[\u0080-\uffff].*)/.exec(readFileSync(join(root, 'dist', file), 'utf8')) ?? [];
     assert.equal(found, undefined, `${file}: ${found ?? ''}`);

@@ -124,7 +124,8 @@ export const permitted: Readonly<Record<string, readonly string[]>> = {
     'process',
     'settings',
   ],
-  // The commands send requests to a server and are not part of it. They know the format of the health report.
+  // The commands in cli send requests to a server, and do not run inside it. They import `health` because they parse
+  // the health report.
   cli: ['address.ts', 'clock.ts', 'health', 'inspection.ts', 'process', 'settings', 'standard-output.ts'],
   // The folder probe-worker has the probe thread, and the code of the main thread that communicates with it.
   'probe-worker': [
@@ -189,7 +190,8 @@ export const permitted: Readonly<Record<string, readonly string[]>> = {
   ],
   // The folder leader-election contends for a Lease. leader-election.ts connects it to a lifecycle and the process.
   'leader-election': ['bundled.ts', 'clock.ts', 'errors.ts', 'observer.ts', 'observers', 'arguments.ts', 'settings'],
-  // The folder testing starts a server in a test and counts its requests. testing.ts combines it with the lifecycle.
+  // The folder testing starts a server in a test, and counts the requests to this server. testing.ts connects the
+  // folder to the lifecycle.
   testing: [
     'address.ts',
     'clock.ts',

@@ -1,4 +1,4 @@
-// Tests the rules of `npm run prose`, and which texts of a file they apply to.
+// Tests the rules of `npm run prose`, and tests to which texts of a file these rules are applied.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { proseOf } from '../../scripts/prose/comments.ts';

@@ -34,7 +34,8 @@ interface Session {
   slow?: CommandUnderTest;
 }
 
-// The function of this test that runs each command of the README. The keys are the commands without their numbers.
+// For each command of the README, the function of this test that runs it. The keys are the commands with each number
+// replaced by `#`.
 const runners: Readonly<Record<string, (command: string, session: Session) => Promise<void>>> = {
   "NODE_OPTIONS='--import lameduck/register' node server.js": async (command, session) => {
     const server = session.inShell(command, 'program');

@@ -82,7 +82,7 @@ describe('a blocked process without a probe port', { concurrency: true }, () => 
   });
 });
 
-describe('a blocked process with a probe port', { concurrency: true }, () => {
+describe('a blocked process with a probe port writes its final log line', { concurrency: true }, () => {
   test('P-118, K-212 a process whose event loop is blocked at the end of the shutdown budget writes the final log line and the termination message', async (t) => {
     const path = emptyFile(t);
     const program = await ProbedProcess.start(t, {
@@ -120,7 +120,7 @@ describe('a blocked process with a probe port', { concurrency: true }, () => {
     assert.ok('InFlightRequestsDrained' in (final['phases'] as object));
   });
 
-  test('P-118 a main thread whose event loop continues in time writes the whole final log line itself', async (t) => {
+  test('P-118 if the event loop continues before the probe thread writes the final log line, the main thread writes the whole line itself', async (t) => {
     const program = await ProbedProcess.start(t, { ...shortBudget, BLOCK_AT_SHUTDOWN: '1500' });
     program.kill('SIGTERM');
     assert.notEqual((await program.finalLine())['exitCode'], 137);

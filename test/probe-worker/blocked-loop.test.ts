@@ -100,7 +100,7 @@ describe('a process with a blocked event loop', { concurrency: true }, () => {
     assert.equal(program.lines.filter(({ msg }) => msg?.startsWith('event loop') === true).length, 2);
   });
 
-  test('P-090 if the event loop of an idle process is blocked, /readyz fails, and the reported length of the block is at most 1.3 s too short', async (t) => {
+  test('P-090 if the event loop of an idle process is blocked, /readyz fails, and the logged length of the block is at most 1.3 s less than the real length', async (t) => {
     const program = await ProbedProcess.start(t, shortLimits);
     // After five seconds without a request, the process counts as idle.
     await pause(6_000);

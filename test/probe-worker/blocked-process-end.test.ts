@@ -1,4 +1,5 @@
-// Tests the last log lines of a process whose event loop is blocked at the end of its shutdown budget.
+// Tests the last log lines that the probe thread writes if the event loop is still blocked at the end of the shutdown
+// budget.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -49,8 +50,8 @@ class WordsUnderTest {
   }
 
   /**
-   * saidAfter returns how many lines the probe thread has written at each of the given times. The times are
-   * milliseconds after the last report of the main thread.
+   * saidAfter returns for each given time how many lines the probe thread has written so far. The times are
+   * milliseconds since the main thread last reported its state.
    */
   async saidAfter(moments: readonly number[]): Promise<number[]> {
     const counts: number[] = [];
@@ -176,7 +177,7 @@ test('P-118 the probe thread ends the process after the final log line, except w
   assert.equal(slow.kills, 1);
 });
 
-test('K-212 the main thread removes the termination message of the probe thread, however often the probe thread tried to write its log line', async (t) => {
+test('K-212 the main thread removes the termination message that the probe thread has written, even if the probe thread has tried several times to write its log line', async (t) => {
   // The second error message is so long that it is cut in the middle of a character.
   for (const uncaughtError of [undefined, `x${'é'.repeat(3_000)}`]) {
     const path = emptyFile(t);

@@ -20,8 +20,8 @@ test('a debugger is an established connection to the port of the inspector', () 
       9229,
     ),
   );
-  // None of these three sockets shows an attached debugger: the client's end of a debugger's connection, a closing
-  // connection, and a connection on another port.
+  // None of these three sockets means that a debugger is attached. They are the client's end of a debugger's
+  // connection, a closing connection, and a connection on another port.
   const others = [
     row('0100007F:C350', '0100007F:240D', '01'),
     row('0100007F:240D', '0100007F:C350', '06'),
@@ -30,7 +30,7 @@ test('a debugger is an established connection to the port of the inspector', () 
   assert.ok(!hasConnection(head + listener + others.join(''), 9229));
 });
 
-test('without an inspector no debugger is attached, and with an inspector a debugger is attached while it is connected', async (t) => {
+test('while the inspector is closed, no debugger is attached; while it is open, a debugger is attached as long as a client is connected to it', async (t) => {
   assert.ok(!isAttached(0));
   const server = createServer().listen(0, '127.0.0.1');
   t.after(() => server.close());

@@ -18,7 +18,7 @@ import { ProcessUnderTest } from '../support/process-under-test.ts';
 
 const endedWell = { code: 0, signal: null };
 
-describe('the responses of the probe port', { concurrency: 2 }, () => {
+describe('the probe port sends the responses of the main port, and serves metrics', { concurrency: 2 }, () => {
   test('P-080 status, headers and body on the probe port equal those on the main port, for every URL', async (t) => {
     const program = await ProbedProcess.start(t);
     const port = await program.port();

@@ -14,7 +14,7 @@ class ResponderUnderTest {
   readonly asked: string[] = [];
   stalledMs = 0;
   isShuttingDown = false;
-  /** How many requests the simulated main thread has begun to handle. */
+  /** How many requests the simulated main thread has begun to handle since the start of the test. */
   taken = 0;
   readonly questions = new Questions(
     this.clock,
@@ -34,7 +34,7 @@ class ResponderUnderTest {
     checkTimeout: 900,
   });
 
-  /** How many milliseconds of the simulated main thread's response time were spent on checks. */
+  /** How many milliseconds of its response time the simulated main thread spends on running checks. */
   tookMs = 0;
 
   /**
@@ -152,7 +152,7 @@ test('P-090 a probe within a second of the last response gets the new result of 
   assert.deepEqual([tookMs >= 150, body], [true, red.body]);
 });
 
-test('the count of requests that the main thread has begun is right even beyond 2^31', () => {
+test('the number of requests that the main thread has begun to handle may exceed 2^31', () => {
   let taken = 0;
   const ids: number[] = [];
   const questions = new Questions(
@@ -170,7 +170,7 @@ test('the count of requests that the main thread has begun is right even beyond 
   }
 });
 
-test('P-090 without an earlier response, /livez and /healthz pass and /readyz fails after the time limit of a check', async () => {
+test('P-090 if the main thread has not yet responded to any probe, the probe port waits for the time limit of a check; then /livez and /healthz pass, and /readyz fails', async () => {
   for (const [path, status, body] of [
     ['/livez', 200, 'ok'],
     ['/healthz?verbose', 200, 'ok'],

@@ -79,7 +79,7 @@ test('P-090 if the machine is suspended for an hour, the hour does not count as 
   assert.deepEqual(under.told, []);
 });
 
-test('P-090 if the machine is suspended for an hour during a stall, only a second of the hour counts as a stall', async () => {
+test('P-090 if the machine is suspended for an hour while the event loop is blocked, the suspension adds only one second to the stall', async () => {
   const under = new WatchUnderTest();
   await under.pass(48, 100);
   await under.pass(1, 3_600_000);
@@ -96,7 +96,7 @@ test('P-090 if the machine is suspended for an hour during a stall, only a secon
   assert.equal(under.watch.stalledMs, 100);
 });
 
-test('P-090 no stall is counted while a debugger may pause the event loop, and the earlier count is kept', async () => {
+test('P-090 while a debugger is attached, the counted stall time does not grow, and the time that was counted before is kept', async () => {
   const under = new WatchUnderTest();
   await under.pass(20, 100);
   under.isAttached = true;

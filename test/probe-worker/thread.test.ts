@@ -107,7 +107,7 @@ for (const [what, end, message] of [
     /^Cannot read properties of null/,
   ],
 ] as const) {
-  test(`when the probe thread ${what}, the main thread serves the probe port instead, and logs the failure once`, async (t) => {
+  test(`if the probe thread ${what}, the main thread serves the probe port instead, and logs the failure of the thread once`, async (t) => {
     const failures: unknown[] = [];
     const again = Promise.withResolvers<string>();
     const made = once(process, 'worker') as Promise<[Worker]>;

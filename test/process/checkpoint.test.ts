@@ -128,7 +128,7 @@ test('ShutdownInitiated is in the checkpoint during the shutdown delay', async (
   assert.deepEqual(await said(next), ['previous run was killed']);
 });
 
-test('the first run logs no previous run, and a process that exits on its own leaves a complete checkpoint', async (t) => {
+test('the first run logs no previous run, and its clean exit leaves a complete checkpoint, which the second run reports', async (t) => {
   const path = join(folder(t), 'checkpoint.json');
   const first = start(t, path);
   assert.deepEqual(await said(first), []);
@@ -323,6 +323,6 @@ test('the UID of the pod is read from the folder from which the kubelet has moun
   const hash = '0123456789abcdef0123456789abcdef';
   assert.equal(podUidIn(line(`/var/lib/kubelet/pods/${hash}/etc-hosts`, '/etc/hosts')), hash);
   assert.equal(podUidIn(other), null);
-  // On the node itself, the table of mounts shows the folders of its pods in this form.
+  // On the node itself, outside of any container, the table of mounts lists the folders of all pods in this form.
   assert.equal(podUidIn(line(`/pods/${uid}/volumes/a`, `/var/lib/kubelet/pods/${uid}/volumes/b`)), null);
 });

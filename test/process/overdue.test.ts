@@ -49,7 +49,7 @@ describe('what lameduck decides at the end of the shutdown budget', () => {
   ]);
 });
 
-describe('what lameduck decides if the process is still alive shortly after its shutdown budget', () => {
+describe('if the process is still alive shortly after its shutdown budget, the backstop timer ends it', () => {
   const overdue: Event = { kind: 'backstop' };
   follows([
     [

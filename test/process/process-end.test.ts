@@ -104,7 +104,7 @@ async function signalTwice({ target, clock }: UnderTest, milliseconds: number): 
   target.emit('SIGTERM', 'SIGTERM', 15);
 }
 
-test('A-030, A-032 a process signal begins the shutdown of every lifecycle, and no other listener is called', () => {
+test("A-030, A-032 a process signal begins the shutdown of every lifecycle, and the program's own signal listeners are not called yet", () => {
   const { target, log, end, clock } = create();
   end.join(new LifecycleUnderTest(log, clock));
   target.on('SIGTERM', () => log.push('called'));

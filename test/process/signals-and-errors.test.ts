@@ -32,7 +32,7 @@ const begun: State = { phase: 'draining', cause: bySignal, ...unsettled };
 const late = { ...term, at: 1_100 };
 const second: Action = ['exit', 1, 'second process signal SIGTERM: exiting at once'];
 
-describe('what lameduck decides at a process signal', () => {
+describe('the first process signal begins the shutdown, and a second one ends the process', () => {
   follows([
     [
       'A-030 a process signal begins the shutdown of a running process',
@@ -179,7 +179,7 @@ describe('what lameduck decides at an uncaught error', () => {
   ]);
 });
 
-describe('what lameduck decides at a loss of leadership', () => {
+describe('a loss of leadership begins the shutdown, or ends the process at once with exit code 83', () => {
   const exit: Action = ['exit', 83, 'leadership of a lost: exiting at once'];
   const lost: State = { phase: 'draining', cause: byLoss, hasLostLeadership: true };
   follows([
@@ -202,7 +202,7 @@ describe('what lameduck decides at a loss of leadership', () => {
   ]);
 });
 
-describe('what lameduck decides at the disconnect of a worker of node:cluster', () => {
+describe('the disconnect of a worker of node:cluster begins the shutdown, and takes effect after the drain', () => {
   follows([
     [
       'P-071 disconnect() of a cluster worker begins the shutdown, and takes effect after the drain',

@@ -53,7 +53,7 @@ test('if the program removes a signal listener of lameduck, the listener is adde
   assert.deepEqual(added(), [0, 0, 0, 0, 0, 0]);
 });
 
-test('P-070 the signal listeners of other code stay in their order', () => {
+test('P-070 a lifecycle that joins and leaves the process does not change the order of the signal listeners of other code', () => {
   const other = (): void => undefined;
   process.on('SIGUSR2', other);
   const others = process.listeners('SIGUSR2');

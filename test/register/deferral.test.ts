@@ -54,7 +54,7 @@ test("with lameduck/register, the program's own listener of a signal before the 
   assert.deepEqual(said, ['whole', 'shutdown ended', 'own listener']);
 });
 
-test('with lameduck/register, a program whose process.on() adds no SIGTERM listener serves as without lameduck/register', async (t) => {
+test('with lameduck/register, a program whose own process.on() ignores SIGTERM listeners serves as without lameduck/register', async (t) => {
   const before = `
     const on = process.on;
     process.on = function (event, listener) {
@@ -167,7 +167,8 @@ test('P-039 with lameduck/register, a WebSocket that is opened before the lifecy
   assert.equal(longRunningEnded, 1);
 });
 
-// A program with an HTTP/2 server. It answers a stream when it reads something on standard input, but a tunnel at once.
+// A program with an HTTP/2 server. When the program reads something on standard input, the server sends the body of an
+// ordinary stream. A CONNECT tunnel does not wait for this input.
 const streams = `
   const server = require('node:http2').createServer();
   const say = (line) => console.log(JSON.stringify(line));
@@ -241,7 +242,7 @@ test('with lameduck/register, a process signal has its default action if the pro
   assert.deepEqual(command.lines, []);
 });
 
-test('with lameduck/register, a second server gets the lifecycle if the program has closed its first server before the lifecycle is loaded', async (t) => {
+test('with lameduck/register, if the program has closed its first server before the code of the lifecycle is loaded, the second server gets the lifecycle', async (t) => {
   const command = started(
     t,
     `

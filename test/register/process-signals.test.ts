@@ -160,7 +160,7 @@ void describe('process signals of a program with lameduck/register', { concurren
     assert.equal(twice['code'], 'ERR_SERVER_NOT_RUNNING');
   });
 
-  test('under lameduck/register, a server that the program itself closes ends as without lameduck/register, and the process ends on its own', async (t) => {
+  test('under lameduck/register, if the program itself closes its server, the server closes as without lameduck/register, and the process then ends on its own', async (t) => {
     const subject = disposed(t, startUnderRegister(program, { IDIOM: 'closes before any signal' }));
     assert.deepEqual(await subject.exit, { code: 0, signal: null });
     assert.equal(count(subject, 'closed'), 1);

@@ -24,14 +24,15 @@ test(
     const cwd = join(work, 'app');
     mkdirSync(cwd, { mode: 0o700 });
     const start = (option: string): number | null =>
-      // Root enters the folder first, and the process then becomes another user.
+      // `spawnSync()` enters the folder as root. Then `setpriv` changes the user of the process to one that may not
+      // enter the folder.
       spawnSync(
         'setpriv',
         ['--reuid', String(nobody), '--clear-groups', process.execPath, `${option}=${preload}`, '--eval', ''],
         { cwd },
       ).status;
     assert.equal(start('--import'), 0);
-    // Node 22 needs no access to its working folder.
+    // Node 24 and later need access to their working folder for --require, and Node 22 does not.
     if (Number.parseInt(process.versions.node) >= 24) assert.notEqual(start('--require'), 0);
   },
 );

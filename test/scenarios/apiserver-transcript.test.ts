@@ -1,5 +1,5 @@
-// Repeats against the reference service what clients once sent to a real kube-apiserver during its shutdown. The
-// clients must observe the same as they did then. Errors that were faults of the kube-apiserver are the only exception.
+// Replays against the reference service the requests that clients once sent to a real kube-apiserver during its
+// shutdown. Each client must observe the same as at that time, except errors that were faults of the kube-apiserver.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';

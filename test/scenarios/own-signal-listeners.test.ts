@@ -29,8 +29,8 @@ function order({ lines }: ProcessUnderTest, ...messages: readonly string[]): str
 }
 
 void describe('a program that calls lameduck() and listens for process signals', { concurrency: 4 }, () => {
-  for (const how of ['the signal', 'process.emit() of it']) {
-    test(`P-111 the program's signal listeners receive ${how} after the last response and the final log line, with the signal's arguments`, async (t) => {
+  for (const how of ['the signal', 'process.emit() of the signal']) {
+    test(`P-111 the program's signal listeners are called for ${how} after the last response and the final log line, with the usual arguments of the signal`, async (t) => {
       const program = start(t, 'closes its server and exits');
       const request = await HeldRequest.open(t, await program.ready());
       program.kill(how === 'the signal' ? 'SIGTERM' : 'SIGUSR2');
@@ -197,7 +197,7 @@ void describe('a program that calls lameduck() and listens for process signals',
     ['throws', /^Error: thrown on purpose$/m],
     ['rejects', /^Error: rejected on purpose$/m],
   ] as const) {
-    test(`P-063 a signal listener that fails, because it ${listener}, causes an uncaught error after the drain`, async (t) => {
+    test(`P-063 if a signal listener of the program ${listener}, this causes an uncaught error after the drain`, async (t) => {
       const program = await signalled(t, listener);
       assert.deepEqual(await program.exit, { code: 82, signal: null });
       assert.match(program.stderr, error);

@@ -177,7 +177,7 @@ const hostile: readonly [what: string, code: string, prepare: (file: AuditFile) 
     },
   ],
   ['on a full disk', 'ENOSPC', () => '/dev/full'],
-  // Not even root can write this file.
+  // The path of a file in /proc that not even root can write.
   ['to a read-only file', 'EACCES', () => '/proc/sys/kernel/ostype'],
 ];
 describe('an audit log that cannot be written', { concurrency: 3 }, () => {
@@ -210,7 +210,8 @@ test('A-205 after the last request, the process waits until a slow reader has re
   t.after(() => reader.close());
   const served = disposed(t, audited(file.path));
   const client = await dial(await served.ready());
-  // The audit lines of 300 requests do not fit into the pipe.
+  // The audit lines of 300 requests need more space than the buffer of the pipe has, so the process must wait for the
+  // reader.
   for (let count = 0; count < 300; count++) {
     client.get('/');
     await client.reader.next();

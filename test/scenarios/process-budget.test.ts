@@ -20,7 +20,7 @@ const shortBudget = {
 
 interface Hindered {
   readonly hinder: string;
-  /** The exit code if the client disconnects, and the exit code if it stays connected. */
+  /** The exit codes of the program in two cases: its client disconnects (`leaves`), or stays connected (`stays`). */
   readonly codes: Readonly<Record<'leaves' | 'stays', number>>;
   /** The exit codes in the final log line, if they differ from those of the process. */
   readonly inLine?: Readonly<Record<'leaves' | 'stays', number>>;
@@ -36,8 +36,8 @@ async function request(t: TestContext, port: number, path: string): Promise<Sock
 }
 
 /**
- * `answered()` sends a request and resolves when its response arrives. All requests that other connections sent before
- * have arrived by then.
+ * `answered()` sends a request and resolves when its response arrives. By then, the server has also received all
+ * requests that other connections sent earlier.
  */
 async function answered(t: TestContext, port: number): Promise<Socket> {
   const socket = await request(t, port, '/');
@@ -74,7 +74,7 @@ describe('a program that hinders its own shutdown', { concurrency: 4 }, () => {
     { hinder: 'throws when the socket is ended', codes: { leaves: 0, stays: 80 } },
   ] as readonly Hindered[]) {
     for (const client of ['leaves', 'stays'] as const) {
-      test(`P-023, P-058 a program that hinders its own shutdown (it ${hinder}) ends within its shutdown budget, after its hooks and signal listeners have run, if the client ${client}`, async (t) => {
+      test(`P-023, P-058 if a program ${hinder}, and its client ${client}, the program still runs its hooks and signal listeners, and ends within its shutdown budget`, async (t) => {
         const env = { HINDER: hinder, LISTENS: 'yes', ...shortBudget };
         const program = disposed(t, new ProcessUnderTest('hinders-its-end.ts', env));
         const port = await program.ready();
@@ -129,7 +129,7 @@ describe('a program that hinders its own shutdown', { concurrency: 4 }, () => {
     });
   }
 
-  test('P-057, P-058 a second process signal immediately ends a program whose process.exit throws', async (t) => {
+  test('P-057, P-058 a second process signal ends a program at once, even if the program has replaced process.exit by a function that throws', async (t) => {
     const hinder = 'replaces process.exit by a function that throws';
     // Two signals within 100 ms count as one. On a busy machine, the process may receive them in a later turn of the
     // event loop, and the 100 ms begin then.

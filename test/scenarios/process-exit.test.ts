@@ -169,8 +169,8 @@ void describe('the end of the process', { concurrency: 3 }, () => {
     program.child.stdin?.end();
     await program.signaled('HTTPServerStoppedListening');
     program.kill('SIGTERM');
-    // The response is sent only after the process signal has arrived, so that the drain cannot end before the signal
-    // arrives.
+    // The test lets the program respond only after it has sent the process signal. Otherwise, the drain could end
+    // before the signal arrives.
     await Promise.all([request.release(), program.exit]);
     assert.deepEqual(await program.exit, { code: 0, signal: null });
     const final = await program.finalLine();

@@ -49,7 +49,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-void describe('programs that npm or a shell starts', { concurrency: 3 }, () => {
+void describe('a warning says whether SIGTERM reaches a program that npm or a shell starts', { concurrency: 3 }, () => {
   for (const [how, command] of [
     ['npm start', 'npm start'],
     ['npm run', 'npm run start'],

@@ -15,7 +15,8 @@ const fixture = fileURLToPath(new URL('../fixtures/writes-what-nobody-reads.ts',
 const hurried = `--import=${new URL('../support/hurried.ts', import.meta.url).href}`;
 
 test('A-077 the check "log" fails while the standard output of the process is not read, and passes when it is read again', async (t) => {
-  // Use a pipe, as container runtimes do. Node itself would create a pair of sockets.
+  // The standard output of the program is a pipe, as in a container. With `stdio: 'pipe'`, Node would create a pair of
+  // sockets instead.
   const folder = mkdtempSync(join(tmpdir(), 'unread-'));
   const pipe = join(folder, 'pipe');
   execFileSync('mkfifo', [pipe]);

@@ -36,7 +36,7 @@ async function probed(
   return program;
 }
 
-/** Returns the log lines of lameduck, after SIGTERM and a clean exit. */
+/** Starts a program, ends it with SIGTERM, requires a clean exit, and returns the log lines of lameduck. */
 async function linesOf(t: TestContext, env: Readonly<Record<string, string>>): Promise<readonly Line[]> {
   const program = await probed(t, 'knows-nothing.ts', registered(env));
   program.kill('SIGTERM');

@@ -29,7 +29,7 @@ function unread(t: TestContext, ...how: [fixture: string, env?: Record<string, s
 // A slow reader gets this much time (P-060). This is not a wait for an event.
 const slowly = (): Promise<void> => setTimeout(2_000);
 
-void describe('the log at the end of the process', { concurrency: 6 }, () => {
+void describe('the log is complete at the end of the process', { concurrency: 6 }, () => {
   test('P-060 the final log line arrives even if the log is larger than its pipe and the reader is slow', async (t) => {
     const program = disposed(t, new ProcessUnderTest('logs-more-than-a-pipe-holds.ts'));
     await program.signaled('HasBeenReady');

@@ -92,7 +92,7 @@ void describe('programs that a parent process ends', { concurrency: 2 }, () => {
         const final = await primary.line('the final line', ({ schema }) => schema === 'lameduck/shutdown/v1');
         assert.deepEqual([final['reason'], final['exitCode']], ['cluster disconnect', 0]);
         const { code, wasMeant } = await primary.line('the end', ({ msg }) => msg === 'worker has ended');
-        // The primary must not mistake the exit of this worker for a crash and start another worker.
+        // The primary must not take the exit of this worker for a crash. Otherwise, it would start another worker.
         assert.deepEqual([code, wasMeant], [0, true]);
       });
     }

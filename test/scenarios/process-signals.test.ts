@@ -90,7 +90,7 @@ void describe('process signals', { concurrency: 3 }, () => {
     assert.equal((await program.finalLine())['reason'], 'SIGTERM');
   });
 
-  test('P-057 a process signal that arrives while the event loop is blocked counts from the end of the block', async (t) => {
+  test('P-057 a process signal that arrives while the event loop is blocked counts as if it had arrived at the end of the block', async (t) => {
     const program = await signalTwiceWhileBlocked(t, 'SIGTERM');
     assert.deepEqual(await program.exit, endedWell);
     assert.deepEqual(signalsIn(program.lines), sequence);

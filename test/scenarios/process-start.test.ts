@@ -9,7 +9,7 @@ import { ProcessUnderTest } from '../support/process-under-test.ts';
 const endedWell = { code: 0, signal: null };
 const fixture = (name: string): string => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
 
-void describe('process signals while a program starts', { concurrency: 3 }, () => {
+void describe('a process signal during the start of a program leads to a clean shutdown', { concurrency: 3 }, () => {
   test('P-067, P-054, K-195 a process signal before listen() leads to a clean exit', async (t) => {
     const program = disposed(t, new ProcessUnderTest('never-listens.ts'));
     await program.line('starting', ({ msg }) => msg === 'starting');

@@ -18,8 +18,8 @@ test('P-070, P-073 a thousand starts and stops leave no warning, listener, timer
     program.lines.filter(({ msg }) => msg === 'warning'),
     [],
   );
-  // The first groups of servers are ignored, because they fill caches of Node. The heap varies by some hundred KiB. If
-  // lifecycle signals were retained, the heap would grow by more than one MiB.
+  // The test ignores the first groups of servers, because they fill caches of Node. After that, the heap varies by some
+  // hundred KiB. If lifecycle signals were never freed, it would grow by more than one MiB.
   const heap = done['heap'] as number[];
   const mean = (values: number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
   const growth = mean(heap.slice(-5)) - mean(heap.slice(5, 10));

@@ -133,13 +133,13 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
 
   for (const nodeOptions of [[], ['--require', 'node:domain']]) {
     const options = nodeOptions.join(' ') || 'no options';
-    test(`P-063 a program ends as without lameduck if its only uncaughtException listener exits, with ${options}`, async (t) => {
+    test(`P-063 with ${options}, a program whose only uncaughtException listener calls process.exit() ends as without lameduck`, async (t) => {
       const program = disposed(t, new ProcessUnderTest('reports-its-errors.ts', {}, nodeOptions));
       assert.deepEqual(await program.exit, { code: 1, signal: null });
     });
   }
 
-  test('P-063 an uncaught error begins the shutdown even if a library has restored process.emit', async (t) => {
+  test("P-063 an uncaught error begins the shutdown even if a library has set process.emit back to Node's own function", async (t) => {
     const program = disposed(t, new ProcessUnderTest('replaces-process-emit.ts'));
     await program.ready();
     program.child.stdin?.write('throw');

@@ -69,7 +69,8 @@ void describe('clients that read slowly', { skip, concurrency: 3 }, () => {
   for (const [kind, readers, env] of [
     ['http', [...http, ...http], {}],
     ['https', ['tls'], {}],
-    // The session ends five seconds after its last response, unless its client answers a ping earlier.
+    // lameduck ends a session when the client has answered a ping, and at the latest five seconds after the last
+    // response.
     ['h2c', ['stream'], { RATE: '120' }],
   ] as const) {
     test(`P-006 each of ${String(readers.length)} slow readers over ${kind} has received its whole response when the process ends`, async (t) => {

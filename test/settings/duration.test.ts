@@ -54,7 +54,7 @@ for (const text of none) {
   });
 }
 
-test('an invalid duration does not affect the parsing of the next duration', () => {
+test('after a call with an invalid duration, parseDuration() still parses the next duration correctly', () => {
   parseDuration('15s!');
   assert.equal(parseDuration('15s'), 15_000);
 });

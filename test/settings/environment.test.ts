@@ -61,7 +61,7 @@ test('LAMEDUCK_DISABLED is a known variable, and only 1 and true disable lameduc
   assert.equal(isDisabled({ LAMEDUCK_DISABLED: 'yes' }), undefined);
 });
 
-test('the name that a warning proposes for an unknown name differs from the unknown name in few letters, or begins with the unknown name', () => {
+test('for an unknown name, a warning proposes a known name that differs from it in few letters, or that begins with it', () => {
   assert.equal(nearest('shutdownSignal', ['shutdownSignals', 'shutdownDelay']), 'shutdownSignals');
   assert.equal(nearest('SHUTDOWNSIGNALS', ['shutdownSignals']), 'shutdownSignals');
   assert.equal(nearest('shutdownDelay', ['shutdownSignals', 'shutdownDelayDuration']), 'shutdownDelayDuration');

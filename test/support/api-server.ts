@@ -22,7 +22,7 @@ export interface Call {
 /** Script decides how the server treats a call. If the script returns undefined, the server responds normally. */
 export type Script = (call: Call) => Scripted | undefined;
 
-/** Scripted is one way in which the server treats a call. */
+/** Scripted describes how the server treats one call. */
 export interface Scripted {
   /** The server sends this response, and neither reads nor writes the storage. */
   readonly answer?: Answered & { readonly headers?: Record<string, string>; readonly text?: string };
@@ -33,7 +33,7 @@ export interface Scripted {
   readonly delay?: number;
   /** The server writes to the storage, and then destroys the connection without a response. */
   readonly isReset?: boolean;
-  /** The server neither writes to the storage nor sends a response. */
+  /** The server acts as if the request had been lost: it neither writes to the storage nor sends a response. */
   readonly isLost?: boolean;
   /** The server sends the header and half of the body, and then nothing more. */
   readonly isHalf?: boolean;

@@ -68,7 +68,7 @@ export class CommandUnderTest implements AsyncDisposable {
     try {
       process.kill(-(this.child.pid as number), 'SIGKILL');
     } catch {
-      // The error means that no process of the group exists.
+      // `kill` throws if the process group has no process left. Then there is nothing to kill.
     }
     await this.exit;
   }

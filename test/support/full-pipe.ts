@@ -44,8 +44,8 @@ export function makePipe(t: TestContext): Pipe {
 }
 
 /**
- * `attempted()` calls `use`, which writes or reads. It returns 0 if the pipe is full for the write, or empty for the
- * read.
+ * `attempted()` calls `use`, which writes to the pipe or reads from it, and returns the number of bytes. If `use`
+ * throws EAGAIN, it returns 0: the pipe is full for the write, or empty for the read.
  */
 function attempted(use: () => number): number {
   try {

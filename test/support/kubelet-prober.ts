@@ -21,8 +21,8 @@ export interface ProberOptions {
 }
 
 /**
- * Prober sends one probe after another from `start` to `stop`. Unlike a kubelet, it continues after it has published a
- * failure.
+ * Prober sends one probe after another from `start` to `stop`. After a published failure of a liveness probe, a kubelet
+ * sends no probe until the container has been restarted, but Prober continues.
  */
 export class Prober {
   readonly outcomes: Outcome[] = [];

@@ -6,7 +6,7 @@ export interface Command {
   readonly args?: readonly string[];
 }
 
-/** wrapped holds commands in which npm or a shell starts the program. */
+/** wrapped lists commands that start the program through npm or a shell. */
 export const wrapped: readonly Command[] = [
   { command: ['tini', '--', 'npm', 'start'] },
   { command: ['/sbin/tini', '-s', '-g', '--'], args: ['npm', 'start'] },

@@ -77,7 +77,7 @@ export async function withRequestInFlight(serving: ServerUnderTest): Promise<Lif
   await serving.listen();
   await parts.handle.signals.hasBeenReady.signaled;
   const client = connect({ port: (serving.server.address() as AddressInfo).port, host: '127.0.0.1' });
-  // The server resets this connection when it cuts the request.
+  // Ignore the error of this client: when the server cuts the client's request, it resets the connection.
   client.on('error', () => undefined);
   const arrived = once(serving.server, 'request');
   client.write('POST /orders?id=7 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n');

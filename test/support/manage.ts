@@ -25,7 +25,9 @@ export interface ManageOptions {
   readonly signOfLife?: () => void;
   readonly registry?: MetricsRegistry | undefined;
   readonly audit?: AuditLog | undefined;
-  /** Whether the lifecycle is set up as lameduck/register does it. */
+  /**
+   * Whether the lifecycle is created as under lameduck/register. The servers then answer neither probes nor scrapes.
+   */
   readonly isUnderRegister?: boolean;
 }
 

@@ -1,4 +1,4 @@
-// A Clock that runs slower or faster than real time, so that a slow machine still meets every limit.
+// A Clock whose speed can be set. With a clock that is slower than real time, a slow machine still meets every limit.
 import { systemClock, type Clock } from '../../src/clock.ts';
 
 /**

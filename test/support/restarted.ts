@@ -1,4 +1,4 @@
-// A program that is restarted as its developer restarts it, and the time that each restart takes.
+// Restarts a program as its developer would, and measures the time of each restart.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';

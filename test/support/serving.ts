@@ -121,7 +121,9 @@ export interface ServeOptions extends SettingsOptions {
   readonly random?: () => number;
   /** The function that is called before the server listens. */
   readonly prepare?: (server: Http1Server, parts: Parts) => void;
-  /** The function that is called before the lifecycle is created. */
+  /**
+   * A function that `serve()` calls with the server before it creates the lifecycle, for example to replace a method.
+   */
   readonly patch?: (server: Http1Server) => void;
 }
 

@@ -48,7 +48,7 @@ describeAdapters((adapter) => {
     await until(() => serving.traffic.counts.requestsInFlight === 0);
   });
 
-  it('A-174, P-024, P-030 a request that a checkContinue listener passes to the request listener counts once against maxRequestsInflight, until its client disconnects', async (t) => {
+  it('A-174, P-024, P-030 a request that a checkContinue listener passes to the request listener counts only once against maxRequestsInflight, and no longer after its client has disconnected', async (t) => {
     let gone = 0;
     const serving = await serve(t, {
       adapter,

@@ -36,7 +36,7 @@ for (const host of ['127.0.0.1', '::1', '::']) {
   });
 }
 
-test('a long socket table is read in few turns of the event loop', { skip }, async () => {
+test('reading a long socket table of the kernel takes only a few turns of the event loop', { skip }, async () => {
   const server = createServer((socket) => socket.end()).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

@@ -43,7 +43,7 @@ test('a socket with unacknowledged bytes is parsed with its ports, its peer and 
   ]);
 });
 
-test('sockets without unacknowledged bytes are left out of the parsed socket table: listeners, idle connections, TIME_WAIT', () => {
+test('the parsed socket table contains no sockets without unacknowledged bytes, such as listeners, idle connections and sockets in TIME_WAIT', () => {
   const timeWait =
     '   1: 020200C0:8BE8 507100CB:01BB 06 00000000:00000000 03:0000149C 00000000     0        0 0 3 0000000052084e76\n';
   const listening =

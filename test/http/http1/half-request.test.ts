@@ -40,8 +40,8 @@ describeAdapters((adapter) => {
     second?.send('GET /second HTTP/1.1\r\n');
     await until(() => [...serving.traffic.connections].filter(({ socket }) => isInMessage(socket)).length === 3);
     const { since, ended } = shutdownOf(serving);
-    // When the drain ends the silent connection, it has checked all four connections. If the drain had ended another
-    // connection too, the assertions below would fail.
+    // The drain checks all four connections before it ends the silent one. If it had ended another connection too, the
+    // assertions below would fail.
     await silent?.ended();
     assert.ok(performance.now() - since >= silenceBeforeClose);
     line?.send('ne HTTP/1.1\r\nHost: localhost\r\n\r\n');
@@ -157,7 +157,7 @@ describeAdapters((adapter) => {
 
 // The upload is fast only if no other test runs at the same time.
 describeAdaptersInTurn((adapter) => {
-  it('P-026 a fast upload is read for one more mebibyte after its response, then its connection gets a FIN, and no reset while the upload continues', async (t) => {
+  it('P-026 a fast upload is read for one more mebibyte after its response; then the server sends a FIN, and does not reset the connection while the upload continues', async (t) => {
     const serving = await serve(t, {
       adapter,
       listener: (_, response) => response.end('enough'),

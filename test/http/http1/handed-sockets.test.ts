@@ -102,7 +102,7 @@ async function isRefused(port: number): Promise<boolean> {
 }
 
 describeAdapters((adapter) => {
-  it('P-055 a server that hands its sockets to the HTTP server stops listening before HTTPServerStoppedListening, and a close() of it takes effect after the drain', async (t) => {
+  it('P-055 a server that hands its sockets to the HTTP server stops listening before HTTPServerStoppedListening, and if the program calls close() on it during the drain, this takes effect after the drain', async (t) => {
     const { held, serving, front, port } = await serveFront(t, { adapter });
     let hasClosed = false;
     front.on('close', () => (hasClosed = true));

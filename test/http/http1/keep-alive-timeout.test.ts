@@ -35,7 +35,7 @@ test("K-213 without keepAliveTimeout a server keeps the program's own timeouts",
   );
 });
 
-test('keepAliveTimeout is sent to clients, and overrides what the program sets before it listens', async () => {
+test('the Keep-Alive header has the value of the option keepAliveTimeout, even if the program sets server.keepAliveTimeout before it listens', async () => {
   const server = createServer((_request, response) => response.end('served'));
   const duck = lameduck(server, { logger, keepAliveTimeout: '65s' });
   assert.equal(server.keepAliveTimeout, 65_000);

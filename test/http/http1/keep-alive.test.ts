@@ -37,7 +37,8 @@ describeAdapters((adapter) => {
 
   it('P-001, P-003 a connection gets Connection: close on its first response after its random close time, before the listener closes', async (t) => {
     // The random close time of a connection is never in the last quarter of the shutdown delay, which is left for slow
-    // clients. On this slow clock, the quarter lasts for many round trips.
+    // clients. The clock of this test runs at a quarter of the normal speed, so this last quarter lasts for many round
+    // trips.
     const clock = pacedClock(1 / 4);
     const serving = await serve(t, { adapter, listener: answer, shutdownDelayDuration: 800, clock });
     const client = await serving.dial();
@@ -84,7 +85,7 @@ describeAdapters((adapter) => {
     );
   });
 
-  it('P-001 a response that its handler has passed to Object.seal() gets no Connection: close, and every other response does', async (t) => {
+  it('P-001 every response gets Connection: close, except a response that its handler has passed to Object.seal()', async (t) => {
     const held: ServerResponse[] = [];
     const serving = await serve(t, {
       adapter,
@@ -284,8 +285,8 @@ describeAdapters((adapter) => {
 });
 
 /**
- * answersWhileLeaving begins a shutdown, and requests one response for each way to write headers. Each request has its
- * own connection.
+ * answersWhileLeaving begins a shutdown. Then it sends one request for each way in which a handler can write headers,
+ * each on its own connection.
  */
 async function answersWhileLeaving(
   t: TestContext,

@@ -75,7 +75,7 @@ describeKinds((kind) => {
     assert.equal(executed, 0);
   });
 
-  // Node reports no error for the code CANCEL (8), and an error for REFUSED_STREAM (7).
+  // If a client resets a stream, Node's server emits an error for the code REFUSED_STREAM (7), but none for CANCEL (8).
   for (const code of [8, 7]) {
     it(`P-021, P-051 a stream that its client resets with error code ${String(code)} while the stream opens is not executed, and raises no uncaught error`, async (t) => {
       const { serving, executed } = await open(t);

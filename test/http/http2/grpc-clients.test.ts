@@ -10,7 +10,7 @@ import { until } from '../../support/until.ts';
 
 const clientCount = 12;
 
-// A gRPC message of zero bytes.
+// The five-byte prefix of a gRPC message whose content is empty.
 const message = Buffer.alloc(5);
 
 test('P-003, P-043 busy gRPC clients that never retry see no failed call until the shutdown delay has ended', async (t) => {

@@ -11,8 +11,8 @@ import { manage } from '../../support/manage.ts';
 import { until } from '../../support/until.ts';
 
 /**
- * dialOlder returns a client with an open session, and a function that begins the lifecycle. The server answers none of
- * its streams.
+ * dialOlder opens a session before the lifecycle begins. It returns the client of this session, and a function that
+ * begins the lifecycle. The server answers none of the client's streams.
  */
 async function dialOlder(t: TestContext, isSecure: boolean) {
   const server = isSecure ? createSecureServer(certificate) : createServer();

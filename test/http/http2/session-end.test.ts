@@ -17,7 +17,10 @@ const longer = 1_500;
 
 const size = 16_000_000;
 
-/** serveSlowReader returns a TLS client that has not read the response to its only request, and the server's handle. */
+/**
+ * serveSlowReader returns the server's handle and the socket of a TLS client. This client has sent its only request,
+ * and has not read the response.
+ */
 async function serveSlowReader(scope: Scope, kind: Parameters<typeof serve>[1]) {
   let hasAnswered = false;
   const { traffic, handle, port } = await serve(scope, kind, {
@@ -79,8 +82,9 @@ describeKinds((kind) => {
     assert.deepEqual([(await ended).exitCode, (await ended).requests.refused], [0, 10]);
   });
 
-  // Without TLS, a client that does not read answers no ping, so it receives its GOAWAY only after seconds. With the
-  // compatibility API, Node closes a stream only after its response has been sent.
+  // Two kinds of server are skipped. Without TLS, lameduck waits for seconds until it sends the GOAWAY, because a
+  // client that does not read answers no ping. With the compatibility API, Node closes a stream only after its response
+  // has been sent.
   const notThere =
     (!kind.isSecure || kind.isCompatible) && 'this kind of server closes no stream before the response has been sent';
   it('P-019 with shutdownSendRetryAfter a server drains although twenty new sessions per second arrive', async (t) => {
@@ -90,12 +94,12 @@ describeKinds((kind) => {
     const statuses: (number | undefined)[] = [];
     const over = new AbortController();
     const late = async (): Promise<void> => {
-      // The session of this client stays open until the server ends it.
+      // This client never closes its session. The session stays open until the server ends it.
       const client = await serving.dial();
       statuses.push((await client.request('/')).status);
     };
     const arriving = (async () => {
-      // After the drain the listener is closed, so the client's next connect fails.
+      // Ignore errors: after the drain the listener is closed, so a new client can no longer connect.
       for (; !over.signal.aborted; await setTimeout(50)) void late().catch(() => undefined);
     })();
     await until(() => statuses.length >= 40);

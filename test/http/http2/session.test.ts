@@ -173,7 +173,7 @@ describeKinds((kind) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-021, P-028 the AbortSignal of an HTTP/2 request is aborted if it is first read after the client has disconnected', async (t) => {
+  it('P-021, P-028 if the program first reads the AbortSignal of an HTTP/2 request after the client has cancelled the request, the signal is already aborted', async (t) => {
     let given: object | undefined;
     const serving = await serve(t, kind, { listener: (_path, _answer, request) => (given = request) });
     const client = await serving.dial();

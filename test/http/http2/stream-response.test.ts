@@ -13,7 +13,8 @@ import { frame, preface, question, secured, settings, uint32 } from '../../suppo
 import { describeKinds, serve, streamOf } from '../../support/serving-http2.ts';
 import { until } from '../../support/until.ts';
 
-// How long a test waits, in milliseconds. After a complete response, the server waits less than this for more frames.
+// How long a test waits for more frames, in milliseconds. The server waits for a shorter time than this after a
+// complete response.
 const longer = 1_200;
 
 // The length of a response in bytes. A client that does not read cannot buffer so much.

@@ -163,7 +163,7 @@ describeKinds((kind) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-022, P-043 if lameduck delays an upload until the GOAWAY, its trailers are readable when it is served', async (t) => {
+  it('P-022, P-043 if lameduck delays an upload until the GOAWAY, the handler can still read the trailers of the upload', async (t) => {
     const serving = await serve(t, kind, {
       listener: (_, answer, request) => {
         let { trailers } = request as { trailers?: object };

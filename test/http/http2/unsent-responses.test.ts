@@ -43,7 +43,7 @@ test('if a client never reads fast enough, lameduck remembers only the last hund
   );
 });
 
-test('if Node does not report how many bytes are left to write, every response counts as sent', () => {
+test('if Node does not report how many bytes are left to write, every response counts as sent when it ends', () => {
   const unsent = unsentOn({});
   unsent.note(answered(1));
   assert.deepEqual(unsent.remaining(), []);

@@ -37,7 +37,7 @@ describeAdapters((adapter) => {
     assert.deepEqual([exitCode, counted], [0, { answered: 0, refused: 0, aborted: 0, cut: 0 }]);
   });
 
-  it('A-174, P-021 a response whose listeners the program has removed neither counts against maxRequestsInflight nor delays the drain', async (t) => {
+  it('A-174, P-021 if the program removes the close listeners of a response, the ended response neither counts against maxRequestsInflight nor delays the drain', async (t) => {
     let held: ServerResponse | undefined;
     const serving = await serve(t, {
       adapter,

@@ -9,7 +9,7 @@ import { eventSource, openEventStream, watching } from '../../support/watching.t
 import { until } from '../../support/until.ts';
 
 describe('the end of an event stream', { concurrency: 4 }, () => {
-  test('P-034 without eventStreamRetry an event stream ends with only its final chunk', async (t) => {
+  test('P-034 with eventStreamRetry 0, the drain ends an event stream with its final chunk, and adds no retry field before this chunk', async (t) => {
     const serving = await serve(t, { eventStreamRetry: 0, listener: (_, response) => openEventStream(response) });
     const [client] = (await watching(serving, 1)) as [Client];
     const { ended } = shutdownOf(serving);

@@ -31,7 +31,7 @@ void describe('longRunningPaths', () => {
     ['*', false],
     ['/', false],
   ] as const) {
-    test(`A-112 ${url} is ${isLongRunning ? '' : 'not '}at or below the long-running paths /socket.io/ and /shop.Orders/Watch`, () => {
+    test(`A-112 the long-running paths /socket.io/ and /shop.Orders/Watch ${isLongRunning ? 'include' : 'do not include'} ${url}`, () => {
       assert.equal(isNamed(['/socket.io/', '/shop.Orders/Watch'], url), isLongRunning);
     });
   }
@@ -49,7 +49,7 @@ void describe('longRunningPaths', () => {
 });
 
 describeAdapters((adapter) => {
-  it('A-112, P-033, P-035 a request below a long-running path gets its response at the end of the grace period, and the drain waits for every other request', async (t) => {
+  it('A-112, P-033, P-035 the drain answers a request whose URL is below a long-running path at the end of the grace period, and waits for every other request', async (t) => {
     const serving = await serve(t, {
       adapter,
       longRunningPaths: '/poll',

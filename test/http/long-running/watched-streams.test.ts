@@ -61,8 +61,8 @@ interface Case {
   readonly what: string;
   readonly request: string;
   /**
-   * The values of the option eventStreams with which the drain ends such an event stream instead of waiting for the
-   * stream to end.
+   * The values of the option eventStreams with which the drain ends the event stream of this request, instead of
+   * waiting until the program ends it.
    */
   readonly watchedBy: readonly string[];
 }

@@ -91,7 +91,7 @@ describeKinds((kind) => {
     await assert.rejects(text(stream), { code: 'ERR_HTTP2_STREAM_ERROR', message: /INTERNAL_ERROR/ });
   });
 
-  it('P-021, P-025 an HTTP/2 client that has the whole response sees no error if the server breaks off its upload', async (t) => {
+  it('P-021, P-025 if the server breaks off an upload after the HTTP/2 client has received the whole response, the client sees no error', async (t) => {
     const serving = await serveHttp2(t, kind, {
       listener: (_path, answer, request) => {
         (request as Readable).resume();
@@ -113,7 +113,8 @@ describeKinds((kind) => {
 async function readHttp1(reader: Reader, url: string): Promise<unknown> {
   const get = url.startsWith('https:') ? getHttps : getHttp;
   const request = get(url, { rejectUnauthorized: false, agent: false });
-  // If the end of the connection delimits a response, Node reports a reset here and then ends the response.
+  // A response without a length ends when its connection ends. If such a connection is reset, Node emits an error on
+  // the request, and then ends the response.
   let failure: unknown;
   request.on('error', (error) => (failure = error));
   const [response] = (await once(request, 'response')) as [IncomingMessage];

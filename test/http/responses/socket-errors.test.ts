@@ -68,7 +68,7 @@ describeAdapters((adapter) => {
   });
 });
 
-test('P-051 lameduck ignores only socket errors with a code, and adds only one error listener to a socket', () => {
+test('P-051 lameduck ignores a socket error only if the error has a code, and adds at most one error listener to each socket', () => {
   const socket = new Socket();
   ignoreResets(socket);
   ignoreResets(socket);

@@ -34,7 +34,7 @@ test('A-126 each attempt to connect is intercepted after the DNS lookup, with it
   assert.deepEqual({ ...(Object.getPrototypeOf(handle) as object) }, before);
 });
 
-test('A-126 two interceptors of connection attempts may end in any order, and the second one still works after the first has ended', async (t) => {
+test('A-126 two interceptors of connection attempts may be removed in any order, and the second one still works after the first one has been removed', async (t) => {
   const server = createServer((socket) => socket.end());
   const port = await listen(t, server);
   const handle = tcpHandleOf(server);

@@ -97,8 +97,8 @@ test('P-039 the close frame of a WebSocket is sent after all pending messages, a
   socket?.send('x'.repeat(20_000_000));
   const { ended } = shutdownOf(serving);
   await until(() => socket?.readyState === WebSocket.CLOSING);
-  // The client waits longer than the time that the server gives a peer to end a connection on which all bytes are
-  // delivered.
+  // The server limits how long a peer may take to end a connection after all bytes have been delivered. The client
+  // reads nothing for longer than this limit.
   await setTimeout(1_300);
   client.socket.resume();
   // The peer sends the required masked close frame, and waits for the server to end the connection.
@@ -177,7 +177,8 @@ test('A-140, P-039 WebSockets are closed one after another, 200 per second', asy
   await serving.handle.signals.httpServerStoppedListening.signaled;
   const since = performance.now();
   await Promise.all(ends);
-  // On a busy machine the first close can be late. Even then, the last close must not come before its time.
+  // On a busy machine, the first connection can be closed late. Even then, the last connection must not be closed
+  // before its planned time.
   const took = Math.max(...told) - since;
   assert.ok(took >= 190, `40 intervals of 5 ms took ${took.toFixed(0)} ms`);
   assert.equal((await ended).longRunningEnded, 41);
@@ -216,7 +217,7 @@ test('P-039 an object that resembles a WebSocket but cannot be closed gets a FIN
   assert.equal((await ended).exitCode, 0);
 });
 
-test('a socket property with the symbol name that the package ws uses is ignored if it holds no WebSocket', () => {
+test('a property of a socket whose key is a symbol named websocket, as in the package ws, is ignored if its value is not a WebSocket', () => {
   const symbol = Symbol('websocket');
   const close = (): void => undefined;
   for (const left of [undefined, null, 'text', {}, { close }, { bufferedAmount: 0 }, { close: 1, bufferedAmount: 0 }]) {

@@ -211,7 +211,7 @@ test('LT-43 a request is repeated with the new token if the token was replaced w
   });
   server.script = ({ token }) => {
     if (token !== 'first') return undefined;
-    // Another request, such as a watch, has found a new token in the file.
+    // While this request is in flight, another request, such as a watch, reads a new token from the file.
     writeFileSync(tokenFile, 'second');
     clock.block(60_000);
     assert.equal(credentials.token(), 'second');

@@ -245,10 +245,11 @@ test('L-053 a watch event starts the next attempt early if the Lease was release
   const freed = hint(renewed, lease({}, '12'), at(3_000), 0.5, election);
   assert.equal(freed.due, 3_250);
   assert.equal(methodAt(freed, at(3_250)), 'GET');
-  // The response to a GET may be older than the release that the watch has reported.
+  // The watch has reported a release. The response to a GET may be older and still have a holder, so the elector
+  // repeats the GET.
   const outdated = exchange(freed, 3_250, found(foreign('s', '11')));
   assert.equal(outdated.due, 3_250);
-  // No GET has confirmed the release, so the elector waits for the next event of the watch.
+  // No GET has confirmed the release that the watch has reported, so the elector waits for the next event of the watch.
   assert.equal(exchange(outdated, 3_250, found(foreign('s', '11'))).due, 17_000);
   const broken = watching(renewed, false, at(3_000), 0, election);
   assert.equal(broken.due, 5_000);

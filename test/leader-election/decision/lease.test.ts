@@ -70,7 +70,7 @@ test('L-016 a duration of 0 or less in a Lease counts as missing', () => {
   assert.equal(parsed(lease({ leaseDurationSeconds: 3 })).duration, 3_000);
 });
 
-test('L-017 each field of the spec belongs to the record of a Lease, but labels and the resourceVersion do not', () => {
+test('L-017 a change of any field in the spec of a Lease changes its record, but a change of labels or of the resourceVersion does not', () => {
   const spec = { holderIdentity: 'b', leaseDurationSeconds: 15, renewTime: '2026-01-02T03:04:05.000001Z' };
   const record = recordOf(parsed(lease(spec)));
   assert.equal(recordOf(parsed(lease(spec, { resourceVersion: '8', labels: { a: 'b' } }))), record);

@@ -44,7 +44,8 @@ for (const [pause, block] of [
       const a = contest.contender('a');
       const running = a.runStubborn();
       await contest.advance(1_000);
-      // The process is suspended while it waits for the response to a renewal.
+      // No response to a renewal arrives from now on, so that the pause of the process begins while the elector waits
+      // for one.
       contest.server.script = () => ({ isLost: true });
       await contest.advance(1_000);
       const before = contest.server.calls.length;

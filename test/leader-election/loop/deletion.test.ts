@@ -23,7 +23,7 @@ async function followed(
 for (const isWatchable of [true, false]) {
   const means = isWatchable ? 'a watch' : 'polling';
 
-  test(`L-072 if a Lease is deleted during a term, a follower with ${means} does not lead while the leader still leads`, async (t) => {
+  test(`L-072 if a Lease is deleted while an elector leads, a follower that observes the Lease by ${means} does not lead before the term of the leader has ended`, async (t) => {
     const { contest, a, b, running } = await followed(t, isWatchable);
     contest.server.store.delete('app');
     for (let step = 0; step < 200; step++) {

@@ -133,7 +133,7 @@ for (const [what, edit] of Object.entries(repairs)) {
 }
 
 for (const field of ['leaseTransitions', 'acquireTime'] as const) {
-  test(`LT-49 a term ends if another program changes ${field} in the record of the Lease`, async (t) => {
+  test(`LT-49 the term of a leader ends if another program changes ${field} in the spec of the Lease`, async (t) => {
     const contest = await Contest.begin(t);
     const a = contest.contender('a');
     const running = a.run();

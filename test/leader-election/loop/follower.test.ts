@@ -158,7 +158,8 @@ test('LT-12, L-033 of two followers that try to take over an expired Lease, one 
   const later = contest.server.calls.filter(({ token, at }) => token === lost.token && at > lost.at);
   const readAt = (later[0]?.at ?? 0) + 50;
   const take = later.find(({ method }) => method === 'PUT');
-  // The attempt begins exactly when the lease duration has passed, and its GET takes 50 ms.
+  // The follower tries to take over exactly when the lease duration has passed since it read the record. The GET of
+  // this attempt takes 50 ms.
   assert.equal((take?.at ?? 0) - readAt, 15_050);
   assert.equal(loser.terms.length, 1);
   assert.equal(winner.losses, 1);

@@ -40,7 +40,7 @@ for (const isWatchable of [false, true]) {
   });
 }
 
-test('L-124 after an outage, a follower that had seen the record before takes over after its first GET, and a new process first waits for a lease duration', async (t) => {
+test('L-124 after an outage, a follower that read the Lease before the outage takes over after its first GET, and a new process first waits for a lease duration', async (t) => {
   const contest = await Contest.begin(t);
   const [old, fresh] = ['old', 'fresh'].map((identity) =>
     contest.contender(identity, { address: { token: identity } }),

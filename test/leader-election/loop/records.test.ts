@@ -53,8 +53,8 @@ test('L-080, L-086 an elector sends its next request after the previous one has 
   for (const [index, { at }] of calls.slice(1).entries()) {
     const pause = Math.round(at - (calls[index]?.at ?? 0));
     const took = Math.min(delayOf(index), 3_333);
-    // The term begins with the third request. After that, only a renewal that takes longer than the retry period delays
-    // the next request.
+    // With its third request to the API server, the elector becomes the leader. From then on, it sends a request every
+    // retry period, or later if the previous renewal takes longer.
     const expected = index < 2 ? took : Math.max(2_000, took);
     assert.equal(pause, expected, `the next request was sent ${String(pause)} ms after request ${String(index)}`);
   }

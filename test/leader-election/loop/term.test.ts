@@ -78,11 +78,11 @@ test('LT-11, L-033, L-184 if two electors create the Lease at the same time, the
   await contest.advance(40_000);
   const later = contest.server.calls.filter(({ token, at }) => token === lost.token && at > lost.at);
   assert.equal(later[0]?.method, 'GET');
-  // The pause before an attempt is a random number from 2 to 4.4 s. In this test, the pause is half way between the
-  // two.
+  // The pause before an attempt is a random time from 2 s to 4.4 s. In this test, the pause is always 3.2 s.
   assert.equal(later[0].at - lost.at, 3_200);
   const take = later.find(({ method }) => method === 'PUT');
-  // The follower waits for the lease duration from its first read of the record, and then for the GET of its attempt.
+  // The follower waits for the lease duration after its first read of the record. Then it tries to take over, and the
+  // GET of this attempt takes 100 ms.
   assert.equal((take?.at ?? 0) - (later[0].at + 100), 15_100);
   assert.deepEqual([winner.terms.length, loser.terms.length], [1, 1]);
   cut = undefined;

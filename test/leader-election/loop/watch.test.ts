@@ -92,7 +92,8 @@ test('L-053 an elector that becomes the leader after its first GET begins no wat
 
 test('L-053 a watch that has reached its timeout is started again', async (t) => {
   const { contest, a, b, running } = await followed(t);
-  // The server forgets its watches, as if their connections had been lost without a FIN.
+  // From now on, the API server sends no more events to its watches, as if their connections had been lost without a
+  // FIN.
   contest.server.watches.clear();
   await contest.advance(400_000);
   assert.equal(contest.server.watches.size, 1);

@@ -1,4 +1,4 @@
-// Tests terms that end because the work has ended, and work that ends after its term.
+// Tests terms that end because the work of the leader has ended, and work that continues after its term has ended.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { leading } from '../support/contest.ts';

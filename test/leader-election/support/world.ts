@@ -103,8 +103,8 @@ export class World {
     const election = electionOf(`elector-${String(index)}`, { name });
     const node: Node = {
       election,
-      // A quartz clock runs too fast or too slow by a few millionths. The clocks of this simulation are wrong by up to
-      // a twentieth.
+      // The clocks of this simulation run too fast or too slow by up to a twentieth. A real quartz clock is wrong by
+      // only a few millionths.
       rate: 0.95 + this.#random() * 0.1,
       offset: this.#chanceIn(1e9),
       wallOffset: this.#chanceIn(1e7),

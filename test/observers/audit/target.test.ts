@@ -42,7 +42,7 @@ test('an audit path that is a folder, in a missing folder, or a pipe without a r
   await assert.rejects(openTarget(join(folder, 'pipe')), { code: 'ENXIO' });
 });
 
-test('an audit log to a full pipe is reported as an error, and blocks nothing', async (t) => {
+test('if the audit log is a full pipe, a write fails with an error and does not block the process', async (t) => {
   const path = join(folder, 'full-pipe');
   execFileSync('mkfifo', [path]);
   disposed(t, await open(path, constants.O_RDONLY | constants.O_NONBLOCK));

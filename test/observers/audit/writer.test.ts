@@ -140,7 +140,7 @@ test('a failed append is reported once and retried, first after 10 ms, and in th
   assert.deepEqual([under.failures, under.writer.missing], [['ENOSPC'], 0]);
 });
 
-test('a full pipe of the audit log is reported only when the queue is full, and each line after that is dropped and counted', async () => {
+test('while the pipe of the audit log is full, lines are queued; when the queue is full too, this is reported once, and all further lines are dropped and counted', async () => {
   const under = new WriterUnderTest();
   await under.add('a');
   await under.last.fail('EAGAIN');

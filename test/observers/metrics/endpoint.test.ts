@@ -121,7 +121,7 @@ test("the program's own registry is served with its own content type", async () 
 });
 
 for (const contentType of [undefined, 7, 'a\r\nSet-Cookie: b', '', 'ä']) {
-  test(`an invalid content type is replaced: ${JSON.stringify(contentType)}`, async () => {
+  test(`if a metrics registry has the invalid content type ${JSON.stringify(contentType)}, /metrics sends the default content type`, async () => {
     const { ask } = endpointUnderTest({ metrics: () => '', contentType: contentType as string });
     assert.equal((await ask('/metrics'))?.headers['Content-Type'], 'text/plain; version=0.0.4; charset=utf-8');
   });

@@ -181,7 +181,7 @@ describe('the HTTP metrics count long-running requests separately', () => {
     assert.equal(found.value('lameduck_requests_aborted_total'), 0);
   });
 
-  test('requests that are recognized as long-running only at their end have no duration', async (t) => {
+  test('requests that are recognized as long-running only at their end do not count in the histogram of request durations', async (t) => {
     const serving = await measure(t);
     const client = await serving.dial();
     client.get('/events', eventSource);

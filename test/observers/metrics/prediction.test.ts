@@ -54,7 +54,7 @@ test('A-140 long-running requests are predicted to end at 200 per second, or wit
   assert.deepEqual(prediction({ longRunningRequests: 50_000, grace: 0 }), [10, false]);
 });
 
-test('long-running requests never cause a predicted overrun, because all of them are ended in time', () => {
+test('however many long-running requests there are, the predicted shutdown stays within its budget, because the drain ends all of them in time', () => {
   assert.deepEqual(prediction({ longRunningRequests: 50_000, grace: 60 * seconds }), [25, false]);
 });
 

@@ -90,7 +90,7 @@ describe('adding metrics to a registry', () => {
     assert.deepEqual([...registry.getMetricsAsArray()] as unknown[], [theirs]);
   });
 
-  test('a counter that the registry has renamed for OpenMetrics is removed', async () => {
+  test('a counter that the registry has renamed for OpenMetrics is removed when lameduck unregisters its metrics', async () => {
     const registry = new Registry<OpenMetricsContentType>();
     registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
     const unregister = register(registry, [counter('b_total')]);

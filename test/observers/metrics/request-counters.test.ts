@@ -186,7 +186,7 @@ test('fewer histogram buckets leave room for more routes, and maxMetricSeries 0 
   }
 });
 
-test('the quantile of the request durations is the same if the histogram is switched off', () => {
+test('the quantile of the request durations is available even if the histogram is switched off', () => {
   const { counters } = countersUnderTest({ hasHistogram: false });
   counters.onRequestEnd(ended({}), 700);
   assert.deepEqual(counters.samples('d'), []);
@@ -249,14 +249,14 @@ function isOverrun(took: readonly number[], budget: number): boolean {
 
 const times = (count: number, seconds: number): number[] => Array.from({ length: count }, () => seconds);
 
-test('if the 99th percentile is 11 s, one request of 300 s causes no predicted overrun with 33 s of the shutdown budget left', () => {
+test('if 99 % of all requests took at most 11 s, a single request of 300 s does not make the predicted shutdown exceed a remaining budget of 33 s', () => {
   const took = [...times(900, 0.1), ...times(99, 11), 300];
   assert.equal(isOverrun(took, 33), false);
   assert.equal(isOverrun(took, 11), false);
   assert.equal(isOverrun(took, 10), true);
 });
 
-test('if 5.7 % of all requests took 35 s, an overrun is predicted with 33 s of the shutdown budget left, and none with 36 s left', () => {
+test('if 5.7 % of all requests took 35 s, the shutdown is predicted to exceed its budget with 33 s of the budget left, but not with 36 s left', () => {
   assert.equal(isOverrun([...times(943, 0.1), ...times(57, 35)], 33), true);
   assert.equal(isOverrun([...times(943, 0.1), ...times(57, 35)], 36), false);
 });

@@ -58,7 +58,7 @@ function listeningGroup(...pids: number[]) {
 }
 
 describe('a primary of node:cluster', () => {
-  it('P-071 a primary of node:cluster warns once if workers still listen without a lifecycle ten seconds later', async () => {
+  it('P-071 a primary of node:cluster warns once if workers still listen without a lifecycle ten seconds after they began to listen', async () => {
     const { clock, warned } = listeningGroup(11, 12);
     await clock.advance(9_999);
     assert.deepEqual(warned, []);

@@ -53,7 +53,7 @@ for (const [when, env] of [
   ['before', {}],
   ['after', { THREADS_FIRST: '1' }],
 ] as const) {
-  test(`P-072 worker threads that were started ${when} lameduck([]) shut down with the main thread, which waits for them`, async (t) => {
+  test(`P-072 worker threads that the program started ${when} it called lameduck([]) shut down together with the main thread, which waits for them`, async (t) => {
     const { program, ports } = await start(t, env);
     const request = await HeldRequest.open(t, ports[0] ?? 0);
     program.kill('SIGTERM');
@@ -189,7 +189,7 @@ test('P-072 without a lifecycle in the main thread, each worker thread logs that
   );
 });
 
-test('P-072 under lameduck/register, a worker thread that calls lameduck() shuts down with the server of the main thread', async (t) => {
+test('P-072 under lameduck/register, a worker thread that calls lameduck() shuts down together with the server of the main thread', async (t) => {
   const { program, ports } = await start(t, registered({ ALONE: '1', SERVES: '1' }));
   const request = await HeldRequest.open(t, ports[0] ?? 0);
   program.kill('SIGTERM');

@@ -19,7 +19,10 @@ class Session {
   /** Whether the server has refused a request because it arrived after NotAcceptingNewRequest. */
   isRefused = false;
   #lastStream = Infinity;
-  /** Whether a GOAWAY that refuses no stream has arrived. The client must open no more streams after it. */
+  /**
+   * Whether the first GOAWAY of a shutdown has arrived, which has the highest stream ID and so refuses no stream. After
+   * it, the client must open no more streams.
+   */
   #isAnnounced = false;
   #error: string | undefined;
 
@@ -88,7 +91,7 @@ class Session {
     return false;
   }
 
-  // If a connection ends before its first byte arrives, Node does not always report how it ended.
+  // If a connection ends before the client has received a byte, Node does not always report whether it was reset.
   #isReset(error: string): boolean {
     return (this.#error ?? error) === 'ECONNRESET' || this.#socket.bytesRead === 0;
   }

@@ -89,8 +89,8 @@ export class World {
   }
 
   /**
-   * `reset()` records a connection that ended before a byte arrived. It counts as refused if the server never accepted
-   * it.
+   * `reset()` records a connection that ended before the client received a byte. The connection counts as refused if
+   * the server never accepted it.
    */
   reset(port: number, what: string): void {
     this.resets.push({ port, what });

@@ -13,7 +13,7 @@ function blockWith(part: string): string {
   return blocks.find((text) => text.includes(part)) ?? assert.fail(`no block of the README has ${part}`);
 }
 
-/** shownValues returns the values that the README shows. */
+/** shownValues returns the Helm values that the README of the library chart shows as an example. */
 export function shownValues(): { lameduck: Record<string, unknown> } {
   return parse(blockWith('longestRequestDuration')) as { lameduck: Record<string, unknown> };
 }
