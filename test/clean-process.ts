@@ -11,8 +11,8 @@ function onWarning(warning: Error): void {
   throw warning;
 }
 
-// Node 22 warns once that type stripping is experimental when it loads a .ts file. A warning about any other
-// experimental feature fails the run.
+// When Node 22 loads the first .ts file, it warns that type stripping is experimental. A warning about any other
+// experimental feature fails the test run.
 function isTypeStripping(warning: Error): boolean {
   return warning.name === 'ExperimentalWarning' && warning.message.startsWith('Type Stripping');
 }

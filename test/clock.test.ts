@@ -16,7 +16,7 @@ test("P-074 setting the system time does not change the time on lameduck's clock
   assert.ok(after >= before && after - before < 60_000);
 });
 
-test('P-073 a timer keeps the process alive until it is cancelled', () => {
+test('P-073 a timer of the system clock keeps the process alive until the timer is cancelled', () => {
   const before = heldTimers();
   const cancel = systemClock.after(60_000, () => undefined);
   assert.equal(heldTimers(), before + 1);
@@ -31,7 +31,7 @@ test('P-073 a timer with holdsProcess false does not keep the process alive', ()
   cancel();
 });
 
-test('timers run in the order of their times, and a cancelled timer does not run', async () => {
+test('timers of the system clock run in the order in which they are due, and a cancelled timer does not run', async () => {
   const calls: string[] = [];
   await new Promise<void>((resolve) => {
     // On a busy machine, tens of milliseconds may pass between these two lines of code.

@@ -44,7 +44,7 @@ test('a deadline in the past takes effect at once', async () => {
   assert.equal(isReached(), true);
 });
 
-test('P-073 a cleared deadline never takes effect and leaves no timer, even if it is shortened later', async () => {
+test('P-073 if a deadline is shortened after it was cleared, it still never takes effect and starts no timer', async () => {
   const { clock, deadline, isReached } = createDeadline(1_000);
   deadline.clear();
   assert.equal(clock.pending.all, 0);

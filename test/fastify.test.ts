@@ -86,7 +86,7 @@ test('a registration of the Fastify plugin inside an encapsulated plugin is reje
   assert.match(message, /^fastifyLameduck: registered inside "orders", .*: expected the root instance/);
 });
 
-test('a registration of the Fastify plugin inside a plugin made with fastify-plugin takes effect on the root instance', async (t) => {
+test('if the Fastify plugin is registered inside a plugin made with fastify-plugin, it applies to the root instance', async (t) => {
   const app = Fastify();
   t.after(() => app.close());
   const outer = async (inner: FastifyInstance): Promise<void> => {

@@ -144,7 +144,7 @@ test('P-071 if a process group gets SIGTERM, closed-loop clients of cluster work
 });
 
 test('P-071 if the cluster primary has no probe port, a worker that does not call lameduck() opens none', async (t) => {
-  // The shutdown delay is long enough for a worker to open a probe port.
+  // In this test, the shutdown delay is long enough that a worker could open a probe port within it.
   const program = await start(t, { ONLY_PRIMARY: '1', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '3s' });
   program.kill('SIGTERM');
   assert.deepEqual(await program.exit, endedWell);
@@ -189,7 +189,7 @@ test('P-071, P-118 the cluster primary fails /livez while the event loop of a wo
   assert.equal((await probe(port, '/readyz')).status, 200);
 });
 
-test('P-071 a cluster worker whose handler never ends is ended before the shutdown budget of the primary is over', async (t) => {
+test('P-071 if the handler of a cluster worker never ends, the worker ends before the shutdown budget of the primary is over', async (t) => {
   const program = await start(t, {
     LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '7',
     LAMEDUCK_DESTROY_HOOK_TIMEOUT: '500ms',
@@ -289,7 +289,7 @@ for (const [how, env] of [
   });
 }
 
-test('P-071 a cluster worker that a saved copy of cluster.fork() starts during the shutdown is killed, and the primary does not wait for it', async (t) => {
+test('P-071 if the program calls a saved copy of cluster.fork() during the shutdown, the new worker is killed, and the primary does not wait for it', async (t) => {
   const program = await start(t, { COPIED_FORK: '1' });
   const workers = workerPids(program);
   program.kill('SIGTERM');

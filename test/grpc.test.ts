@@ -119,7 +119,8 @@ void describe('the gRPC health service', { concurrency: 4 }, () => {
   });
 
   test('P-046 from ShutdownInitiated to the end of the lifecycle, every gRPC service except livez and healthz is NOT_SERVING', async (t) => {
-    // The destroy hook timeout is long enough for the client's five calls, because the client runs in this process too.
+    // The destroy hook sends five gRPC calls, and this process also serves them. The destroy hook timeout is long
+    // enough for all five.
     const it = subject(t, { destroyHookTimeout: '20s' }, { services: { 'shop.Orders': 'orders' } });
     let asked: unknown[] = [];
     it.duck.addDestroyHook('ask', async () => {
@@ -129,7 +130,7 @@ void describe('the gRPC health service', { concurrency: 4 }, () => {
     assert.equal(await client.check('shop.Orders'), 'SERVING');
     await it.duck.shutdown();
     assert.deepEqual(asked, ['NOT_SERVING', 'NOT_SERVING', 'SERVING', 'SERVING', 'NOT_SERVING']);
-    // The call may arrive while the gRPC server ends. Its error is then CANCELLED instead of UNAVAILABLE.
+    // If the call arrives while the gRPC server is closing, the call fails with CANCELLED instead of UNAVAILABLE.
     const code = await client.check('livez');
     assert.ok(code === codes.UNAVAILABLE || code === codes.CANCELLED, String(code));
   });

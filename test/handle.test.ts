@@ -83,7 +83,7 @@ test('A-040 a post-start hook with the name of an existing check is rejected and
   assert.equal(hasRun, false);
 });
 
-test('P-075 a pre-shutdown hook whose limit leaves less than 1 s for the drain is not called and is rejected, and the error shows the sum of the shutdown budget', async () => {
+test('P-075 addPreShutdownHook() rejects a hook whose time limit leaves less than 1 s for the drain; the hook is never called, and the error shows the sum of the shutdown budget', async () => {
   const { handle, clock } = await readyUnderTest();
   let hasRun = false;
   const add = (timeout: number): void => {
@@ -141,7 +141,7 @@ test('a shutdown with an invalid budget is rejected at once, and does not begin'
   assert.equal(handle.signals.shutdownInitiated.hasSignaled, false);
 });
 
-test('a shutdown without a reason says that the program requested it', async () => {
+test('if handle.shutdown() gets no reason, the shutdown record has the reason `shutdown()`', async () => {
   const { handle, clock } = await readyUnderTest();
   void handle.shutdown();
   assert.equal((await clock.advanceUntil('the end', handle.ended)).reason, 'shutdown()');

@@ -159,7 +159,7 @@ test('P-075 a shutdown budget that leaves less than 1 s for the drain is rejecte
   );
 });
 
-test('P-066, P-070 lameduck() listens for process signals before the server listens, and until the shutdown has begun', async () => {
+test('P-066, P-070 lameduck() adds its signal listeners even before the server listens, and removes them after the shutdown has begun', async () => {
   const before = processListeners();
   const duck = lameduck(createServer(), { logger: quiet, shutdownSignals: ['SIGTERM', 'SIGUSR2'] });
   const during = processListeners();
@@ -252,7 +252,7 @@ test('an ambiguous value of LAMEDUCK_DISABLED is rejected', async (context) => {
   );
 });
 
-test('a program that is valid without LAMEDUCK_DISABLED=1 is also valid with it', async (context) => {
+test('if lameduck accepts the options and hooks of a program, it also accepts them with LAMEDUCK_DISABLED=1', async (context) => {
   variable(context, 'LAMEDUCK_DISABLED', '1');
   const duck = lameduck(createServer(), { terminationGracePeriodSeconds: 120 });
   duck.addPreShutdownHook('slow', () => undefined, { timeout: '60s' });

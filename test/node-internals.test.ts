@@ -102,7 +102,7 @@ test('lameduck finds the handle of a TCP socket, with its write queue and its co
   assert.deepEqual([internals.acceptorOf(client), internals.isHttp1(client)], [undefined, false]);
 });
 
-test('an undocumented part of Node shows the TCP socket below a TLS socket', async (t) => {
+test('from an undocumented part of Node, node-internals reads the TCP socket below a TLS socket', async (t) => {
   const server = createSecureServer(certificate);
   const tcp = once(server, 'connection') as Promise<[Socket]>;
   const secured = once(server, 'secureConnection') as Promise<[Socket]>;
@@ -112,7 +112,7 @@ test('an undocumented part of Node shows the TCP socket below a TLS socket', asy
   assert.equal(internals.acceptorOf((await secured)[0]), server);
 });
 
-test("an undocumented part of Node shows the objects that node:http2's compatibility API has created for a stream", async (t) => {
+test("from an undocumented part of Node, node-internals reads the objects that node:http2's compatibility API has created for a stream", async (t) => {
   const server = createHttp2Server();
   const requested = once(server, 'request') as Promise<[Http2ServerRequest, Http2ServerResponse]>;
   const client = connectHttp2(`http://127.0.0.1:${String(await listen(t, server))}`);
@@ -125,7 +125,7 @@ test("an undocumented part of Node shows the objects that node:http2's compatibi
   assert.equal(internals.compatibleOf(request.stream).request?.headers[':path'], '/compatible');
 });
 
-test('an undocumented part of Node shows the socket of an HTTP/2 session, and the state and the file of a stream', async (t) => {
+test('from an undocumented part of Node, node-internals reads the socket of an HTTP/2 session, and the state and the file of a stream', async (t) => {
   const server = createHttp2Server();
   const accepted = once(server, 'connection') as Promise<[Socket]>;
   const opened = once(server, 'session') as Promise<[ServerHttp2Session]>;
@@ -161,14 +161,14 @@ test('an undocumented part of Node shows the socket of an HTTP/2 session, and th
   await once(upload, 'close');
 });
 
-test('an undocumented part of Node shows where an error event without a listener was emitted', () => {
+test('from an undocumented part of Node, node-internals reads where an error event without a listener was emitted', () => {
   const error = new Error('thrown');
   assert.equal(internals.enhancedStackOf(error), undefined);
   assert.throws(() => new EventEmitter().emit('error', error), error);
   assert.match(String(internals.enhancedStackOf(error)), /Emitted 'error' event at:/);
 });
 
-test('a primary of node:cluster receives a message for each accepted connection, and sends its worker a message to disconnect it', async (t) => {
+test('a primary of node:cluster receives a message for each connection that its worker accepts, and disconnects the worker by a message', async (t) => {
   const exec = new URL('fixtures/answers-as-a-cluster-worker.ts', import.meta.url).pathname;
   cluster.setupPrimary({ exec, execArgv: [], args: [] });
   const worker = cluster.fork();
@@ -186,7 +186,7 @@ test('a primary of node:cluster receives a message for each accepted connection,
   await once(worker, 'exit');
 });
 
-test('Node hides messages of lameduck between a primary of node:cluster and its worker from the program', async (t) => {
+test('messages of lameduck between a primary of node:cluster and its worker cause no `message` event in the program', async (t) => {
   const exec = new URL('fixtures/answers-as-a-cluster-worker.ts', import.meta.url).pathname;
   cluster.setupPrimary({ exec, execArgv: [], args: [] });
   const worker = cluster.fork();

@@ -74,7 +74,7 @@ test('the record of a shutdown that has not completed has the last phase, and is
   assert.equal((await recordOf(parts)).exitCode, 1);
 });
 
-test('the shutdown record does not exist before a shutdown, and does not change after its end', async () => {
+test('no shutdown record exists before a shutdown begins, and the record does not change after the shutdown has ended', async () => {
   const parts = await readyUnderTest();
   parts.recorder.report([], 1);
   assert.deepEqual(parts.observer.records, []);
@@ -95,7 +95,7 @@ test('the shutdown record has failed hooks by kind, name and message', async () 
   ]);
 });
 
-test('the shutdown record has the first of several uncaught errors', async () => {
+test('if a process has several uncaught errors, the shutdown record has only the first', async () => {
   const { recorder } = await readyUnderTest();
   assert.equal(recorder.uncaughtError, undefined);
   for (const text of ['first', 'second']) recorder.noteUncaughtError(text);

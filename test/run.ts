@@ -10,7 +10,7 @@ import { dirname, join, relative } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
 const elsewhere = ['chart', 'cluster', 'docker', 'foreign'].map((name) => join('test', 'suites', name));
-// The folders with the slowest files begin first. Otherwise one slow file would run alone at the end.
+// The test files in the folders with the slowest files begin first. Otherwise one slow file would run alone at the end.
 const first = ['cli/rehearsal', 'probe-worker', 'scenarios'].map((name) => join('test', name));
 const flags = process.argv.slice(2).filter((argument) => argument.startsWith('-'));
 const prefixes = process.argv.slice(2).filter((argument) => !argument.startsWith('-'));
@@ -48,7 +48,8 @@ const { status } = spawnSync(
     '--test-reporter-destination=stdout',
     ...kinds,
     '--test-timeout=300000',
-    // Most tests wait for sockets and processes. Therefore two more files than the machine has cores can run at once.
+    // Most tests wait for sockets and processes. So the number of test files that run at once is the number of cores
+    // plus two.
     `--test-concurrency=${String(availableParallelism() + 2)}`,
     ...flags,
     '--test',
@@ -57,7 +58,7 @@ const { status } = spawnSync(
   {
     cwd: root,
     stdio: 'inherit',
-    // A test that itself runs tests must not overwrite the data in the folder KINDS.
+    // Remove KINDS, so that a test that itself runs tests cannot overwrite the data of this run.
     env: { ...process.env, KINDS: undefined, NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node') },
   },
 );

@@ -18,7 +18,7 @@ interface Result {
   readonly details?: { readonly type?: string };
 }
 
-/** Reports one JSON object, which has the kinds of server for each rule number. */
+/** Reports one JSON object. For each rule number, the object has the kinds of server on which the rule was tested. */
 export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const path: string[] = [];
   const kinds = new Map<string, Set<ServerKind>>();

@@ -163,7 +163,7 @@ test('K-166 a later shutdown() call with a longer budget has no effect', async (
   assert.equal(record.durationMs, 1_000);
 });
 
-test('K-166 a later shutdown() call with a shorter budget also shortens running destroy hooks', async () => {
+test('K-166 a later shutdown() call with a shorter budget also shortens the time limit of destroy hooks that are already running', async () => {
   const parts = await readyUnderTest({ destroyHookTimeout: '3s' });
   parts.handle.addDestroyHook('hangs', hangs);
   void parts.handle.shutdown('test');

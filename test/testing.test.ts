@@ -39,7 +39,7 @@ function variable(t: TestContext, name: string, value: string): void {
   });
 }
 
-test('runShutdown skips the shutdown delay from code and from the environment, but runs the hooks', async (t) => {
+test('runShutdown ignores a shutdown delay that is set in code or in the environment, but runs the hooks', async (t) => {
   variable(t, 'LAMEDUCK_SHUTDOWN_DELAY_DURATION', '10s');
   const { server, duck } = withLifecycle({ shutdownDelayDuration: '15s' });
   const calls: string[] = [];
@@ -52,7 +52,7 @@ test('runShutdown skips the shutdown delay from code and from the environment, b
 });
 
 describe('a run of runShutdown', { concurrency: 4 }, () => {
-  test('runShutdown serves a request during the shutdown of a server with a lifecycle, and the record has the request', async () => {
+  test('if runShutdown shuts down a server with a lifecycle, a request during the shutdown gets its response, and the shutdown record counts the request', async () => {
     const { server, duck } = withLifecycle();
     let isShuttingDown: boolean | undefined;
     server.prependListener('request', (_request, response) => {

@@ -38,7 +38,7 @@ test('each file of a folder in examples/ has fewer than 40 lines', () => {
   }
 });
 
-test('each example depends on the current version of lameduck', () => {
+test('the package.json of each example depends on the current version of lameduck', () => {
   const { version } = JSON.parse(readPage('package.json')) as { version: string };
   for (const name of names) {
     const { dependencies } = JSON.parse(readPage(`examples/${name}/package.json`)) as {

@@ -21,7 +21,7 @@ test('the leader runs the job of the reference service with its fencing token, a
   assert.ok(released > leader.lines.findLastIndex(isJob), JSON.stringify(leader.lines.slice(-10)));
 });
 
-test('without LEASE_NAME the reference service has no job, and needs no cluster', async (t) => {
+test('without LEASE_NAME the reference service runs no leader election, and needs no cluster', async (t) => {
   const service = disposed(t, new ProcessUnderTest(program, { PORT: '0' }));
   await service.signaled('HasBeenReady');
   service.kill('SIGTERM');

@@ -8,8 +8,8 @@ import { disposed } from '../support/disposed.ts';
 import { ProcessUnderTest } from '../support/process-under-test.ts';
 
 test('P-034, P-035 examples/long-running.ts sends events to streams and long polls, and all get complete responses at its shutdown', async (t) => {
-  // During the shutdown delay every request is served. Therefore the last poll may arrive before or after the process
-  // signal.
+  // Every request is served during the shutdown delay. Therefore the client's last poll may arrive before or after the
+  // process signal.
   const env = { PORT: '0', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' };
   const server = disposed(t, new ProcessUnderTest('../../examples/long-running.ts', env));
   const { addresses } = await server.line('the start', ({ msg = '' }) => msg.startsWith('lifecycle started'));
@@ -19,8 +19,8 @@ test('P-034, P-035 examples/long-running.ts sends events to streams and long pol
   const stream = await fetch(`${url}/events`, { headers: { Accept: 'text/event-stream' } });
   assert.equal(stream.headers.get('content-type'), 'text/event-stream');
   const answered = fetch(`${url}/poll`).then((answer) => answer.text());
-  // The test cannot see when the poll has arrived, and the poll receives only items that are published after that. So
-  // the test publishes repeatedly.
+  // The long poll receives only items that are published after its arrival, which the test cannot see. So the test
+  // publishes repeatedly.
   let news: string | undefined;
   while (news === undefined) {
     assert.equal((await fetch(url, { method: 'POST', body: 'one\ntwo' })).status, 202);

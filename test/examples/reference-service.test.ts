@@ -163,7 +163,7 @@ test('/readyz?verbose of the reference service names the upstream server, and fa
 });
 
 for (const mode of ['false', 'true']) {
-  test(`P-022, P-096 the command that the reference service prints ends the service, and no client of any route loses a request, with shutdownSendRetryAfter ${mode}`, async (t) => {
+  test(`P-022, P-096 the stop command that the reference service prints ends the service, and no client of any route loses a request, with shutdownSendRetryAfter ${mode}`, async (t) => {
     const upstream = disposed(t, new Upstream());
     const service = disposed(
       t,
@@ -250,7 +250,8 @@ test('P-034 an event stream client resumes at another replica after the last eve
 });
 
 test('P-065 if npm starts the reference service, the service warns once that npm may not forward SIGTERM, and ends when its own PID gets SIGTERM', async (t) => {
-  // Skip the build of `npm start`, because it would replace files that other tests are using.
+  // The option --ignore-scripts skips the build before `npm start`, because the build would replace files that other
+  // tests are using.
   const options = { env: { PORT: '0' } };
   const npm = disposed(t, new CommandUnderTest('npm', ['start', '--ignore-scripts'], options));
   const url = (await npm.printed(/http:\/\/localhost:\d+/))[0];

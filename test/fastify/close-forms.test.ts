@@ -8,7 +8,7 @@ import { until } from '../support/until.ts';
 
 type AnyClose = (callback?: unknown) => unknown;
 
-test('app.close() calls each form of callback with the arguments that Fastify would pass', async (t) => {
+test('app.close() accepts callbacks with zero to three parameters, and passes each the same arguments as Fastify', async (t) => {
   const forms: ((seen: unknown[][]) => (...args: never[]) => void)[] = [
     (seen) => () => seen.push([]),
     (seen) => (error: unknown) => seen.push([error]),

@@ -143,7 +143,7 @@ test('an onClose hook that fails makes app.close() reject, and counts as a faile
   ]);
 });
 
-test('app.close() waits for an onClose hook that takes longer than the destroy hook timeout, and the hook is recorded as failed', async (t) => {
+test('if an onClose hook takes longer than the destroy hook timeout, app.close() still waits for the hook, and the hook is recorded as failed', async (t) => {
   const app = await createApp(t, { destroyHookTimeout: '50ms' });
   let hasClosed = false;
   app.addHook('onClose', async () => {
@@ -189,7 +189,7 @@ test('an application that fails to load can be closed, and leaves no listener be
   assert.equal(process.listenerCount('SIGTERM'), before);
 });
 
-test('the name `fastify` of the hook with which lameduck closes Fastify is reserved', async (t) => {
+test("no hook of a program may have the name `fastify`, because lameduck's own hook that closes Fastify has this name", async (t) => {
   const app = await createApp(t);
   assert.throws(
     () => {

@@ -49,7 +49,7 @@ test('P-031 an injected probe gets the same response as a probe over a socket, w
   assert.equal((await app.inject('/')).statusCode, 401);
 });
 
-test('P-031 a probe can be injected with a callback, a promise or a chain, before the application is loaded and during its shutdown', async (t) => {
+test('P-031 app.inject() of a probe works with a callback, a promise or chained methods, before the application is loaded and during its shutdown', async (t) => {
   const app = await createApp(t);
   void app.register(async (inner) => {
     inner.lameduck.addReadyzCheck('late', () => true);
@@ -73,7 +73,7 @@ test('P-031 a probe can be injected with a callback, a promise or a chain, befor
   assert.equal(statusInHook, 500);
 });
 
-test('a request that is injected after the application has closed fails as in Fastify', async (t) => {
+test('a request that is injected after the application has closed fails with the same error as without lameduck', async (t) => {
   const code = async (app: FastifyInstance): Promise<unknown[]> => {
     await app.ready();
     await app.close();

@@ -122,7 +122,7 @@ test('a long-running route that is added after the Fastify plugin adds no hook t
   app.get('/', async () => '');
   await app.ready();
   const routes = app.printRoutes({ commonPrefix: false, includeHooks: true });
-  // One of the two onRequest hooks is for the GET route, and the other for the HEAD route that Fastify adds.
+  // The output contains two onRequest hooks: one for the GET route, and one for the HEAD route that Fastify adds.
   assert.equal(routes.match(/onRequest/g)?.length, 2, routes);
 });
 
@@ -184,7 +184,7 @@ test('with metrics, the log names a request by its route, or by its path if ther
   assert.deepEqual(routes, ['/api/nowhere', '/api/orders/*', '/users/:id']);
 });
 
-test('without metrics, the log names a request by its path', async (t) => {
+test('if metrics are off, the log shows the path of a request instead of its route', async (t) => {
   assert.deepEqual(await routesInTheLog(t, {}, paths), ['/api/nowhere', '/api/orders/7/items', '/users/42']);
 });
 

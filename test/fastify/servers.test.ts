@@ -1,4 +1,5 @@
-// Tests the servers of an application: those that Fastify creates for further addresses, and each kind that it accepts.
+// Tests the servers of a Fastify application: the servers that Fastify creates for further addresses, and each kind of
+// server that Fastify accepts.
 import assert from 'node:assert/strict';
 import { channel } from 'node:diagnostics_channel';
 import { once } from 'node:events';
@@ -82,7 +83,7 @@ for (const serverOptions of [{}, { forceCloseConnections: true }]) {
     await closed;
   });
 
-  test(`P-004 a silent connection to the second address of localhost is still served when the first address has no connections left, ${kind}`, async (t) => {
+  test(`P-004 if no connection to the first address of localhost is left, a connection to the second address is still served, ${kind}`, async (t) => {
     const { app, client } = await listenTwice(t, serverOptions);
     client.get('/');
     assert.equal((await client.reader.next())?.isClose, false);
@@ -95,7 +96,7 @@ for (const serverOptions of [{}, { forceCloseConnections: true }]) {
   });
 }
 
-test('an upgraded socket on the second address of localhost is counted once, although Fastify passes it to the first server', async (t) => {
+test('an upgraded socket on the second address of localhost is counted once, although Fastify passes it to the server of the first address', async (t) => {
   const { app, client } = await listenTwice(t);
   app.server.on('upgrade', (_request, socket) => {
     socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n');

@@ -25,7 +25,7 @@ test('a starter such as fastify-cli does not cut the drain short, even if the dr
 
 const run = { LAMEDUCK_OWN_SIGNAL_LISTENERS: 'run' };
 
-test('with ownSignalListeners=run, a starter such as fastify-cli closes the application, and the process ends after the drain', async (t) => {
+test('with ownSignalListeners=run, a launcher such as fastify-cli closes the application at the process signal, and the process ends after the drain', async (t) => {
   const env = { CLOSE_GRACE_DELAY: '28000', ...run };
   const program = disposed(t, new ProcessUnderTest('starts-like-fastify-cli.ts', env));
   const request = await HeldRequest.open(t, await program.ready());
@@ -38,7 +38,7 @@ test('with ownSignalListeners=run, a starter such as fastify-cli closes the appl
   assert.equal((await program.finalLine())['exitCode'], 0);
 });
 
-test('with ownSignalListeners=run, a starter such as fastify-cli with a short close delay ends the drain early, and a warning at the start names a sufficient delay', async (t) => {
+test('with ownSignalListeners=run, a short close delay of a launcher such as fastify-cli ends the drain early, and a warning at the start names a sufficient close delay', async (t) => {
   const env = { CLOSE_GRACE_DELAY: '500', ...run };
   const program = disposed(t, new ProcessUnderTest('starts-like-fastify-cli.ts', env));
   const port = await program.ready();

@@ -44,7 +44,7 @@ export async function registersWithATypeProvider(): Promise<void> {
   const body = {} as { readonly infer: { readonly id: number } };
   app.post('/', { schema: { body }, config: { lameduck: { longRunning: true } } }, (request) => {
     const { id }: { id: number } = request.body;
-    // @ts-expect-error The type provider gives the property `id` the type number.
+    // @ts-expect-error The type provider says that `id` is a number, so `id` cannot be assigned to a string.
     const name: string = request.body.id;
     request.server.lameduck.abortSignal(request).throwIfAborted();
     return [id, name, request.routeOptions.config.lameduck.longRunning];
@@ -62,5 +62,5 @@ export function marksRoutes(): void {
   app.get('/often', { config: { lameduck: { longRunning: 'often' } } }, () => '');
 }
 
-// @ts-expect-error The compiler must also check options that are stored in a constant.
+// @ts-expect-error TypeScript must reject a wrong option even if the options object is stored in a constant first.
 export const options: LameduckOptions = { logger: 'console' };

@@ -231,7 +231,7 @@ test('P-082 a probe during a run of a check gets the result of that run, and a l
   assert.equal(await second, undefined);
 });
 
-test('P-082 a probe that arrives together with the result of a run starts a new run', async () => {
+test('P-082 a probe that arrives together with the result of a running check starts a new run of the check', async () => {
   let runs = 0;
   const check = createCheck(async () => {
     runs++;

@@ -52,7 +52,7 @@ test('P-089 a livez check whose name does not look like a dependency is added wi
   assert.deepEqual(under.warnings, []);
 });
 
-test('P-089 a readyz check may have the name of a dependency, and no check of lameduck itself has such a name', () => {
+test('P-089 a readyz check of the program may have the name of a dependency, and no check of lameduck has the name of a dependency', () => {
   const under = new HealthUnderTest({ livezGracePeriod: 1_000 });
   under.health.addReadyz('database', passes);
   under.health.addPostStartHook('database', passes);
@@ -60,7 +60,7 @@ test('P-089 a readyz check may have the name of a dependency, and no check of la
 });
 
 for (const first of ['readyz', 'livez'] as const) {
-  test(`P-089 a livez check with the name or the function of a readyz check causes a warning, ${first} added first`, () => {
+  test(`P-089 a warning is logged if a livez check has the same name or the same function as a readyz check, ${first} added first`, () => {
     const under = new HealthUnderTest();
     const shared = (): boolean => true;
     const add = {

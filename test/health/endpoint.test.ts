@@ -31,7 +31,7 @@ test('the check worker-threads is on /readyz only while a worker thread with a s
   }, /the name is taken/);
 });
 
-test('P-086 every probe response has Cache-Control: no-store, and all except the ok of a single check also have X-Content-Type-Options', () => {
+test('P-086 every probe response has Cache-Control: no-store, and all except the response `ok` to a probe of a single check also have X-Content-Type-Options', () => {
   const under = new HealthUnderTest();
   under.health.addLivez('bad', fails);
   for (const url of ['/livez', '/livez/ping', '/livez/bad', '/livez/nothing']) {
@@ -82,7 +82,7 @@ test('A-088, A-089 an excluded check is not run and is listed as excluded', () =
   assert.equal(under.statusOf('/readyz?exclude=slow,bad'), 500, 'commas must not separate names');
 });
 
-test('A-090 a probe with exclude=shutdown passes during the shutdown, because the probe itself excludes that check', () => {
+test('A-090 a probe with exclude=shutdown passes during the shutdown, because the parameter excludes the check `shutdown`', () => {
   const under = new HealthUnderTest();
   under.lifecycle.report('ShutdownInitiated');
   assert.equal(under.statusOf('/readyz'), 500);
@@ -142,7 +142,7 @@ test('P-081 checks that hang fail together at their time limit, and the other ch
   assert.equal(under.clock.pending.all, 0);
 });
 
-test('an asynchronous check also has its own probe path', async () => {
+test('an asynchronous check, like a synchronous check, has a probe path of its own', async () => {
   const under = new HealthUnderTest();
   under.health.addReadyz('good', async () => true);
   under.health.addReadyz('bad', async () => false);
@@ -150,7 +150,7 @@ test('an asynchronous check also has its own probe path', async () => {
   assert.equal((await under.probe('/readyz/bad')).status, 500);
 });
 
-test('P-082 a hundred simultaneous probes, of an endpoint and of one of its checks, share one run of each check', async () => {
+test('P-082 a hundred simultaneous probes, of /readyz and of a single readyz check, share one run of each check', async () => {
   const under = new HealthUnderTest();
   const runs = { slow: 0, slower: 0 };
   const gate = Promise.withResolvers<boolean>();
@@ -184,7 +184,7 @@ test('P-082 probes that share a run of a check fail together, and the observer o
   assert.deepEqual(under.observer.checkChanges, ['readyz database: check "database" failed: the check returned false']);
 });
 
-test('A-104, P-083 the observer of the lifecycle gets the reason of a failed check once for each change of its result', () => {
+test('A-104, P-083 the observer of the lifecycle gets the reason of a failed check only when the result of the check changes, not at each probe', () => {
   const under = new HealthUnderTest();
   let isDown = false;
   under.health.addReadyz('database', () => {
@@ -241,7 +241,7 @@ test('P-091 a readiness probe that still waits for a check when the shutdown beg
   );
 });
 
-test('A-089 a check that passes because of its grace period can be excluded by its group, and the metrics then do not count its result', () => {
+test('A-089 if a probe excludes the group of a check that passes because of its grace period, the metrics do not count this check', () => {
   const { clock, observer } = new HealthUnderTest();
   const endpoint = new Endpoint('livez', { clock, observer });
   const check = new Check('boot', fails, { clock, checkTimeout: 900 }, { group: 'start' });

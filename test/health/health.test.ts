@@ -56,7 +56,7 @@ test('P-091, P-092 a check that reads a flag of the program changes /readyz at t
   }
 });
 
-test('A-074 no endpoint accepts new checks after the start of the lifecycle', () => {
+test('A-074 no check can be added to any endpoint after the lifecycle has started', () => {
   const { health } = new HealthUnderTest();
   health.close();
   const late = (endpoint: string, name: string): object => ({
@@ -136,7 +136,7 @@ for (const kind of ['readyz', 'livez'] as const) {
   });
 }
 
-test('a livez check whose name is already used on one of its two endpoints is added to neither', () => {
+test('if /livez or /healthz already has a check with the name of a new livez check, neither endpoint gets the new check', () => {
   const under = new HealthUnderTest();
   under.health.addPostStartHook('warm-up', passes);
   assert.throws(
@@ -152,7 +152,7 @@ test('a livez check whose name is already used on one of its two endpoints is ad
 });
 
 for (const livezGracePeriod of [0, 5_000]) {
-  test(`A-040 a post-start hook whose check is rejected by one endpoint is added to no endpoint, with a grace period of ${String(livezGracePeriod)}ms`, () => {
+  test(`A-040 if one endpoint rejects the check of a post-start hook, no endpoint gets this check, with livezGracePeriod ${String(livezGracePeriod)}ms`, () => {
     for (const kind of ['readyz', 'livez'] as const) {
       const under = new HealthUnderTest({ livezGracePeriod });
       if (kind === 'readyz') under.health.addReadyz('poststarthook/a', passes);
@@ -248,7 +248,7 @@ test('P-084 two lifecycles in one process share neither runs nor results of chec
   assert.deepEqual([(await red).status, (await green).status], [500, 200]);
 });
 
-test('P-082 a livez check belongs to /livez and /healthz, which share its runs, also on the paths of the single check', async () => {
+test('P-082 /livez, /healthz and their paths for a single livez check share each run of this check', async () => {
   const under = new HealthUnderTest();
   let runs = 0;
   const gate = Promise.withResolvers<boolean>();

@@ -49,7 +49,7 @@ test('A-088, A-089, P-085 excluding a group excludes all checks of the group, an
   assert.equal(under.statusOf('/readyz/etcd'), 404, 'a group of checks must have no path');
 });
 
-test('A-089 an excluded name is compared with the names of checks before those of groups, and excludes both a check and a group of that name', () => {
+test('A-089 if a check and a group have the excluded name, the check and the checks of the group are excluded; the names of checks are compared first', () => {
   const under = new HealthUnderTest();
   under.health.addLivez('etcd', () => false);
   under.health.addLivez('etcd-0', () => false, { group: 'etcd' });
@@ -87,7 +87,7 @@ const quotedNames: readonly (readonly [string, string])[] = [
 ];
 
 for (const [name, expected] of quotedNames) {
-  test(`A-088 an excluded name is quoted as Go quotes it, so that it cannot add a line: ${expected}`, () => {
+  test(`A-088 the response quotes an excluded name as Go does, so that the name cannot add a line to the response: ${expected}`, () => {
     assert.equal(warningFor(name), expected);
   });
 }
@@ -149,7 +149,7 @@ const longOnes: Readonly<Record<string, string>> = {
 };
 
 for (const [what, query] of Object.entries(longOnes)) {
-  test(`the response to a probe whose query has the maximum length is short: ${what}`, () => {
+  test(`even the response to a probe whose query has the maximum length is shorter than 8 KiB: ${what}`, () => {
     const { status, body } = new HealthUnderTest().ask(`/livez?verbose&${query.slice(0, longestHead)}`);
     assert.equal(status, 200);
     assert.ok(Buffer.byteLength(body) < 8_192, `${String(Buffer.byteLength(body))} bytes`);
@@ -157,7 +157,7 @@ for (const [what, query] of Object.entries(longOnes)) {
   });
 }
 
-test('the work for a probe grows only linearly with the length of its query, even with many checks', () => {
+test('the time to respond to a probe grows only linearly with the length of its query, even if the endpoint has many checks', () => {
   const under = new HealthUnderTest();
   for (let index = 0; index < 500; index++) {
     under.health.addLivez(`check-${String(index)}`, passes.bind(undefined), { group: `group-${String(index)}` });

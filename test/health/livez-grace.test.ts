@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HealthUnderTest } from '../support/health-under-test.ts';
 
-test('A-042 the check of a post-start hook is on /readyz and /healthz from the start, and without livezGracePeriod never on /livez', async () => {
+test('A-042 the check of a post-start hook is on /readyz and /healthz from the start, and on /livez only if livezGracePeriod is set', async () => {
   const under = new HealthUnderTest({ livezGracePeriod: 0 });
   let isFinished = false;
   under.health.addPostStartHook('warm-up', () => isFinished);
@@ -89,7 +89,7 @@ test('A-075 the livezGracePeriod of a post-start hook begins when the hook is re
   assert.match(under.bodyOf('/livez'), /\[-\]poststarthook\/second failed/);
 });
 
-test('A-181 a check that passes only because of livezGracePeriod is not counted in the metrics of /livez', async () => {
+test('A-181 the metrics of /livez do not count the result of a check while the check passes only because of livezGracePeriod', async () => {
   const under = new HealthUnderTest({ livezGracePeriod: 10_000 });
   under.health.addPostStartHook('warm-up', () => false);
   under.ask('/livez');

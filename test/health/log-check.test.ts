@@ -139,7 +139,7 @@ test('P-073 flushing the log does not keep the process alive, and stops when the
   assert.equal(count(), 1);
 });
 
-test('P-073 a flush of the log that ends after the lifecycle has ended does not start another flush', async () => {
+test('P-073 if a flush of the log is still running when the lifecycle ends, no other flush follows', async () => {
   const slow = Promise.withResolvers<undefined>();
   const { under } = withLog(() => slow.promise);
   under.ask('/livez');

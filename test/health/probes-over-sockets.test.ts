@@ -57,7 +57,7 @@ describeProbedAdapters((adapter) => {
     assert.ok(received.endsWith('\r\n\r\n'));
   });
 
-  it('A-071 a probe may have a body, for which the response does not wait', async (t) => {
+  it('A-071 a probe with a request body gets its response before the body has arrived', async (t) => {
     const serving = await start(t);
     const client = await serving.dial();
     client.send(`POST /livez HTTP/1.1\r\n${host}Content-Length: 100000\r\n\r\n`);
@@ -110,7 +110,8 @@ describeProbedAdapters((adapter) => {
     const paths = ['/readyz', '/livez', '/readyz?verbose', '/readyz/slow', '/nothing', '/readyz/ping', '/readyz'];
     client.send(paths.map((path) => `GET ${path} HTTP/1.1\r\n${host}\r\n`).join(''));
     await until(() => runs > before);
-    // All other probes are in one packet. When this later probe has its response, the server has read all of them.
+    // The client has sent all earlier probes in one packet. When this later probe has its response, the server has read
+    // all the earlier ones.
     assert.equal((await ask(serving, `GET /livez HTTP/1.1\r\n${host}\r\n`)).body, 'ok');
     gate.resolve(true);
     const bodies: string[] = [];
@@ -155,8 +156,8 @@ describeProbedAdapters((adapter) => {
       ({ handle }) => {
         handle.addReadyzCheck('taken-out', () => !isTakenOut);
       },
-      // With this random number, a connection gets `Connection: close` only near the end of the shutdown delay, so the
-      // clients can send more probes until then.
+      // With this random number, lameduck sends `Connection: close` only near the end of the shutdown delay. Until
+      // then, the clients can send more probes on open connections.
       { shutdownDelayDuration: '9s', random: () => 0.9 },
     );
     const kept = await serving.dial();

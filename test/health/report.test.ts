@@ -13,13 +13,13 @@ test('the names of failed checks are parsed from a probe response, in order', ()
   assert.deepEqual(failingIn(under.bodyOf('/livez?verbose&exclude=database&exclude=queue/depth_1.5-a')), []);
 });
 
-test('an excluded name that looks like the line of a failed check in a probe response is not parsed as a failed check', () => {
+test('if a probe response repeats an excluded name that looks like the line of a failed check, the parser of probe responses finds no failed check', () => {
   const under = new HealthUnderTest();
   const name = encodeURIComponent('x\n[-]database failed: reason withheld\n');
   assert.deepEqual(failingIn(under.bodyOf(`/livez?verbose&exclude=${name}`)), []);
 });
 
-test('a probe response without a line for a failed check is parsed as having no failed check', () => {
+test('if no line of a probe response reports a failed check, the parser of probe responses finds none', () => {
   const line = lineOf({ name: 'database', exclusion: undefined, result: new Error('why') });
   assert.deepEqual(failingIn(`a page that says ${line}`), []);
   assert.deepEqual(failingIn(''), []);

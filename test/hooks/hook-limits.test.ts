@@ -60,7 +60,7 @@ for (const [what, run] of Object.entries<(block: () => void) => HookFunction>({
     block();
   },
 })) {
-  test(`a hook that blocks the process up to its time limit has timed out, and a hook that blocks for a millisecond less has not: ${what}`, async () => {
+  test(`a hook that blocks the process for its whole time limit times out, and a hook that blocks for one millisecond less does not: ${what}`, async () => {
     for (const [takes, code] of [
       [5_000, 'LAMEDUCK_ERR_HOOK_TIMED_OUT'],
       [100, 'LAMEDUCK_ERR_HOOK_TIMED_OUT'],
@@ -107,7 +107,7 @@ test('while one hook blocks the process, the time limits of the other hooks do n
   );
 });
 
-test('a hook for which no time is left in the shutdown budget succeeds if it blocks the process for less than its own time limit, and otherwise times out', async () => {
+test('if no time is left in the shutdown budget, a hook succeeds only if it blocks the process for less than its own time limit, and otherwise times out', async () => {
   for (const [takes, code] of [
     [2_999, undefined],
     [3_000, 'LAMEDUCK_ERR_HOOK_TIMED_OUT'],
@@ -221,7 +221,7 @@ test('if no time is left in the shutdown budget, a hook is still called, and suc
 });
 
 for (const limit of [100, Infinity]) {
-  test(`A-046 a hook that fails after the lifecycle has stopped it does not count as failed, with a limit of ${String(limit)}`, async () => {
+  test(`A-046 if a hook with the time limit ${String(limit)} fails after the lifecycle has stopped it, the hook does not count as failed`, async () => {
     const clock = new FakeClock();
     const stop = new AbortController();
     let wasTold = false;
@@ -244,7 +244,7 @@ for (const limit of [100, Infinity]) {
   });
 }
 
-test('A-046 a hook that continues after the lifecycle has stopped the hook does not count as timed out, and leaves no timer', async () => {
+test('A-046 if a hook continues after the lifecycle has stopped it, the hook does not count as timed out, and no timer remains', async () => {
   const clock = new FakeClock();
   const stop = new AbortController();
   const outcome = outcomeOf(runHook(hookOf(hangs), { clock, limit: 100, stop: stop.signal }));

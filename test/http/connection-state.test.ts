@@ -33,7 +33,7 @@ function check(state: ConnectionState, changes: { readonly [Event in ConnectionE
   }
 }
 
-test('after its handshake, or with a request without TLS, a connection of a TLS server counts as an HTTP/1.1 connection, which may become a session or an upgraded socket', () => {
+test('a connection of a TLS server counts as HTTP/1.1 after its handshake or after a plain-text request, and may then become an HTTP/2 session or an upgraded socket', () => {
   const end = { 'close announced': closing(handshake), closed: closed(handshake) };
   check(handshake, { http, session, upgraded, ...end });
   check(http, { session, upgraded, 'close announced': closing(http), closed: closed(http) });

@@ -137,7 +137,7 @@ it('passing an application instead of a server throws an error that says what to
   }
 });
 
-it('passing anything but a server of node:http, node:https or node:http2 throws an error that names the given value', () => {
+it('only servers of node:http, node:https and node:http2 are accepted; the error for any other value names this value', () => {
   for (const [given, name] of [
     [createNetServer(), 'Server'],
     [undefined, 'undefined'],

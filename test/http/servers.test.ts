@@ -122,12 +122,12 @@ describeAdapters((adapter) => {
     assert.ok((phases.InFlightRequestsDrained ?? 0) >= 1_000, 'an idle connection must stay open for one second');
   });
 
-  // With an overload limit, a request is counted when it arrives, so a request that arrived before the lifecycle began
-  // was never counted.
+  // With an overload limit, lameduck counts each request when it arrives. It has therefore not counted a request that
+  // arrived before the lifecycle began.
   for (const maxRequestsInflight of [0, 100]) {
     const limit = maxRequestsInflight === 0 ? 'without overload limits' : 'with an overload limit';
 
-    it(`P-053 the drain waits for a request that arrived before the lifecycle began, ${limit}`, async () => {
+    it(`P-053 ${limit}, the drain waits for a request that arrived before the lifecycle began`, async () => {
       const held: ServerResponse[] = [];
       const server = await open((_, response) => held.push(response));
       const client = await dial(adapter, server);
@@ -143,7 +143,7 @@ describeAdapters((adapter) => {
       assert.deepEqual((await ended).requests, { answered: 1, refused: 0, aborted: 0, cut: 0 });
     });
 
-    it(`P-009, P-053 each pipelined request that arrived before the lifecycle began gets its response, ${limit}`, async () => {
+    it(`P-009, P-053 ${limit}, each pipelined request that arrived before the lifecycle began gets its response`, async () => {
       const held: ServerResponse[] = [];
       const server = await open((_, response) => held.push(response));
       const client = await dial(adapter, server);

@@ -45,7 +45,7 @@ function namesOf(object: object): string[] {
 }
 
 describeAdapters((adapter) => {
-  it('P-001, P-023 a response whose properties throw when they are read is named in the log and cut, and every other response gets Connection: close', async (t) => {
+  it('P-001, P-023 if the properties of a response throw when they are read, the log names this response and it is cut; every other response gets Connection: close', async (t) => {
     const held: { readonly request: IncomingMessage; readonly response: ServerResponse }[] = [];
     const serving = await serve(t, {
       adapter,
@@ -74,7 +74,7 @@ describeAdapters((adapter) => {
     await broken.reader.ended;
   });
 
-  it('P-001 a handler whose response has no readable headersSent gets no error during the drain', async (t) => {
+  it('P-001 if the property headersSent of a response throws when it is read, the handler gets no error during the drain', async (t) => {
     const serving = await serve(t, {
       adapter,
       listener: ({ url }, response) => {
@@ -91,7 +91,7 @@ describeAdapters((adapter) => {
     assert.equal((await ended).requests.answered, 2);
   });
 
-  it('P-001 a response of which every property throws fails only the step `check connections`, and every other response is complete', async (t) => {
+  it('P-001 if every property of one response throws when it is read, only the step `check connections` fails, and every other response is complete', async (t) => {
     const held: ServerResponse[] = [];
     const serving = await serve(t, { adapter, listener: (_request, response) => held.push(response) });
     const [broken, other, sharing] = [await serving.dial(), await serving.dial(), await serving.dial()];

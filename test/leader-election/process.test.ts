@@ -38,8 +38,8 @@ describe('a process with an elector ends together with its leadership', { concur
     const { api, program } = await leading(t, { STUBBORN: '1', LAMEDUCK_LEADER_ELECTION_STOP_TIMEOUT: '8s' });
     program.kill('SIGTERM');
     await program.signaled('ShutdownInitiated');
-    // Two renewals are at least one second apart. A second signal that arrives sooner than 100 ms would count as a
-    // repetition of the first.
+    // The leader renews its Lease at most once per second, so SIGINT comes long after SIGTERM. Within 100 ms, SIGINT
+    // would count as a repetition of SIGTERM.
     const renewals = api.calls.length;
     await until(() => api.calls.length >= renewals + 2);
     program.kill('SIGINT');
@@ -105,7 +105,7 @@ describe('a process with an elector ends together with its leadership', { concur
     assert.match(String((await program.finalLine())['reason']), /leadership of app lost/);
   });
 
-  test('L-142 with onLoss: shutdown, a lost term ends the process with exit code 83 even if LAMEDUCK_DISABLED has switched the lifecycle off', async (t) => {
+  test('L-142 with onLoss: shutdown, a leader that loses its term exits with code 83, even if LAMEDUCK_DISABLED has switched the lifecycle off', async (t) => {
     const { api, program } = await leading(t, { ON_LOSS: 'shutdown', LAMEDUCK_DISABLED: '1' });
     api.script = () => ({ isLost: true });
     assert.deepEqual(await program.exit, { code: 83, signal: null });
@@ -136,7 +136,7 @@ describe('a process with an elector ends together with its leadership', { concur
     assert.equal(api.store.current('app')?.spec['leaseTransitions'], 1);
     await until(() => api.calls.filter(({ method }) => method === 'PUT').length >= 5);
     second.kill('SIGTERM');
-    // The store accepts this write, because no later term has begun.
+    // The store accepts this late write of the second worker, because no later term has begun.
     assert.equal(await write(second, 'late write'), true);
   });
 });

@@ -35,7 +35,7 @@ test('A-004…A-006, A-008, A-010 by default the listener stops after NotAccepti
   });
 });
 
-test('A-004…A-006, A-009, A-011 with shutdownSendRetryAfter requests drain after NotAcceptingNewRequest, and the listener stops after that', () => {
+test('A-004…A-006, A-009, A-011 with shutdownSendRetryAfter, the requests drain after NotAcceptingNewRequest, and the listener stops after the drain', () => {
   assert.deepEqual(graphOf(true), {
     ...shared,
     InFlightRequestsDrained: { after: ['NotAcceptingNewRequest'] },

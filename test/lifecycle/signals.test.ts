@@ -108,7 +108,7 @@ for (const second of ['AfterShutdownDelayDuration', 'PreShutdownHooksStopped'] a
   });
 }
 
-test('A-014 after ShutdownInitiated, MuxAndDiscoveryComplete and HasBeenReady can no longer fire', () => {
+test('A-014 neither MuxAndDiscoveryComplete nor HasBeenReady can fire after ShutdownInitiated has fired', () => {
   const { lifecycle, order } = recorded(false);
   lifecycle.report('HasBeenReady');
   lifecycle.report('ShutdownInitiated');
@@ -127,7 +127,7 @@ test('a lifecycle signal that is reported too early fires after the signals that
   assert.deepEqual(order, ['MuxAndDiscoveryComplete', 'HasBeenReady']);
 });
 
-test('a lifecycle signal that is reported while another signal fires is fired after the other signal', () => {
+test('if a lifecycle signal is reported while another signal fires, it is fired after the other signal', () => {
   const order: string[] = [];
   const lifecycle: Lifecycle = createLifecycle(false, (name) => {
     order.push(`${name} begins`);

@@ -163,6 +163,6 @@ test('A-077 pino is flushed through its callback, for every destination', async 
   assert.equal(await stateOf(() => flushOf(pino({ enabled: false }))?.()), 'done');
 });
 
-test('A-077 the default log is flushed at once if standard output is being read', () => {
+test('A-077 if standard output is being read, the flush of the default log ends at once', () => {
   assert.equal(createLogging(undefined, usualLog).flushed?.(), undefined);
 });

@@ -80,7 +80,7 @@ for (const [part, folders] of Object.entries(rooms)) {
   });
 }
 
-test('src/http has at most seven files outside of its folders', () => {
+test('src/http has at most seven files that are not in one of its subfolders', () => {
   const beside = sources.filter(({ file, part }) => part === 'http' && roomOf(file) === undefined);
   assert.ok(beside.length <= 7, beside.map(({ file }) => file).join(', '));
 });
@@ -123,7 +123,8 @@ test('packages that load slowly are loaded only by the parts that use them, when
       if (!loadedLate.some((name) => specifier === name || specifier.startsWith(`${name}/`))) continue;
       // src/fastify receives the application from the program, and needs only the types of Fastify.
       if (['fastify', 'fastify.ts'].includes(part) && specifier === 'fastify' && isTypeOnly) continue;
-      // lameduck/grpc and lameduck/leader-election are separate exports, for programs that have these packages.
+      // lameduck/grpc and lameduck/leader-election are separate exports, because they need packages that not every
+      // program has.
       if (['grpc', 'grpc.ts'].includes(part) && specifier.includes('grpc')) continue;
       const loader = specifier === 'undici' ? 'leader-election' : 'observers';
       assert.equal(part, loader, `src/${file} imports ${specifier}`);

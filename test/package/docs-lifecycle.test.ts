@@ -30,8 +30,8 @@ for (const shutdownSendRetryAfter of [false, true]) {
   test(`the timeline in docs/lifecycle.md has the order in which the signals fire with shutdownSendRetryAfter ${String(shutdownSendRetryAfter)}`, () => {
     const diagram = diagramOf('docs/lifecycle.md');
     assert.deepEqual(new Set(namesIn(diagram)), new Set<string>(signalNames));
-    // The diagram shows a lifecycle signal once if both modes have it at the same place. Otherwise it shows the signal
-    // once for each mode, side by side.
+    // The diagram shows a lifecycle signal once if the modes with and without shutdownSendRetryAfter have it at the
+    // same place. Otherwise it shows the signal once for each mode, side by side.
     const lineOf = (name: SignalName): number => {
       const lines = [...diagram.keys()].filter((line) => diagram[line]?.includes(name));
       const side = (line: number): number => diagram[line]?.indexOf(name) ?? 0;

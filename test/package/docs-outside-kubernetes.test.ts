@@ -80,7 +80,8 @@ const platforms: Readonly<Record<string, (config: string) => { seconds: number; 
   },
 };
 
-// Extracts the sum of the shutdown budget from the start line, in the form in which the page prints it.
+// Extracts the formula of the shutdown budget from the start line, in the form in which docs/outside-kubernetes.md
+// prints the formula.
 function sumIn(platform: string, message: string): string {
   const [, grace = '', budget = ''] =
     /SECONDS|terminationGracePeriodSeconds (\S+) .*= budget (\S+);/.exec(message) ?? [];

@@ -15,7 +15,7 @@ interface Probe {
 // The default of shutdownDelayDuration in a cluster, in seconds.
 const delay = 10;
 
-// docs/lint.md is left out, because many of its examples contain deliberate mistakes.
+// This test skips docs/lint.md, because many examples on that page contain deliberate mistakes.
 const pages = [
   'README.md',
   ...readdirSync(join(root, 'docs')).filter((file) => file.endsWith('.md') && file !== 'lint.md'),

@@ -64,7 +64,7 @@ after(async () => {
   await rm(folder, { recursive: true });
 });
 
-// The functions that each program of docs/hooks.md has called by its end, in order.
+// For each program in docs/hooks.md, the functions that it has called when it ends, in the order of the calls.
 const called = [
   'cache.fill',
   'prices.refresh',
@@ -73,7 +73,7 @@ const called = [
   'pool.end, telemetry.flush',
 ];
 
-test('docs/hooks.md has one program for each expected list of calls', () => {
+test('docs/hooks.md has as many programs as this test has expected lists of function calls', () => {
   assert.equal(programs.length, called.length);
 });
 

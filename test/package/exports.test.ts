@@ -78,7 +78,7 @@ void describe('each export of the package is the same for import and require()',
       const duck = lameduck(createServer());
       const codes = [];
       try { grpcHealth(duck, { unknown: 1 }); } catch (error) { codes.push(error instanceof LameduckError && error.code); }
-      // listen() would resolve with port 0 if lameduck/grpc did not find the lifecycle.
+      // listen() resolves with a port greater than 0 only if lameduck/grpc has found the lifecycle.
       grpcHealth(duck).listen('127.0.0.1:0').then((port) => {
         console.log(JSON.stringify([...codes, port > 0]));
         process.exit();

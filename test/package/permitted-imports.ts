@@ -205,8 +205,8 @@ export const permitted: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-// The folders inside of some parts, each with the folders that it may import. Code that several of them need is
-// directly in the part.
+// The subfolders of those parts that have subfolders, and for each subfolder the other subfolders that it may import.
+// Code that several subfolders need is directly in the folder of the part.
 export const rooms: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   http: {
     admission: ['http1', 'http2', 'in-flight', 'responses'],

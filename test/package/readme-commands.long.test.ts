@@ -23,7 +23,7 @@ const program = `
   createServer((request, response) => response.end('hello')).listen(process.env.PORT ?? 0);
 `;
 
-/** Results of one command of the README that a later command needs. */
+/** Session passes the results of one command of the README to the later commands that need them. */
 interface Session {
   /**
    * Runs a command in a copy of the repository, or in the folder of the README's programs. The command is killed at the

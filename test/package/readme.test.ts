@@ -13,7 +13,7 @@ const blocks = blocksIn(readPage('README.md'));
 const programs = blocks.filter(({ language }) => language === 'ts' || language === 'js');
 const isTest = ({ text }: Block): boolean => text.includes("from 'node:test'");
 
-// Replacements for the modules that the README's programs import and that a reader would write.
+// Stand-ins for the modules that the README's programs import, and that readers of the README write themselves.
 const stubs: Readonly<Record<string, string>> = {
   'app.js': `
     import { createServer } from 'node:http';

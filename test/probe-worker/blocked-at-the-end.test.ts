@@ -1,5 +1,5 @@
 // Tests processes whose event loop is blocked at the end of the shutdown budget. The probe thread writes a last log
-// line and ends some of these processes, but not all.
+// line and ends such a process. It leaves some processes alone, for example after a shutdown() call.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
@@ -17,7 +17,7 @@ const shortBudget = {
 
 const isFinal = ({ schema }: Line): boolean => schema === 'lameduck/shutdown/v1';
 
-describe('a blocked process without a probe port', { concurrency: true }, () => {
+describe('the end of a blocked process that has no probe port', { concurrency: true }, () => {
   for (const { how, fixture, env, nodeOptions } of [
     { how: 'and has lameduck() in its code', fixture: 'blocks-for-a-while.ts', env: {}, nodeOptions: [] },
     {
@@ -53,7 +53,8 @@ describe('a blocked process without a probe port', { concurrency: true }, () => 
       assert.deepEqual(await program.exit, { code: null, signal: 'SIGKILL' });
       const begun = await program.signaled('ShutdownInitiated');
       const final = await program.finalLine();
-      // Compare times from the log of the process, because on a busy machine the test learns of its end late.
+      // Compare times in the log of the process, because on a busy machine the test notices the exit of the process
+      // late.
       const took = Number(final['time']) - Number(begun['time']);
       // The process is ended half a second after its shutdown budget, and before the kubelet's SIGKILL.
       assert.ok(took > 2_400 && took < 4_000, String(took));
@@ -61,7 +62,7 @@ describe('a blocked process without a probe port', { concurrency: true }, () => 
     });
   }
 
-  test('P-056, P-118 a shutdown() call does not end a process even if the event loop is blocked', async (t) => {
+  test('P-056, P-118 the probe thread never ends a process because of a shutdown() call, even if the event loop is blocked', async (t) => {
     const env = { ...shortBudget, BLOCK_AT_DESTROY: '3500' };
     const program = await ProbedProcess.start(t, env);
     program.kill('SIGUSR2');
@@ -138,7 +139,7 @@ describe('a blocked process with a probe port writes its final log line', { conc
   });
 });
 
-describe('an uncaught error and then a blocked event loop', { concurrency: true }, () => {
+describe('a process whose event loop is blocked after an uncaught error', { concurrency: true }, () => {
   for (const [when, signals, reason] of [
     ['before any shutdown', ['SIGUSR2'], 'uncaught error'],
     ['during a shutdown', ['SIGTERM', 'SIGUSR2'], 'SIGTERM'],

@@ -19,7 +19,7 @@ test('P-090 while the event loop is blocked for 4 s, probes get the last respons
   await program.block(4_000);
   const took: number[] = [];
   const ages: number[] = [];
-  // After the first 200 ms, no probe has to wait.
+  // From 200 ms after the start of the block, no probe waits for the main thread.
   await pause(300);
   while (ages.at(-1) !== 2) {
     for (const path of paths) {
@@ -32,7 +32,7 @@ test('P-090 while the event loop is blocked for 4 s, probes get the last respons
     await pause(20);
   }
   const middle = took.sort((a, b) => a - b)[Math.floor(took.length / 2)] ?? Infinity;
-  // A probe that waited for the event loop would take 200 ms.
+  // A probe that waits for the blocked event loop takes 200 ms, so the limit is below this time.
   assert.ok(middle < 150, `the median of ${String(took.length)} probes took ${String(middle)} ms`);
   assert.deepEqual([...new Set(ages)], [0, 1, 2]);
   await program.probed('/readyz', ({ headers }) => headers['age'] === undefined);
@@ -95,7 +95,8 @@ describe('a process with a blocked event loop', { concurrency: true }, () => {
     const milliseconds = (name: string): number =>
       1_000 * Number(new RegExp(`^lameduck_event_loop_${name}_seconds_total (\\S+)$`, 'm').exec(found.body)?.[1]);
     assert.ok(Math.abs(milliseconds('stalled') - stalledMs) < 200, found.body);
-    // A timer that was due during the block ran only after it. The event loop was active for the whole block.
+    // The timer became due while the event loop was blocked, so it ran only after the block. The event loop counts as
+    // active for the whole block.
     assert.ok(milliseconds('delay') > 5_700 && milliseconds('active') >= 6_000, found.body);
     assert.equal(program.lines.filter(({ msg }) => msg?.startsWith('event loop') === true).length, 2);
   });

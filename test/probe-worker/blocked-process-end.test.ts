@@ -80,7 +80,7 @@ const record = {
   requests: { cut: 0 },
 } as unknown as ShutdownRecord;
 
-test('the probe thread writes nothing before the end of the shutdown budget, and one line after it', async () => {
+test('if the event loop of a process stays blocked, the probe thread writes one line after the end of the shutdown budget, and none before', async () => {
   const under = new WordsUnderTest();
   under.note(2_000);
   assert.deepEqual(await under.saidAfter([0, 2_000, 2_499, 2_500, 2_600, 60_000]), [0, 0, 0, 1, 1, 1]);
@@ -122,7 +122,7 @@ test('if an event loop becomes blocked at the end of the shutdown budget, the pr
   assert.deepEqual(await under.saidAfter([50]), [1]);
 });
 
-test('P-058 after its final log line, the main thread has one second to exit with its own exit code', async () => {
+test('P-058 if the main thread does not exit with its own exit code within one second of its final log line, the probe thread ends the process', async () => {
   const under = new WordsUnderTest();
   under.note(0);
   noteMainThreadReport(under.state, '');
@@ -156,7 +156,7 @@ test('if the probe thread cannot write a log line, it tries again later', async 
   assert.deepEqual(await under.saidAfter([100, 200]), [1, 1]);
 });
 
-test('P-118 the probe thread ends the process after the final log line, except while a debugger is attached, or while a slow reader of the log still has time to read', async () => {
+test('P-118 after the final log line, the probe thread ends the process once no debugger is attached and a slow reader of the log has had time to read', async () => {
   const under = new WordsUnderTest();
   under.note(0);
   under.isPaused = true;
@@ -178,7 +178,7 @@ test('P-118 the probe thread ends the process after the final log line, except w
 });
 
 test('K-212 the main thread removes the termination message that the probe thread has written, even if the probe thread has tried several times to write its log line', async (t) => {
-  // The second error message is so long that it is cut in the middle of a character.
+  // In the second case, the error message is so long that it is cut in the middle of a character.
   for (const uncaughtError of [undefined, `x${'é'.repeat(3_000)}`]) {
     const path = emptyFile(t);
     const under = new WordsUnderTest(path);
@@ -203,7 +203,7 @@ test('K-212 the probe thread neither overwrites nor removes a termination messag
   const early = new WordsUnderTest(path);
   early.note(0);
   await early.saidAfter([600]);
-  // The program's message is as long as the message that it replaces.
+  // The program overwrites the probe thread's termination message with a message of the same length.
   const own = 'o'.repeat(readFileSync(path).length);
   writeFileSync(path, own);
   noteMainThreadReport(early.state, path);
@@ -225,7 +225,7 @@ test('K-212 if the main thread writes its final log line just as the probe threa
   assert.equal(under.state.get('isWritingMessage'), 0);
 });
 
-test('K-212 if the main thread writes its final log line while the probe thread writes its message, the main thread waits and removes that message', async (t) => {
+test('K-212 if the probe thread is writing the termination message when the main thread writes its final log line, the main thread waits and removes this message', async (t) => {
   const path = emptyFile(t);
   const state = new SharedState();
   state.message = 'half written';

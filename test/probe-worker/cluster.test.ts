@@ -25,7 +25,7 @@ test('each cluster worker with its own probe port serves probes there', async (t
   assert.deepEqual(ended, [0, 0]);
 });
 
-test('a cluster worker whose probe port is used by another worker exits with 82, and the other continues', async (t) => {
+test('if two cluster workers have the same probe port, the second worker exits with 82, and the first continues', async (t) => {
   const port = await reservePort();
   const program = start(t, { LAMEDUCK_PROBE_PORT: String(port) });
   const { code } = await program.line('its end', ({ msg }) => msg === 'worker has ended');
@@ -35,7 +35,7 @@ test('a cluster worker whose probe port is used by another worker exits with 82,
   assert.equal(addresses(program).length, 1);
 });
 
-test('the probe port of one cluster worker is served if the other worker has none', async (t) => {
+test('the probe port of one cluster worker is served even if the other worker has no probe port', async (t) => {
   const port = await reservePort();
   const program = start(t, { OWN_PORTS: `${String(port)} off` });
   await until(() => addresses(program).length === 1);

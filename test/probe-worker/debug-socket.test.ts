@@ -245,7 +245,7 @@ describe('an unusable debug socket path causes one log line, and the service con
     },
   );
 
-  test('a link to the socket of another process causes one log line, and that process keeps its debug socket', async (t) => {
+  test('if the debug socket path is a link to the socket of another process, one log line says so, and the other process keeps its debug socket', async (t) => {
     const [first, target] = await listening(t);
     const path = socketPath(t);
     symlinkSync(target, path);

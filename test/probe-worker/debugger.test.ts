@@ -10,7 +10,7 @@ const head =
 const row = (local: string, remote: string, state: string): string =>
   `   0: ${local} ${remote} ${state} 00000000:00000000 00:00000000 00000000     0        0 12345 1 0000000000000000 100 0 0 10 0\n`;
 
-test('a debugger is an established connection to the port of the inspector', () => {
+test('a debugger counts as attached if the port of the inspector has an established connection', () => {
   const listener = row('0100007F:240D', '00000000:0000', '0A');
   const debuggers = row('0100007F:240D', '0100007F:C350', '01');
   assert.ok(hasConnection(head + listener + debuggers, 9229));

@@ -29,7 +29,7 @@ test('a process sends ten heartbeats per second, and only two per second after f
   assert.equal(await under.beatsIn(10_000), 20);
 });
 
-test('after an event of a server, a process sends ten heartbeats per second again', async () => {
+test('an idle process sends ten heartbeats per second again after an event of a server', async () => {
   const under = new HeartbeatUnderTest();
   await under.beatsIn(10_000);
   under.state.add('beats', 1);

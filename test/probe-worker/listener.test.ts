@@ -72,7 +72,7 @@ for (const [what, bytes] of [
   ['for HTTP/2 with prior knowledge', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
   ['for a tunnel', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'],
 ] as const) {
-  test(`the probe port ends the connection of an invalid request, one ${what}, without a response, and serves the next probe`, async (t) => {
+  test(`the probe port closes the connection of an invalid request (a request ${what}) without a response, and serves the next probe`, async (t) => {
     const { port, asked, dial } = await listen(t);
     const socket = await dial();
     socket.write(bytes);
@@ -133,7 +133,7 @@ test('the probe port does not read an endless body while the response is being p
   assert.equal(socket.closed, false);
 });
 
-test('the probe port sets no time limit while a response is prepared, and gives a client ten seconds to read it', async (t) => {
+test('the probe port sets no time limit for the preparation of a response, and gives a client ten seconds to read the response', async (t) => {
   const long: Answer = { ...passed, body: 'x'.repeat(50_000_000) };
   const answer = Promise.withResolvers<Answer>();
   const { asked, accepted, dial } = await listen(t, () => answer.promise);
@@ -226,7 +226,7 @@ test('if 256 connections of the probe port wait for a response, the oldest is cl
   assert.equal(waiting.filter((socket) => socket.closed).length, 1);
 });
 
-test('the probe port ends half a request after five seconds, even if bytes keep arriving', async (t) => {
+test('the probe port closes a connection whose request is still incomplete after five seconds, even if bytes keep arriving', async (t) => {
   const { asked, dial } = await listen(t);
   const socket = await dial();
   const since = performance.now();

@@ -52,7 +52,8 @@ test('P-118 a full pipe accepts no line of the probe thread and does not block t
   writer.write(10);
   await until(() => writer.said.length === 2);
   assert.equal(writer.said[1], 'true');
-  // The line begins after a line feed, because the text that filled the pipe may have ended without one.
+  // The probe thread writes a line feed before its line, because the text that filled the pipe may have no line feed at
+  // its end.
   assert.equal(writer.read(), `\n${'x'.repeat(10)}\n`);
   writer.write(10);
   await until(() => writer.said.length === 3);

@@ -123,7 +123,7 @@ describe('the probe port during the shutdown', () => {
     assert.deepEqual((await program.finalLine())['heldBy'], ['Timeout']);
   });
 
-  test('P-058 the probe thread does not delay the end of the process, or keep it alive', async (t) => {
+  test('P-058 the probe thread neither delays the exit of the process nor keeps the process alive', async (t) => {
     const program = await ProbedProcess.start(t);
     const without = disposed(t, new ProcessUnderTest('blocks-for-a-while.ts'));
     await without.ready();
@@ -144,7 +144,7 @@ describe('the probe port during the shutdown', () => {
     assert.deepEqual(await queue.exit, endedWell);
   });
 
-  test('P-070 a shutdown that does not end the process ends the probe thread, and another lifecycle can use the probe port', async (t) => {
+  test('P-070 after a shutdown that does not end the process, the probe thread has ended, and another lifecycle can use the same probe port', async (t) => {
     const port = String(await reservePort());
     const program = disposed(t, new ProcessUnderTest('has-a-probe-port-twice.ts', { LAMEDUCK_PROBE_PORT: port }));
     assert.deepEqual(await program.exit, endedWell);
@@ -170,7 +170,7 @@ test('P-090 an event loop that handles messages but runs no timers is not stalle
   const stalls: number[] = [];
   const probePort = new ProbePort({
     settings: completeSettings({ probePort: port, readyzEventLoopStallLimit: '1s' }, {}).settings,
-    // No timer of this clock ever fires, as in an event loop that runs no timers.
+    // The timers of this clock never fire, as while the event loop is blocked.
     clock: { now: () => systemClock.now(), after: () => () => undefined, afterUnref: () => () => undefined },
     answer: () => passed,
     shutdown: () => undefined,
@@ -191,7 +191,7 @@ test('P-090 an event loop that handles messages but runs no timers is not stalle
   assert.deepEqual([stalls, probePort.counts.stalls], [[], 0]);
 });
 
-test('P-090 the probe port waits for slow checks, even if the same probe is repeated at once', async (t) => {
+test('P-090 a probe on the probe port waits for slow checks, even if an equal probe follows directly', async (t) => {
   const port = await reservePort();
   const { promise: listening, resolve } = Promise.withResolvers<string>();
   const probePort = new ProbePort({
@@ -210,8 +210,8 @@ test('P-090 the probe port waits for slow checks, even if the same probe is repe
   probePort.open();
   const holding = setInterval(() => undefined, 1_000);
   await listening;
-  // The first probe waits for the main thread, because there is no earlier response to reuse. On a busy machine, some
-  // later probes wait too.
+  // The first probe waits for the main thread, because the probe thread has no earlier response to reuse. On a busy
+  // machine, some later probes also wait for the main thread.
   await probe(port, '/readyz');
   let waitedFor = 0;
   for (let count = 0; count < 100 && waitedFor < 3; count++) {
@@ -281,7 +281,7 @@ describe('errors of the probe port', { concurrency: 2 }, () => {
   });
 
   for (const how of ['by its command line', 'by NODE_OPTIONS'] as const) {
-    test(`P-117 modules with which the program was started ${how} are not loaded into the probe thread`, async (t) => {
+    test(`P-117 modules that the program preloads ${how} are not loaded into the probe thread`, async (t) => {
       const loud = `data:text/javascript,import { threadId } from 'node:worker_threads'; console.log('loaded in thread ' %2B threadId)`;
       const [env, nodeOptions] =
         how === 'by NODE_OPTIONS' ? [{ NODE_OPTIONS: `--import "${loud}"` }, []] : [{}, ['--import', loud]];

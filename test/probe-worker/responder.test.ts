@@ -93,7 +93,7 @@ test('P-082 a hundred simultaneous probes cause one request to the main thread, 
   assert.deepEqual(under.asked, ['GET /livez', 'GET /livez']);
 });
 
-test('P-090 a probe does not wait for an event loop that has had no heartbeat for 200 ms, but the main thread still gets the request', async () => {
+test('P-090 after 200 ms without a heartbeat of the event loop, a probe does not wait for the main thread, but the main thread still gets the request', async () => {
   const under = new ResponderUnderTest();
   await under.respond('/livez', passed);
   await under.clock.advance(9_000);
@@ -102,7 +102,7 @@ test('P-090 a probe does not wait for an event loop that has had no heartbeat fo
   assert.equal(under.asked.length, 2);
 });
 
-test('a probe within a second of the last response does not wait for a busy main thread, but waits for slow checks', async () => {
+test('within a second of the last response to the same probe, a probe does not wait for a busy main thread, but waits for slow checks', async () => {
   for (const [checksTook, expectedAge] of [
     [0, '0'],
     [49, undefined],
@@ -119,7 +119,7 @@ test('a probe within a second of the last response does not wait for a busy main
   }
 });
 
-test('P-090 a probe within a second of the last response waits at most 2 ms for the main thread to begin with the probe, and longer if the main thread has begun', async () => {
+test('P-090 within a second of the last response to the same probe, a probe waits at most 2 ms for the main thread, and longer if the main thread has begun', async () => {
   for (const isTaken of [false, true]) {
     const under = new ResponderUnderTest();
     await under.respond('/readyz', passed);
@@ -130,12 +130,12 @@ test('P-090 a probe within a second of the last response waits at most 2 ms for 
     const { tookMs, headers, status } = await under.respond('/readyz');
     assert.deepEqual([status, headers['Age']], [200, '0']);
     assert.ok(isTaken ? tookMs >= 200 && tookMs <= 210 : tookMs >= 2 && tookMs <= 10, String(tookMs));
-    // A request to the main thread is already waiting, so the next probe does not wait.
+    // The main thread has not yet responded to the earlier probe, so the next probe gets the last response at once.
     assert.equal((await under.respond('/readyz')).tookMs, 0);
   }
 });
 
-test('P-090 a probe within a second of the last response does not wait for checks if the main thread is busy', async () => {
+test('P-090 within a second of the last response to the same probe, a probe does not wait for the checks if the main thread is busy', async () => {
   const under = new ResponderUnderTest();
   await under.respond('/readyz', passed, 50);
   // The main thread begins to answer the probe at once, and the checks need further turns of its event loop.
@@ -144,7 +144,7 @@ test('P-090 a probe within a second of the last response does not wait for check
   assert.deepEqual([tookMs, headers['Age']], [0, '0']);
 });
 
-test('P-090 a probe within a second of the last response gets the new result of checks that take less than 200 ms', async () => {
+test('P-090 within a second of the last response to the same probe, a probe gets the new result of checks that take less than 200 ms', async () => {
   const under = new ResponderUnderTest();
   await under.respond('/readyz', passed);
   under.tookMs = 150;
@@ -278,7 +278,7 @@ test('the probe port answers an unknown URL with 404, without a request to the m
   assert.deepEqual(under.asked, []);
 });
 
-test('at most 64 different requests wait for the main thread, and the usual probe URLs are always sent and keep their last responses', async () => {
+test('at most 64 different probe URLs wait for the main thread; the usual probe URLs are always passed to it, and their last responses are kept', async () => {
   const under = new ResponderUnderTest();
   await under.respond('/readyz', passed);
   await under.respond('/readyz?x=1', passed);

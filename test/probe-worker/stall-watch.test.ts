@@ -35,7 +35,7 @@ class WatchUnderTest {
   }
 }
 
-test('P-090 the length of a stall of the event loop is the time of the ticks without a heartbeat', async () => {
+test('P-090 the length of a stall of the event loop is the time between the ticks of the probe thread that found no heartbeat', async () => {
   const under = new WatchUnderTest();
   await under.pass(30, 100);
   assert.equal(under.watch.stalledMs, 3_000);
@@ -54,7 +54,7 @@ test('P-090 a stall is reported once at its limit, and once when it ends, with i
   assert.deepEqual([under.state.get('stalls'), under.state.get('stalledMs')], [1, 12_000]);
 });
 
-test('if a probe arrives while the process is idle, the length of a stall grows only by the time that is certainly a stall', async () => {
+test('if a probe arrives while an idle process sends heartbeats rarely, only the time that is certainly without a heartbeat counts as a stall', async () => {
   const under = new WatchUnderTest();
   await under.clock.advance(600);
   under.watch.tick(100);
@@ -70,8 +70,8 @@ test('a stall of the event loop below the limit is not reported', async () => {
 });
 
 test('P-090 if the machine is suspended for an hour, the hour does not count as a stall', async () => {
-  // The stall limit is the shortest valid one. When the machine resumes, the probe thread continues before the main
-  // thread, and must not count the suspension.
+  // This test uses the shortest valid stall limit. When the machine resumes, the probe thread continues before the main
+  // thread. The probe thread must not count the suspension as a stall.
   const under = new WatchUnderTest(1_000);
   await under.pass(1, 3_600_000);
   assert.equal(under.watch.stalledMs, 0);

@@ -81,12 +81,12 @@ test('P-079 a probe that is pending when the probe thread ends still gets its re
   assert.equal((await probing).body, 'the last answer');
 });
 
-test('a connection with half a request keeps the probe thread for at most a second', async (t) => {
+test('a connection with half a request delays the end of the probe thread by at most a second', async (t) => {
   const { port, probePort } = await listening(t, () => Promise.resolve(passed));
   const socket = connect({ port, host: '127.0.0.1' }).on('error', () => undefined);
   socket.write('GET /livez HTTP/1.1\r\n');
-  // The probe thread accepts connections in their order. When it has accepted this probe, it has also accepted the
-  // connection with half a request.
+  // The probe thread accepts connections in the order of their arrival. When it has responded to this probe, it has
+  // also accepted the earlier connection with half a request.
   await probe(port, '/livez');
   const closed = once(socket, 'close');
   const since = performance.now();
@@ -101,7 +101,7 @@ for (const [what, end, message] of [
   [
     'fails',
     (thread: Worker) => {
-      // The probe thread reads a property of each message, so the message null makes it throw.
+      // The probe thread reads a property of each message, so it throws when it receives the message null.
       thread.postMessage(null);
     },
     /^Cannot read properties of null/,
@@ -137,7 +137,7 @@ void describe('a process that is not allowed to start a thread', () => {
   const flags = ['--permission', '--allow-fs-read=*', ...network];
   const warning = ({ msg }: Line): boolean => msg === 'probe thread failed';
 
-  test('a process that may not start a thread serves the probe port in its main thread, with a warning', async (t) => {
+  test('a process that is not permitted to start a thread serves the probe port in its main thread, with a warning', async (t) => {
     const port = await reservePort();
     const env = { LAMEDUCK_PROBE_PORT: String(port), LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' };
     const program = disposed(t, new ProcessUnderTest('listens.ts', env, flags));
@@ -153,7 +153,7 @@ void describe('a process that is not allowed to start a thread', () => {
     assert.deepEqual(await program.exit, { code: 0, signal: null });
   });
 
-  test('a process that may not start a thread exits with 82 if the probe port is in use', async (t) => {
+  test('a process that is not permitted to start a thread exits with 82 if the probe port is in use', async (t) => {
     const taken = createServer().listen(0);
     t.after(() => taken.close());
     await once(taken, 'listening');
@@ -163,7 +163,7 @@ void describe('a process that is not allowed to start a thread', () => {
     assert.match(program.stderr, /LameduckError: probePort \d+: unable to listen: .*EADDRINUSE/);
   });
 
-  test('with lameduck/register, a process that may not start a thread also serves the probe port in its main thread', async (t) => {
+  test('with lameduck/register, a process that is not permitted to start a thread also serves the probe port in its main thread', async (t) => {
     const port = await reservePort();
     const env = registered({ LAMEDUCK_PROBE_PORT: String(port), IDIOM: 'exits at once' });
     const program = disposed(t, new ProcessUnderTest('knows-nothing.ts', env, flags));

@@ -40,7 +40,7 @@ async function startUnread(t: TestContext, limits: Readonly<Record<string, strin
   return { program, pipe, probePort, port, said };
 }
 
-/** `failing()` resolves with the first response of /readyz that fails. */
+/** `failing()` probes /readyz repeatedly, and resolves with the body of the first response that fails. */
 async function failing(port: number): Promise<string> {
   const since = performance.now();
   for (;;) {
@@ -64,6 +64,6 @@ test('P-077 /readyz fails as soon as the shutdown begins, even if the log line a
   pipe.fill();
   program.kill('SIGTERM');
   assert.match(await failing(probePort), /^\[-\]shutdown failed/);
-  // No log line could be written until now, so the line about ShutdownInitiated must still be pending.
+  // The pipe of the log was full until now, so the line about ShutdownInitiated must still be waiting to be written.
   await said(/("name":"ShutdownInitiated")/);
 });

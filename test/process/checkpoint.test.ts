@@ -56,7 +56,8 @@ async function infoOf(process: ProcessUnderTest): Promise<Readonly<Record<string
   return { outcome, phase };
 }
 
-// The environment variables that keep the lifecycle in each phase, so that the process is killed in that phase.
+// For each phase, the environment variables that keep the lifecycle in this phase, so that the test can kill the
+// process in it.
 const phases: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Started: {},
   MuxAndDiscoveryComplete: { HANGS: 'post-start' },
@@ -114,7 +115,7 @@ test('the checkpoint is never written in place', { skip: process.platform !== 'l
   assert.deepEqual(new Set(events), new Set(['rename']));
 });
 
-test('ShutdownInitiated is in the checkpoint during the shutdown delay', async (t) => {
+test('the checkpoint has the phase ShutdownInitiated before the shutdown delay is over', async (t) => {
   const path = join(folder(t), 'checkpoint.json');
   const process = start(t, path, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '20s', HANGS: 'pre-shutdown' });
   await process.ready();
@@ -165,7 +166,7 @@ describe('a file that is not a checkpoint of this pod causes one log line, and i
     'too large': ' '.repeat(5_000) + text,
   };
   for (const [name, content] of Object.entries(files)) {
-    test(`an invalid checkpoint file, here ${name}, causes one log line, and is replaced`, async (t) => {
+    test(`an invalid checkpoint file, here ${name}, causes one log line, and the checkpoint of the new process replaces the file`, async (t) => {
       const path = join(folder(t), 'checkpoint.json');
       writeFileSync(path, content);
       const process = start(t, path);
@@ -263,7 +264,7 @@ function cannotMount(): string | false {
   }
 }
 
-test('of two lifecycles in one process, only the first writes the checkpoint, and the second logs this', async (t) => {
+test('if one process has two lifecycles, only the first writes the checkpoint, and the second logs that it writes none', async (t) => {
   const path = join(folder(t), 'checkpoint.json');
   const process = disposed(t, new ProcessUnderTest('has-two-lifecycles.ts', { LAMEDUCK_CHECKPOINT_PATH: path }));
   await process.ready();

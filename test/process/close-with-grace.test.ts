@@ -13,7 +13,7 @@ for (const [args, environment] of [
   [['app.js', '--close-grace-delay', '10000'], { FASTIFY_CLOSE_GRACE_DELAY: '30000' }],
   [['app.js'], { FASTIFY_CLOSE_GRACE_DELAY: '10000' }],
 ] as const) {
-  test(`fastify start ${args.join(' ')} would end the process before the drain, ${JSON.stringify(environment)}`, () => {
+  test(`with the variables ${JSON.stringify(environment)}, fastify start ${args.join(' ')} would end the process before the drain is over`, () => {
     assert.equal(
       describeCloseWithGrace([...cli, ...args], 28_000, environment),
       'fastify-cli ends this process after its delay (default 500ms), even with requests in flight: start fastify-cli with --close-grace-delay 28000 or more',
@@ -26,12 +26,12 @@ for (const [args, environment] of [
   [['app.js', '--close-grace-delay=30000'], { FASTIFY_CLOSE_GRACE_DELAY: '500' }],
   [['app.js'], { FASTIFY_CLOSE_GRACE_DELAY: '28000' }],
 ] as const) {
-  test(`fastify start ${args.join(' ')} leaves enough time for the drain, ${JSON.stringify(environment)}`, () => {
+  test(`with the variables ${JSON.stringify(environment)}, fastify start ${args.join(' ')} leaves enough time for the drain`, () => {
     assert.equal(describeCloseWithGrace([...cli, ...args], 28_000, environment), undefined);
   });
 }
 
-test('fastify-cli is also recognized by its folder, and other programs may have any delay', () => {
+test('fastify-cli is also recognized by its folder, and the option -g of another program does not count as a close delay', () => {
   const byFolder = ['node', '/app/node_modules/fastify-cli/cli.js', 'start', 'app.js'];
   assert.match(describeCloseWithGrace(byFolder, 28_000, {}) ?? '', /^fastify-cli ends this process/);
   assert.match(

@@ -36,7 +36,7 @@ for (const parent of [
   });
 }
 
-test('P-065 the warning about a launcher names the package manager by its own name', () => {
+test('P-065 if pnpm starts the program, the warning about a launcher names pnpm and not npm', () => {
   assert.match(describeLauncher(['node', '/usr/bin/pnpm', 'serve', ''], pnpm) ?? '', /^started by "pnpm run serve", /);
 });
 
@@ -60,6 +60,6 @@ test('P-065 if the parent process cannot be identified, the environment variable
   assert.equal(describeLauncher(undefined, {}), undefined);
 });
 
-test('P-065 the test runner itself was started by node, and causes no warning', () => {
+test('P-065 no warning about a launcher is logged for this test process, which node has started', () => {
   assert.equal(launcherWarning(npm), undefined);
 });

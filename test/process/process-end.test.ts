@@ -96,7 +96,7 @@ async function turns(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await settled();
 }
 
-/** signalTwice sends SIGTERM, and again after `milliseconds` during the drain. */
+/** signalTwice sends SIGTERM, and `milliseconds` later a second SIGTERM, while the process drains. */
 async function signalTwice({ target, clock }: UnderTest, milliseconds: number): Promise<void> {
   target.emit('SIGTERM', 'SIGTERM', 15);
   await turns();

@@ -137,13 +137,13 @@ describe('the first process signal begins the shutdown, and a second one ends th
     ],
   ]);
 
-  test('P-057 the first process signal has settled when no other process signal is pending', () => {
+  test('P-057 the first process signal counts as settled when no other process signal is pending', () => {
     assert.deepEqual(next(draining0, { kind: 'signal settled', at: 1_000 }), [draining]);
     assert.deepEqual(next(running, { kind: 'signal settled', at: 1_000 }), [running]);
   });
 });
 
-describe('what lameduck decides at an uncaught error', () => {
+describe('the actions of lameduck at an uncaught error', () => {
   follows([
     ['P-063 an uncaught error begins the shutdown of a running process', running, thrown, erring, ['begin', byError]],
     [
@@ -221,7 +221,7 @@ describe('the disconnect of a worker of node:cluster begins the shutdown, and ta
   ]);
 });
 
-describe('what lameduck decides at the end of all shutdowns of the process', () => {
+describe('the actions of lameduck at the end of all shutdowns of the process', () => {
   const asGuest: Event = { ...drained, isUnderRegister: true };
   const withListeners: Event = { ...drained, hasListeners: true };
   const calledAtOnce: State = { ...draining, hasCalledListeners: true };

@@ -82,7 +82,7 @@ test('K-212 the termination message file is overwritten in place and never creat
   assert.equal(existsSync(missing), false);
 });
 
-test('K-212 a termination message is removed in place, if the file still contains it', (t) => {
+test('K-212 a termination message is removed without replacing its file, and only if the file still contains the message', (t) => {
   const path = emptyFile(t);
   const { ino } = statSync(path);
   const text = `x${'é'.repeat(3_000)}`;
@@ -109,7 +109,7 @@ test('K-212 a termination message path that is a folder, or a pipe without a rea
   takeBackTerminationMessage('', 'message');
 });
 
-describe('the termination message of a process', () => {
+describe('the termination message says how a process ended', () => {
   test('K-212 a process that ended cleanly leaves no termination message', async (t) => {
     const path = emptyFile(t);
     const program = disposed(t, new ProcessUnderTest('listens.ts', { LAMEDUCK_TERMINATION_MESSAGE_PATH: path }));

@@ -80,7 +80,7 @@ test('in a test lameduck logs if the test passes a logger', (t) => {
   assert.match(output, /lifecycle started/);
 });
 
-test('a program that a test starts writes its log', (t) => {
+test('lameduck writes its log in a separate process that a test starts', (t) => {
   const output = run(
     t,
     `

@@ -62,7 +62,7 @@ test('P-070 a lifecycle that joins and leaves the process does not change the or
   process.off('SIGUSR2', other);
 });
 
-test('P-070 a lifecycle can join a process after all others have ended', () => {
+test('P-070 a new lifecycle can join a process after all earlier lifecycles of the process have ended', () => {
   thisProcess().join(lifecycleFor('SIGTERM'))();
   const leave = thisProcess().join(lifecycleFor('SIGTERM'));
   assert.deepEqual(added(), [1, 0, 0, 0, 0, 0]);
@@ -71,7 +71,7 @@ test('P-070 a lifecycle can join a process after all others have ended', () => {
   assert.equal(thisProcess().isEnding, false);
 });
 
-test('P-056 several copies of the package in one process share the signal listeners, which the last lifecycle of any copy removes', async () => {
+test('P-056 several copies of the package in one process share the signal listeners, which are removed when the last lifecycle of any copy ends', async () => {
   const copy = new URL('../../src/process/this-process.ts?copy', import.meta.url).href;
   const other = (await import(copy)) as { thisProcess: typeof thisProcess };
   assert.notEqual(other.thisProcess, thisProcess);

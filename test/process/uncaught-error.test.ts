@@ -56,7 +56,7 @@ test('P-063 a thrown value that is not an error is printed as Node prints it', (
   assert.equal(describeUncaught({ status: 500 }, 'uncaughtException'), `{ status: 500 }\n${version}`);
 });
 
-test('P-063 the custom inspect function of an error is not called, as in Node', () => {
+test('P-063 like Node, lameduck does not call the custom inspect function of an uncaught error', () => {
   class Hidden extends Error {
     [Symbol.for('nodejs.util.inspect.custom')](): string {
       return 'hidden';

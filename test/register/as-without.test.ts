@@ -100,7 +100,7 @@ async function run(
   return { ...exit, own };
 }
 
-void describe('programs that end as without lameduck/register', { concurrency: 4 }, () => {
+void describe('programs that end in the same way with lameduck/register as without it', { concurrency: 4 }, () => {
   for (const [programs, isKilled] of [
     [stops, true],
     [errors, false],
@@ -113,7 +113,7 @@ void describe('programs that end as without lameduck/register', { concurrency: 4
     }
   }
 
-  test('with lameduck/register, a server for which the program calls lameduck() after listen() has only that lifecycle', async (t) => {
+  test('with lameduck/register, if the program calls lameduck() for a server after listen(), the server has only the lifecycle from this call', async (t) => {
     const index = new URL('../../src/index.ts', import.meta.url).href;
     const code = `
       import('${index}').then(async ({ lameduck }) => {

@@ -127,7 +127,8 @@ test('P-053 with lameduck/register, the drain waits for a request that arrived b
       say({ msg: 'request' });
     });
     server.listen(0, '127.0.0.1', () => say({ msg: 'listening', port: server.address().port }));`,
-    // With an overload limit, a request is counted when it arrives, so this older request was not counted.
+    // With an overload limit, lameduck counts a request when it arrives. This request arrived before the lifecycle was
+    // loaded, so lameduck has not counted it.
     { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '0s', LAMEDUCK_MAX_REQUESTS_INFLIGHT: '100' },
   );
   const { port } = await command.line('listening', ({ msg }) => msg === 'listening');
@@ -228,7 +229,7 @@ for (const [when, code] of [
   });
 }
 
-test('with lameduck/register, a process signal has its default action if the program closes its server in the callback of listen()', async (t) => {
+test('with lameduck/register, if the program closes its server in the callback of listen(), a later process signal ends the process by its default action', async (t) => {
   const command = started(
     t,
     `

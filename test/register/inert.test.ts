@@ -36,8 +36,8 @@ const bystanders: Readonly<Record<string, { readonly code: string; readonly isKi
     isKilled: true,
   },
   'a server of node:net': {
-    // A process without an HTTP server may load no file except lameduck/register and the files that lameduck/register
-    // loads immediately.
+    // The program prints the loaded files. A process without an HTTP server may have loaded only lameduck/register and
+    // the files that lameduck/register loads immediately.
     code: `const loaded = () => Object.keys(require.cache).filter((file) => !/register\\.cts|emit-override\\.ts/.test(file));
       require("node:net").createServer().listen(0, () => { console.log("up", process.listenerCount("SIGTERM"), loaded()) })`,
     isKilled: true,
@@ -45,7 +45,7 @@ const bystanders: Readonly<Record<string, { readonly code: string; readonly isKi
   'a script that fails': { code: 'process.exitCode = 5; console.error("on purpose")' },
 };
 
-void describe('lameduck/register in a process without an HTTP server', { concurrency: 2 }, () => {
+void describe('lameduck/register changes nothing in a process without an HTTP server', { concurrency: 2 }, () => {
   for (const [name, { code, isKilled = false }] of Object.entries(bystanders)) {
     test(`P-117 a program without an HTTP server, ${name}, prints exactly the same with lameduck/register as without`, async (t) => {
       const then = isKilled ? /up/ : undefined;
@@ -82,7 +82,7 @@ void describe('lameduck/register in a process without an HTTP server', { concurr
   });
 });
 
-void describe('lameduck/register in a program that it does not change', { concurrency: 2 }, () => {
+void describe('programs that lameduck/register leaves unchanged', { concurrency: 2 }, () => {
   test('LAMEDUCK_DISABLED=1 leaves a program with lameduck/register unchanged', async (t) => {
     const subject = disposed(
       t,

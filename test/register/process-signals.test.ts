@@ -43,7 +43,7 @@ void describe('process signals of a program with lameduck/register', { concurren
     assert.deepEqual((await subject.finalLine())['heldBy'], []);
   });
 
-  test('under lameduck/register an error of an exit listener is printed, and the exit code is 82', async (t) => {
+  test('under lameduck/register, if a listener of the program for `exit` throws, the error is printed, and the exit code is 82', async (t) => {
     const subject = disposed(t, startUnderRegister(program, { IDIOM: 'throws in its exit listener' }));
     await drain(t, subject);
     assert.deepEqual(await subject.exit, { code: 82, signal: null });
@@ -66,7 +66,7 @@ void describe('process signals of a program with lameduck/register', { concurren
     assert.equal(count(subject, 'cleanup'), 1);
   });
 
-  test('under lameduck/register a listener that exits with 0 does not hide that the drain has cut a request', async (t) => {
+  test('under lameduck/register, if the drain has cut a request, the exit code is 80, even if a listener exits with 0', async (t) => {
     const env = { LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '4', LAMEDUCK_DESTROY_HOOK_TIMEOUT: '1s' };
     const subject = disposed(t, startUnderRegister(program, { IDIOM: 'exits with 0 whatever was', ...env }));
     const request = await HeldRequest.open(t, await subject.ready());
@@ -77,7 +77,7 @@ void describe('process signals of a program with lameduck/register', { concurren
   });
 
   for (const idiom of ['signals itself', 'signals itself if it has the only listener']) {
-    test(`P-116 under lameduck/register, a program that ${idiom} ends by that signal, and its cleanup has run once`, async (t) => {
+    test(`P-116 under lameduck/register, a program that ${idiom} is ended by the signal that it received, and its cleanup has run once`, async (t) => {
       const subject = disposed(t, startUnderRegister(program, { IDIOM: idiom }));
       await subject.ready();
       subject.kill('SIGTERM');

@@ -30,7 +30,8 @@ const program = `
   process.on('exit', () => say('exit', { modules: process.moduleLoadList }));
 `;
 
-// Load the built file, because the loader of ECMAScript modules would load additional modules of Node.
+// Load the built file instead of the source. For the source, Node's loader of ECMAScript modules would load additional
+// modules, which these tests would report.
 const built = fileURLToPath(new URL('../../dist/register.cjs', import.meta.url));
 
 function started(t: TestContext, code: string, env: Readonly<Record<string, string>> = {}): LoggingCommand {
@@ -39,7 +40,7 @@ function started(t: TestContext, code: string, env: Readonly<Record<string, stri
 }
 
 test('P-117 before the first response lameduck/register has neither loaded the lifecycle nor started a thread', async (t) => {
-  // Node has no timers when lameduck/register is loaded. On a busy machine, the first response may take longer than
+  // In this test, no timer of lameduck/register fires. On a busy machine, the first response may take longer than
   // lameduck/register waits for it.
   const withoutTimers = `
     require('node:timers').setTimeout = () => ({ unref() { return this; } });
@@ -49,7 +50,7 @@ test('P-117 before the first response lameduck/register has neither loaded the l
   assert.deepEqual([loaded, hasThread], [['register.cjs', 'emit-override.cjs', 'deferral.cjs'], false]);
 });
 
-test('P-117 lameduck/register evaluates each piece of the lifecycle in its own turn of the event loop, and does not load TLS', async (t) => {
+test('P-117 lameduck/register evaluates the lifecycle in pieces, each piece in a separate turn of the event loop, and does not load TLS', async (t) => {
   const command = started(t, program);
   await command.line('HasBeenReady', ({ name }) => name === 'HasBeenReady');
   command.kill('SIGTERM');

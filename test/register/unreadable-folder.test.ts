@@ -1,5 +1,5 @@
-// Tests why the injector loads the package with `--import`: an image may start in a folder that another user cannot
-// read.
+// Tests that `--import` works in a working directory that the user of the process cannot read, and that `--require`
+// fails there. An image may start in such a directory, so the injector loads the package with `--import`.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ const nobody = 65_534;
 const skip = process.getuid?.() === 0 ? false : 'only root can start a process as another user';
 
 test(
-  'M-06 a program starts in a folder that its user cannot read with --import, and fails with --require',
+  'M-06 in a working directory that its user cannot read, a program starts with --import and fails with --require',
   { skip },
   (t) => {
     const work = mkdtempSync(join(tmpdir(), 'unreadable-'));

@@ -29,7 +29,7 @@ interface Sight {
 
 for (const retryAfter of [false, true]) {
   describe(`the clients of the apiserver transcript, shutdownSendRetryAfter ${String(retryAfter)}`, () => {
-    it('A-003, A-106, A-120, P-001, P-002, P-077, K-215 the clients see no reset, get Connection: close before the listener closes, and may keep silent connections for one second', async (t) => {
+    it('A-003, A-106, A-120, P-001, P-002, P-077, K-215 the clients see no reset, get Connection: close before the listener closes, and can leave connections idle for one second', async (t) => {
       const service = disposed(
         t,
         new ProcessUnderTest(
@@ -192,7 +192,8 @@ function isRefusal(saw: string): boolean {
   return saw === 'ECONNREFUSED' || saw === 'ECONNRESET';
 }
 
-// Waits for the interval between two requests of a client of the transcript. This is not a wait for an event.
+// Waits as long as a client of the apiserver transcript waits between two requests. This is a fixed delay, not a wait
+// for an event.
 function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

@@ -1,5 +1,5 @@
-// Sends SIGTERM while clients send each request immediately after the previous response and never retry. In this case,
-// other packages lose requests. ROUNDS is the number of shutdowns for each combination of settings.
+// Sends SIGTERM while clients send each request immediately after the previous response and never retry. Under this
+// load, other packages lose requests. ROUNDS is the number of shutdowns for each combination of settings.
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { isSecure, type AdapterName } from '../support/adapters.ts';

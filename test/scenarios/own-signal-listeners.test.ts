@@ -28,9 +28,9 @@ function order({ lines }: ProcessUnderTest, ...messages: readonly string[]): str
   return lines.flatMap(({ msg = '' }) => (messages.includes(msg) ? [msg] : []));
 }
 
-void describe('a program that calls lameduck() and listens for process signals', { concurrency: 4 }, () => {
+void describe('the signal listeners of a program that calls lameduck()', { concurrency: 4 }, () => {
   for (const how of ['the signal', 'process.emit() of the signal']) {
-    test(`P-111 the program's signal listeners are called for ${how} after the last response and the final log line, with the usual arguments of the signal`, async (t) => {
+    test(`P-111 the program's signal listeners receive ${how} after the last response and the final log line, with the signal's arguments`, async (t) => {
       const program = start(t, 'closes its server and exits');
       const request = await HeldRequest.open(t, await program.ready());
       program.kill(how === 'the signal' ? 'SIGTERM' : 'SIGUSR2');
@@ -52,8 +52,8 @@ void describe('a program that calls lameduck() and listens for process signals',
     assert.deepEqual(await program.exit, clean);
     const messages = ['first', 'earliest', 'second', 'third', 'exit'];
     assert.deepEqual(order(program, final, ...messages), [final, ...messages]);
-    // The second listener was added with once() and is already removed. One of the four remaining listeners belongs to
-    // lameduck.
+    // The program added the second listener with once(), so Node has already removed it. One of the four remaining
+    // listeners belongs to lameduck.
     assert.equal((await program.line('the count', ({ msg }) => msg === 'third'))['count'], 4);
   });
 
@@ -71,7 +71,7 @@ void describe('a program that calls lameduck() and listens for process signals',
     });
 
     for (const hidden of ['before lameduck', 'after lameduck']) {
-      test(`with ${by} a signal listener that a launcher has hidden ${hidden} is called as soon as the signal arrives, and only once`, async (t) => {
+      test(`with ${by}, if a launcher has hidden its signal listener ${hidden}, the listener is called as soon as the signal arrives, and only once`, async (t) => {
         const program = disposed(t, new ProcessUnderTest('hides-its-signal-listener.ts', { ...env, HIDDEN: hidden }));
         const request = await HeldRequest.open(t, await program.ready());
         program.kill('SIGTERM');
@@ -84,7 +84,7 @@ void describe('a program that calls lameduck() and listens for process signals',
       });
     }
 
-    test(`with ${by} a program that removes all its listeners still drains if a library wraps process.on()`, async (t) => {
+    test(`with ${by}, a program that removes all its signal listeners still drains if a library wraps process.on()`, async (t) => {
       const program = disposed(t, new ProcessUnderTest('wraps-process-on.ts', env));
       await program.ready();
       program.child.stdin?.write('remove');
@@ -95,7 +95,7 @@ void describe('a program that calls lameduck() and listens for process signals',
     });
   }
 
-  test('the log line for a process signal has the number of listeners that lameduck calls later, and the setting that calls them at once', async (t) => {
+  test('the log line for a process signal has the number of signal listeners that lameduck delays, and the setting with which lameduck calls them at once', async (t) => {
     const program = await signalled(t, 'only logs, and has an empty event loop');
     await program.exit;
     const { count, ownSignalListeners, hint, level } = await program.line(
@@ -108,18 +108,18 @@ void describe('a program that calls lameduck() and listens for process signals',
 
   test('each signal listener is called after the promise of the previous one has settled, and the process waits for the last promise', async (t) => {
     const program = await signalled(t, 'returns promises');
-    // The program's timer keeps the process alive while the listeners run, and ends after them.
+    // The timers of the program's signal listeners keep the process alive until the last listener has ended.
     assert.deepEqual(await program.exit, clean);
     const messages = ['first called', 'first done', 'second called', 'second done'];
     assert.deepEqual(order(program, final, ...messages), [final, ...messages]);
   });
 
-  test('a signal listener that waits for server.close(), by callback or promise, may take the rest of the shutdown budget', async (t) => {
+  test('lameduck gives a signal listener that waits for server.close(), by callback or promise, the rest of the shutdown budget', async (t) => {
     const program = await signalled(t, 'has a slow close callback');
     assert.deepEqual(await program.exit, { code: 5, signal: null });
   });
 
-  test('after the drain, the process waits for the close() callback of another server while that server has a client', async (t) => {
+  test('after the drain, the process waits for the close() callback of a server that lameduck does not manage, while that server has a client', async (t) => {
     const program = start(t, 'closes another server that has a client');
     await program.ready();
     const { port } = await program.line('its port', ({ msg }) => msg === 'other listens');
@@ -128,8 +128,8 @@ void describe('a program that calls lameduck() and listens for process signals',
     await once(client, 'connect');
     program.kill('SIGTERM');
     await program.line('the call', ({ msg }) => msg === 'called');
-    // A process with a non-empty event loop exits after one second. The second program received its signal later and
-    // has already exited. So more than a second has passed for the first program.
+    // A process with a non-empty event loop exits after one second. `held` received its signal later than `program`,
+    // and has already exited. So `program` has waited for more than a second.
     const held = await signalled(t, 'only logs');
     assert.deepEqual(await held.exit, clean);
     assert.equal(program.child.exitCode, null);
@@ -156,7 +156,7 @@ void describe('a program that calls lameduck() and listens for process signals',
     [{}, 0],
     [{ HOOK: 'fails' }, 81],
   ] as const) {
-    test(`P-116 a program that sends itself the signal again at the end of its listener exits with the code of the shutdown, ${String(code)}`, async (t) => {
+    test(`P-116 if a signal listener finally sends the signal to its own process again, the process exits with the exit code of the shutdown, ${String(code)}`, async (t) => {
       const program = await signalled(t, 'signals itself', env);
       assert.deepEqual(await program.exit, { code, signal: null });
       assert.equal(order(program, 'called').length, 1);
@@ -224,7 +224,7 @@ void describe('a program that calls lameduck() and listens for process signals',
     assert.deepEqual(order(program, ...messages), messages);
   });
 
-  test('P-116 with ownSignalListeners=run, a program that sends itself the signal again at the end of its listener exits with the code of the shutdown', async (t) => {
+  test('P-116 with ownSignalListeners=run, if a signal listener finally sends the signal to its own process again, the process exits with the exit code of the shutdown', async (t) => {
     const program = await signalled(t, 'signals itself', { HOOK: 'fails', ...run });
     assert.deepEqual(await program.exit, { code: 81, signal: null });
   });

@@ -40,7 +40,7 @@ async function shutDownUnderLoad(process_: ProcessUnderTest, adapter: AdapterNam
   return account.answered;
 }
 
-describe('the audit log of each kind of server', { concurrency: 3 }, () => {
+describe('each kind of server writes complete audit logs', { concurrency: 3 }, () => {
   for (const adapter of adapterNames) {
     test(`A-206 every request has its audit lines after a shutdown under load: ${adapter}`, async (t) => {
       const file = disposed(t, new AuditFile());
@@ -65,7 +65,7 @@ test('A-206 if SIGTERM arrives in the middle of 10 000 requests, each request ha
   for (const one of file.stages.values()) assert.deepEqual(one, whole);
 });
 
-test('after SIGKILL only the last audit events are missing in the audit log', async (t) => {
+test('after SIGKILL, only the last audit events are missing in the audit log', async (t) => {
   const file = disposed(t, new AuditFile());
   const served = disposed(t, audited(file.path));
   const client = await dial(await served.ready());
@@ -229,7 +229,7 @@ test('A-205 after the last request, the process waits until a slow reader has re
   assert.equal((await served.finalLine())['auditEventsMissing'], 0);
 });
 
-test('if the reader of an audit pipe reads nothing, this is logged once, and each dropped event is in the metric and in the final log line', async (t) => {
+test('if nobody reads an audit pipe, one log line says so, and the metric and the final log line count every dropped event', async (t) => {
   const file = disposed(t, new AuditFile());
   execFileSync('mkfifo', [file.path]);
   const reader = await open(file.path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -241,7 +241,7 @@ test('if the reader of an audit pipe reads nothing, this is logged once, and eac
   const clients = Array.from({ length: 20 }, () => runClient({ port, account, stop: stop.signal }));
   const failures = (): number => served.lines.filter(({ msg }) => msg === 'audit log failed').length;
   await until(() => failures() > 0);
-  // The queue of audit lines is full, and the server still responds.
+  // The queue of audit lines is now full. The server must still respond.
   const { answered } = account;
   await until(() => account.answered >= answered + 500);
   stop.abort();

@@ -22,7 +22,10 @@ interface Hindered {
   readonly hinder: string;
   /** The exit codes of the program in two cases: its client disconnects (`leaves`), or stays connected (`stays`). */
   readonly codes: Readonly<Record<'leaves' | 'stays', number>>;
-  /** The exit codes in the final log line, if they differ from those of the process. */
+  /**
+   * The exit codes in the final log line. Set only if they differ from the exit codes of the process, which are in
+   * `codes`.
+   */
   readonly inLine?: Readonly<Record<'leaves' | 'stays', number>>;
 }
 
@@ -53,7 +56,8 @@ async function ended(program: ProcessUnderTest): Promise<number | null> {
 }
 
 /**
- * assertInTime compares times from the log of the process, because on a busy machine the test learns of its end late.
+ * assertInTime compares times from the log of the process, because on a busy machine the test notices the exit of the
+ * process late.
  */
 async function assertInTime(program: ProcessUnderTest): Promise<void> {
   const begun = await program.signaled('ShutdownInitiated');
@@ -61,7 +65,7 @@ async function assertInTime(program: ProcessUnderTest): Promise<void> {
   assert.ok(took <= budgetMs + margin + 250, `the final log line was written after ${String(took)} ms`);
 }
 
-describe('a program that hinders its own shutdown', { concurrency: 4 }, () => {
+describe('a program that hinders its own shutdown ends within its shutdown budget', { concurrency: 4 }, () => {
   for (const { hinder, codes, inLine = codes } of [
     { hinder: 'removes the close listeners of the socket', codes: { leaves: 0, stays: 80 } },
     { hinder: 'removes all listeners of the response', codes: { leaves: 0, stays: 80 } },
@@ -106,7 +110,8 @@ describe('a program that hinders its own shutdown', { concurrency: 4 }, () => {
     { hinder: 'has a socket whose address cannot be read', code: 81 },
     { hinder: 'fakes setTimeout', code: 0 },
     { hinder: 'fakes all timers', code: 0 },
-    // The hook of the program calls JSON.stringify, so it fails and the exit code is 81.
+    // The program replaces JSON.stringify by a function that throws. A hook of the program calls this function and
+    // fails, so the exit code is 81.
     { hinder: 'replaces JSON.stringify', code: 81 },
     { hinder: 'replaces Promise.race', code: 80 },
     { hinder: 'throws in its exit listener', code: 80 },

@@ -92,7 +92,7 @@ void describe('restarts of a program in development', { concurrency: 2 }, () => 
     assert.ok((await restarted.restart((pid) => process.kill(pid, 'SIGTERM'))).tookMs >= 300);
   });
 
-  test('P-107 the start line of the log says that the shutdown delay in the code does not apply in development mode', async (t) => {
+  test("P-107 in development mode, the start line of the log says that the shutdown delay set in the program's code does not apply", async (t) => {
     const env = { WATCH_REPORT_DEPENDENCIES: '1' };
     const restarted = new Restarted(t, process.execPath, [fixture], { env });
     const started = await restarted.command.line('the start line', ({ msg = '' }) =>
@@ -118,7 +118,7 @@ void describe('restarts of a program in development', { concurrency: 2 }, () => 
     ['with NODE_ENV=production', { NODE_ENV: 'production' }],
     ['in a cluster', { KUBERNETES_SERVICE_HOST: '10.0.0.1' }],
   ] as const) {
-    test(`P-107 ${where}, a watcher such as node --watch does not shorten the drain`, async (t) => {
+    test(`P-107 ${where}, the drain has its full length even under a watcher such as node --watch`, async (t) => {
       const program = { ...env, WATCH_REPORT_DEPENDENCIES: '1', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1ms' };
       const restarted = new Restarted(t, process.execPath, [fixture], { env: program });
       assert.ok((await restarted.restart((pid) => process.kill(pid, 'SIGTERM'))).tookMs >= silenceBeforeClose);

@@ -8,7 +8,7 @@ import { ProcessUnderTest, type Line } from '../support/process-under-test.ts';
 
 const said = (msg: string) => (line: Line) => line.msg === msg;
 
-void describe('the end of the process', { concurrency: 3 }, () => {
+void describe('how the process ends after its shutdown', { concurrency: 3 }, () => {
   test('P-058, P-101 a drained process whose event loop is empty exits with 0 at once', async (t) => {
     const program = disposed(t, new ProcessUnderTest('works-a-queue.ts'));
     await program.signaled('HasBeenReady');
@@ -87,7 +87,7 @@ void describe('the end of the process', { concurrency: 3 }, () => {
       { given: 0, code: 80 },
       { given: 7, code: 7 },
     ]) {
-      test(`P-058 with ${lifecycle}, a process.exit(${String(given)}) that cuts a request exits with ${String(code)}`, async (t) => {
+      test(`P-058 with ${lifecycle}, if process.exit(${String(given)}) of the program cuts a request, the exit code is ${String(code)}`, async (t) => {
         const program = disposed(t, new ProcessUnderTest('exits-when-told.ts', env));
         const request = await HeldRequest.open(t, await program.ready());
         program.kill('SIGTERM');
@@ -104,7 +104,7 @@ void describe('the end of the process', { concurrency: 3 }, () => {
     }
   }
 
-  test('P-058 a process.exit(0) that cuts a request exits with 80 even if a library has restored process.emit', async (t) => {
+  test('P-058 if process.exit(0) of the program cuts a request, the exit code is 80, even if a library has restored process.emit', async (t) => {
     const program = disposed(t, new ProcessUnderTest('replaces-process-emit.ts'));
     const request = await HeldRequest.open(t, await program.ready());
     program.kill('SIGTERM');

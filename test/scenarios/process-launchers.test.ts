@@ -64,7 +64,8 @@ void describe('a warning says whether SIGTERM reaches a program that npm or a sh
       assert.deepEqual(others, []);
       process.kill(launcher, 'SIGTERM');
       if (warning?.startsWith('started by') === true) {
-        // The shell of this npm version has replaced itself with the program, and npm forwards the process signal.
+        // With this npm version, the shell has replaced itself with the program, so npm forwards the process signal to
+        // the program.
         assert.deepEqual(await launched.exit, endedWell);
       } else {
         assert.equal(warning, `started through a shell${how === 'sh -c' ? '' : ' by "npm run start"'},`);
@@ -103,8 +104,8 @@ void describe('a warning says whether SIGTERM reaches a program that npm or a sh
       const { code } = await launched.exit;
       const [, exitCode, duration] = await launched.printed(/"reason":"SIGINT","exitCode":(\d).*?"durationMs":(\d+)/);
       assert.equal(code, Number(exitCode));
-      // On a very busy machine, npm may forward the process signal more than 100 ms later. It then counts as a second
-      // signal.
+      // On a very busy machine, npm may forward the process signal more than 100 ms after the terminal has sent it. The
+      // forwarded signal then counts as a second signal.
       assert.ok(code === 0 || Number(duration) >= 100, launched.output);
     },
   );

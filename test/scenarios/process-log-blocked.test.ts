@@ -48,7 +48,8 @@ test('A-077 the check "log" fails while the standard output of the process is no
   await livez(/^\[\+\]log ok$/m);
   assert.equal(await ask('/fill'), 'EAGAIN');
   assert.match(await ask('/livez?verbose'), /^\[\+\]log ok$/m, 'every log line so far must have been written');
-  // The line about the failed check is the first line that cannot be written. After this probe, the line is lost.
+  // Standard output is full, so the line about the failed check is the first line that cannot be written. After this
+  // probe, the line is lost.
   await ask('/readyz');
   assert.equal(await livez(/^\[-\]/m), '[+]ping ok\n[-]log failed: reason withheld\nlivez check failed\n');
   for (const endpoint of ['/readyz', '/healthz']) assert.match(await ask(endpoint), /^\[-\]log failed/m);

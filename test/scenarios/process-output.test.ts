@@ -26,11 +26,11 @@ function unread(t: TestContext, ...how: [fixture: string, env?: Record<string, s
   };
 }
 
-// A slow reader gets this much time (P-060). This is not a wait for an event.
+// How long a slow reader of the log does not read (P-060). This is a fixed delay, not a wait for an event.
 const slowly = (): Promise<void> => setTimeout(2_000);
 
 void describe('the log is complete at the end of the process', { concurrency: 6 }, () => {
-  test('P-060 the final log line arrives even if the log is larger than its pipe and the reader is slow', async (t) => {
+  test('P-060 the final log line arrives even if the log is larger than the buffer of its pipe and the reader is slow', async (t) => {
     const program = disposed(t, new ProcessUnderTest('logs-more-than-a-pipe-holds.ts'));
     await program.signaled('HasBeenReady');
     program.child.stdout?.pause();
@@ -71,7 +71,7 @@ void describe('the log is complete at the end of the process', { concurrency: 6 
 
   for (const EXIT of [undefined, '5']) {
     const how = EXIT === undefined ? 'by itself' : 'by process.exit()';
-    test(`P-061 if pino writes in a worker thread, all log lines arrive when the process ends ${how}`, async (t) => {
+    test(`P-061 if pino writes in a worker thread, no log line is lost when the process ends ${how}`, async (t) => {
       const program = disposed(t, new ProcessUnderTest('logs-through-a-worker.ts', EXIT === undefined ? {} : { EXIT }));
       await program.signaled('HasBeenReady');
       program.kill('SIGTERM');

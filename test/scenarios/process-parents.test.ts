@@ -79,7 +79,7 @@ void describe('programs that a parent process ends', { concurrency: 2 }, () => {
       ['a program with lameduck() in its code', {}],
       ['a program with lameduck/register', registered({ UNDER_REGISTER: '1' })],
     ] as const) {
-      test(`P-071 worker.disconnect() in the ${by} makes /readyz of ${who} fail, and the worker exits with 0 after its requests in flight`, async (t) => {
+      test(`P-071 after the ${by} calls worker.disconnect(), /readyz of ${who} fails, and the worker exits with 0 after its requests in flight`, async (t) => {
         const probePort = await reservePort();
         const all = { ...env, BY: by, LAMEDUCK_PROBE_PORT: String(probePort) };
         const primary = disposed(t, new ProcessUnderTest('disconnects-its-worker.ts', all));
@@ -113,7 +113,7 @@ void describe('programs that a parent process ends', { concurrency: 2 }, () => {
         // With `lameduck/register`, the primary also has a lifecycle.
         const isGroup = 'UNDER_REGISTER' in env && signal === 'SIGTERM';
         assert.deepEqual([final['reason'], final['exitCode']], [isGroup ? 'SIGTERM' : 'cluster disconnect', 0]);
-        // The primary exits after its worker.
+        // The primary exits only after its worker has exited.
         assert.deepEqual(await primary.exit, isGroup ? { code: 0, signal: null } : { code: null, signal });
       });
     }

@@ -106,7 +106,7 @@ void describe('process signals', { concurrency: 3 }, () => {
   }
 
   for (const signal of ['SIGHUP', 'SIGUSR2'] as const) {
-    test(`P-069 ${signal} has Node's default effect`, async (t) => {
+    test(`P-069 lameduck does not handle ${signal}, so the signal has its default effect in Node`, async (t) => {
       const program = disposed(t, new ProcessUnderTest('listens.ts'));
       await program.ready();
       program.kill(signal);

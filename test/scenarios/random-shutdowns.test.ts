@@ -23,8 +23,8 @@ void describe(`random shutdowns from SEED=${String(chosen[0])}`, { concurrency: 
     it(`P-003, P-012, P-022, P-039, P-043 no request is lost, reset or refused too early, and each stream has a proper end, with SEED=${String(seed)}`, async (t) => {
       const { failures, plan, answered, refused, took, attempts } = await runRound(seed);
       assert.deepEqual(failures, [], `SEED=${String(seed)} ROUNDS=1 repeats this round: ${plan}`);
-      // In a short round, all clients may wait for the process signal. It is then possible that the server refuses
-      // every client.
+      // In a short round, all clients may wait for the process signal before they send a request. It is then possible
+      // that the server refuses every client.
       assert.ok(answered + refused > 0, 'some client must get a response or a refusal');
       const repeated = attempts > 1 ? `, gone through ${String(attempts)} times` : '';
       t.diagnostic(

@@ -66,7 +66,7 @@ for (const [listenHost, host, seen, seenByServer] of [
   ['::', '127.0.0.1', '127.0.0.1', '::ffff:127.0.0.1'],
   ['0.0.0.0', '0.0.0.0', '127.0.0.1', '127.0.0.1'],
 ] as const) {
-  it(`A-126 if the program listens on ${listenHost}, both ends of a connection to itself have the address ${host} that it called`, async (t) => {
+  it(`A-126 if the program listens on ${listenHost} and connects to itself at ${host}, both ends of this connection have the same address`, async (t) => {
     const env = { ...inCode, ASKS: 'fetch', LISTEN_HOST: listenHost, HOST: host };
     const program = disposed(t, new ProcessUnderTest('asks-itself.ts', env));
     const port = await program.ready();
@@ -128,8 +128,8 @@ async function shutDownUnderLoad(t: TestContext, env: Readonly<Record<string, st
   const stop = new AbortController();
   const clients = Array.from({ length: clientCount }, () => runClient({ port, isSecure, account, stop: stop.signal }));
   await until(() => account.answered >= 2 * clientCount);
-  // This handler sends a request to its own server after the listener is closed to other processes, whatever the
-  // clients do.
+  // Whatever the clients do, this handler sends a request to its own server after the listener has closed to other
+  // processes.
   const held = await HeldRequest.open(t, port, '/', isSecure);
   program.kill('SIGTERM');
   await program.signaled('NotAcceptingNewRequest');
@@ -138,7 +138,8 @@ async function shutDownUnderLoad(t: TestContext, env: Readonly<Record<string, st
   const { code } = await program.exit;
   await Promise.all(clients);
   assert.equal(account.failed, 0);
-  // A connection is reset if no server had accepted it when the listener closed (P-018).
+  // If no server had accepted a connection when the listener closed, the kernel resets the connection (P-018). Such a
+  // connection does not count as lost.
   const accepted = await program.acceptedPorts(port);
   const lost = account.lost.filter((_, index) => {
     const first = account.lostPorts[index];

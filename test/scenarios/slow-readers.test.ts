@@ -9,8 +9,8 @@ import type { Line, LoggingCommand } from '../support/process-under-test.ts';
 
 const bytes = 1_500_000;
 /**
- * Bytes per millisecond. At this rate, a client needs four seconds for the bytes that the kernel has when the handler
- * ends.
+ * The rate at which the client reads, in bytes per millisecond. At this rate, the client needs four seconds for the
+ * bytes that are still in the kernel when the handler ends.
  */
 const rate = 250;
 

@@ -66,7 +66,7 @@ for (const preStopSeconds of [5, 10]) {
   });
 }
 
-test('P-075, K-084 the shutdown budget is at least 1 s, which fits into the 2 s that the kubelet always leaves', () => {
+test('P-075, K-084 the shutdown budget is at least 1 s, which fits into the 2 s that the kubelet always leaves between SIGTERM and SIGKILL', () => {
   for (const [terminationGracePeriodSeconds, preStopSeconds, margin] of [
     [1, 0, '0s'],
     [2, 0, '1s'],

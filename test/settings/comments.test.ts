@@ -74,7 +74,7 @@ for (const [name, { kind, default: defaultIn }] of rows) {
     if (kind.name === 'seconds') assert.match(text, /\bseconds\b/);
   });
 
-  test(`the comment of ${name} names the default in the table, and the meaning of 0`, () => {
+  test(`the doc comment of ${name} states the default that the settings table has, and the meaning of 0`, () => {
     const { description = '', default: byDefault = '' } = comments.get(name) ?? {};
     for (const inCluster of [true, false]) {
       const value = defaultIn(inCluster);

@@ -104,7 +104,7 @@ test('an invalid variable is rejected even if the option in code is valid', () =
   assert.equal(problems({ preStopSeconds: 1 }, { LAMEDUCK_PRE_STOP_SECONDS: '1s' }).length, 1);
 });
 
-test('an option that is a number of milliseconds but probably meant in seconds causes a warning with the text to write', () => {
+test('a number of milliseconds that was probably meant in seconds causes a warning, which shows the value to write instead', () => {
   const { warnings } = completeSettings({ shutdownDelayDuration: 10, healthCheckTimeout: 900, preStopSeconds: 5 }, {});
   assert.deepEqual(warnings, [
     'shutdownDelayDuration: 10 from code is 10ms, because a number means milliseconds; did you mean "10s"?',
@@ -127,7 +127,7 @@ interface GivenFunctions {
   readonly logger?: unknown;
 }
 
-test('options that are functions exist only in code: all invalid ones are in one error, and a variable with such a name is unknown', () => {
+test('options that are functions can be given only in code: one error has all invalid ones, and an environment variable with such a name counts as unknown', () => {
   const functions = { route: functionAllowed, logger: (given: unknown) => (given === 5 ? 'a logger' : undefined) };
   const options = { route: '/orders', logger: 5, preStopSeconds: -1, rout: 1 };
   assert.throws(

@@ -56,7 +56,7 @@ test('a getter in the options is called once, and an error that it throws is rep
   assert.deepEqual(others, []);
 });
 
-test('a list as an option is rejected if one of its elements throws when it is read', () => {
+test('a list as an option is rejected if reading one of its elements throws', () => {
   const names = ['SIGTERM'];
   Object.defineProperty(names, 0, {
     get() {

@@ -93,7 +93,7 @@ test('a boolean setting is true or false in code, and in the environment also 1 
   for (const given of ['true', 1, null]) assert.equal(refused(boolean.fromCode(given)), 'true or false');
 });
 
-test('a setting that repeats a value of the pod in seconds, such as its grace period, is a whole number without a unit', () => {
+test('a setting that repeats a value of the pod spec, such as the grace period, is a whole number of seconds without a unit', () => {
   assert.deepEqual(seconds.fromText('30'), { value: 30 });
   assert.deepEqual(seconds.fromCode(0), { value: 0 });
   for (const text of ['30s', '-1', '1.5', '1e1', '2000001'])
@@ -147,7 +147,7 @@ test('A-217 goawayChance is a number from 0 to 0.02', () => {
   for (const given of ['0.01', -0.01, 0.021, NaN]) assert.match(refused(chance.fromCode(given)), /to 0\.02$/);
 });
 
-test('a setting for a path is either off, or an absolute path that is not a probe path', () => {
+test('the value of a path setting is either off or an absolute path, and never a probe path', () => {
   assert.deepEqual(path.fromText('/metrics'), { value: '/metrics' });
   assert.deepEqual(path.fromText('/-/metrics.txt'), { value: '/-/metrics.txt' });
   for (const off of ['off', '']) assert.deepEqual(path.fromCode(off), { value: '' });
@@ -223,7 +223,7 @@ test('a setting for a time limit accepts only durations from 1 ms to 596 h', () 
   assert.doesNotMatch(refused(limit.fromText('0.0')), /did you mean/);
 });
 
-test('for each kind of setting, a value is printed in the form in which a program may give it', () => {
+test('for each kind of setting, a value is printed in a form that a program may also give as an option', () => {
   assert.equal(path.format(''), 'off');
   assert.equal(file.format(''), 'off');
   assert.equal(port.format(0), 'off');

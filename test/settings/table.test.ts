@@ -22,7 +22,7 @@ for (const [name, { kind, default: defaultIn }] of rows) {
     for (const inCluster of [true, false]) {
       const value = defaultIn(inCluster);
       if (value === undefined) continue;
-      // The empty list is written as a word, so that a list that is empty by mistake is rejected.
+      // An empty list must be given as a word, so that a list that is empty by mistake is rejected.
       const given = Array.isArray(value) && value.length === 0 ? kind.format(value) : value;
       assert.deepEqual(kind.fromCode(given), { value });
       assert.deepEqual(kind.fromText(kind.format(value).replace(/^(\d+)s$/, kind.name === 'seconds' ? '$1' : '$&')), {

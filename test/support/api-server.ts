@@ -24,11 +24,11 @@ export type Script = (call: Call) => Scripted | undefined;
 
 /** Scripted describes how the server treats one call. */
 export interface Scripted {
-  /** The server sends this response, and neither reads nor writes the storage. */
+  /** The API server sends this response instead of its own, and neither reads nor writes the stored objects. */
   readonly answer?: Answered & { readonly headers?: Record<string, string>; readonly text?: string };
   /**
-   * Milliseconds until the response, by the test's clock. With Infinity, the server never responds. The storage is
-   * written at once.
+   * Milliseconds until the API server responds, by the test's clock. With Infinity, the server never responds. A write
+   * is stored at once, before the response.
    */
   readonly delay?: number;
   /** The server writes to the storage, and then destroys the connection without a response. */
@@ -49,7 +49,7 @@ export class ApiServer {
   script: Script = () => undefined;
   /** The status of the responses to requests for Events. With Infinity, the server does not respond. */
   eventStatus = 201;
-  /** Whether the server permits watches. */
+  /** Whether the API server permits watches of a Lease. */
   isWatchable = false;
   /** The number of calls that are waiting for a response. */
   held = 0;

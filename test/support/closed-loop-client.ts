@@ -22,7 +22,7 @@ export interface Account {
   refused: string[];
   /** Local ports of connections whose first request was lost. The server may never have accepted these connections. */
   lostPorts: (number | undefined)[];
-  /** Local ports of connections that were reset before the TLS handshake. */
+  /** Local ports of those connections of the client that were reset before their TLS handshake. */
   resetPorts: number[];
 }
 

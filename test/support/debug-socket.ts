@@ -31,7 +31,10 @@ export async function inspect(path: string, url = '/'): Promise<Inspection> {
   return JSON.parse(body) as Inspection;
 }
 
-/** `inspected()` requests the document repeatedly, and resolves with the first one for which `isSo` returns true. */
+/**
+ * `inspected()` requests the document of the debug socket repeatedly, and resolves with the first document for which
+ * `isSo` returns true.
+ */
 export async function inspected(path: string, isSo: (found: Inspection) => boolean, url = '/'): Promise<Inspection> {
   for (let attempt = 0; attempt < 1_000; attempt++) {
     const found = await inspect(path, url);

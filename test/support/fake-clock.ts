@@ -1,5 +1,5 @@
-// A Clock that moves only when a test advances it. Its first time is an odd number, so that a test fails if code
-// confuses a time with a duration.
+// A Clock whose time moves only when a test advances it. Its first time is a large number that no test uses as a
+// duration. So a test fails if code uses a time as a duration.
 import type { Clock } from '../../src/clock.ts';
 
 interface Timer {

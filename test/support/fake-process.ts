@@ -7,7 +7,7 @@ export class FakeProcess extends EventEmitter {
   readonly stdout = {};
   readonly stderr = {};
   exitCode: number | undefined;
-  /** The exit codes with which the code under test has exited. */
+  /** The exit codes of all calls of `exit()` by the code under test, in the order of the calls. */
   readonly exits: number[] = [];
   isAborted = false;
 

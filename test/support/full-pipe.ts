@@ -8,7 +8,10 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 
 export interface Pipe {
-  /** The file descriptor of the end to which the program writes. The test closes it after the program has started. */
+  /**
+   * The file descriptor of the end of the pipe to which the program writes. The test closes this descriptor after the
+   * program has started.
+   */
   readonly written: number;
   /** Writes into the pipe until it is full. */
   fill(): void;

@@ -41,7 +41,7 @@ export class HealthUnderTest {
     return answer;
   }
 
-  /** bodyOf returns the body of the response to a probe, if all checks of the probe end synchronously. */
+  /** bodyOf returns the body of the response to a probe. All checks of the probe must be synchronous. */
   bodyOf(url: string): string {
     return this.ask(url).body;
   }

@@ -18,8 +18,8 @@ export class HeldRequest {
   }
 
   /**
-   * `open()` sends a request on its own connection and resolves when the server has admitted it. The connection ends
-   * with the test.
+   * `open()` sends a request on its own connection, and resolves when the server has admitted the request. At the end
+   * of the test, the connection is destroyed.
    */
   static async open(test: TestContext, port: number, path = '/held', isSecure = false): Promise<HeldRequest> {
     const socket = isSecure

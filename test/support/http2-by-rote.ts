@@ -19,7 +19,7 @@ export function uint32(value: number): number[] {
 /** `preface` is what an HTTP/2 client sends first. */
 export const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 
-/** `question` is the header block of a `GET http://a/`, encoded with HPACK. */
+/** `question` is the header block of the request `GET http://a/`, encoded with HPACK. */
 export const question = [0x82, 0x86, 0x84, 0x01, 0x01, 0x61];
 
 /** `settings` is the first frame of a client or a server. */

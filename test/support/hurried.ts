@@ -7,5 +7,5 @@ const [now, after] = [performance.now.bind(performance), timers.setTimeout];
 
 performance.now = () => now() * factor;
 const hurried = (callback: () => void, milliseconds = 0): NodeJS.Timeout => after(callback, milliseconds / factor);
-// The Clock uses setTimeout from node:timers, so the global function alone is not enough.
+// The Clock imports setTimeout from node:timers. So replacing only the global function would not speed up the Clock.
 for (const place of [globalThis, timers]) Object.assign(place, { setTimeout: hurried });

@@ -26,7 +26,10 @@ export interface ProberOptions {
  */
 export class Prober {
   readonly outcomes: Outcome[] = [];
-  /** The number of times that the published result has changed. */
+  /**
+   * The number of times that the result of the probe has changed, after the success and failure thresholds were
+   * applied.
+   */
   changes = 0;
   readonly #options: ProberOptions;
   #streak: Streak;

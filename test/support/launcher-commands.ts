@@ -1,4 +1,5 @@
-// Commands of containers with wrappers, such as an init process. In some of them, npm or a shell starts the program.
+// Commands of containers, most of them with a wrapper such as an init process. In some of them, npm or a shell starts
+// the program.
 
 /** Command is the command of a container and its arguments. */
 export interface Command {
@@ -20,7 +21,10 @@ export const wrapped: readonly Command[] = [
   { args: ['--', 'npm', 'start'] },
 ];
 
-/** unwrapped holds commands without npm or a shell, though their words look similar. */
+/**
+ * unwrapped holds commands in which neither npm nor a shell starts the program, although most of them contain `npm` or
+ * `sh`.
+ */
 export const unwrapped: readonly Command[] = [
   { command: ['tini', '--', 'node', 'npm'] },
   { command: ['tini', '--'], args: ['node', 'sh'] },

@@ -61,7 +61,8 @@ export class ServerUnderTest implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.server.listening) return;
-    // On a stopped clock, a drain never ends, and the server's own close() would wait for the drain.
+    // On a stopped clock, a drain never ends. The server's own close() would wait for the drain, so this code calls the
+    // close() of Node.
     NetServer.prototype.close.call(this.server);
     HttpServer.prototype.closeAllConnections.call(this.server);
     await settled();

@@ -46,7 +46,7 @@ data:
 
 const container = 'spec.template.spec.containers[0].';
 
-/** otherRestartPairs lists the pairs of manifests that are not Deployments. */
+/** otherRestartPairs lists the pairs of manifests for `lameduck restarts` whose objects are not Deployments. */
 export const otherRestartPairs: readonly RestartPair[] = [
   ...rows(stateful, [
     ['another image of a StatefulSet', `image: ${image}`, `image: ${image}.1`, 'rolls', [`${container}image`]],

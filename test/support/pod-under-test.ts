@@ -65,8 +65,8 @@ export class PodUnderTest {
   }
 
   /**
-   * `event()` resolves with the first event of a kind for which `matches` returns true. The event may be in the past or
-   * in the future.
+   * `event()` resolves with the first event of a kind for which `matches` returns true. If the log already has this
+   * event, `event()` resolves at once.
    */
   event(kind: EventKind, matches: (event: RehearsalEvent) => boolean = () => true): Promise<RehearsalEvent> {
     const isMatch = (event: RehearsalEvent): boolean => event.kind === kind && matches(event);

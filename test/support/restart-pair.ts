@@ -1,4 +1,5 @@
-// One pair of manifests for `lameduck restarts`, and how pairs are made from one manifest.
+// The type of a pair of manifests for `lameduck restarts`, and a function that makes such pairs by changing one
+// manifest.
 import type { EffectKind } from '../../src/cli/restarts/effects.ts';
 
 /** RestartPair is a pair of manifests, with the effect of applying the second manifest over the first. */
@@ -7,7 +8,7 @@ export interface RestartPair {
   readonly before: string;
   readonly after: string;
   readonly effect: EffectKind;
-  /** The changed fields that cause the effect. */
+  /** The changed fields that cause the effect of the second manifest. */
   readonly causes: readonly string[];
 }
 
@@ -20,7 +21,7 @@ export const image = 'shop:1';
  */
 export const pairsNamespace = 'the-namespace';
 
-/** deployment is the manifest that each pair changes. */
+/** deployment is the manifest of a Deployment. Each pair of manifests has it before and after one change. */
 export const deployment = `apiVersion: apps/v1
 kind: Deployment
 metadata:
@@ -54,7 +55,10 @@ spec:
 /** Row is one change of a manifest. */
 export type Row = readonly [title: string, from: string, to: string, effect: EffectKind, causes?: readonly string[]];
 
-/** rows returns a pair for each change of the manifest. A change replaces the text `from` by the text `to`. */
+/**
+ * rows returns a pair of manifests for each change: the given manifest, and the changed one. A change replaces the text
+ * `from` by the text `to`.
+ */
 export function rows(manifest: string, changes: readonly Row[]): RestartPair[] {
   return changes.map(([title, from, to, effect, causes = []]) => {
     const after = manifest.replace(from, to);

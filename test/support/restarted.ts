@@ -7,11 +7,12 @@ import { fileURLToPath } from 'node:url';
 import { disposed } from './disposed.ts';
 import { LoggingCommand, type Line } from './process-under-test.ts';
 
-/** Restart holds the time from ShutdownInitiated to the exit. */
+/** Restart holds how long a process took from ShutdownInitiated to its exit, in milliseconds. */
 export interface Restart {
   readonly tookMs: number;
   /**
-   * How long the event loop was idle. On a busy machine, the rest of the time is mostly spent waiting for a processor.
+   * How long the event loop was idle during the restart, in milliseconds. On a busy machine, a process that is not idle
+   * mostly waits for a processor.
    */
   readonly idleMs: number;
 }
@@ -25,7 +26,7 @@ export class Restarted {
   constructor(t: TestContext, ...command: ConstructorParameters<typeof LoggingCommand>) {
     this.#test = t;
     const [program, args, options = {}] = command;
-    // In development, the log has the lines about signals only at the level `debug`.
+    // In development mode, lameduck logs its lines about signals at the level `debug`, so these tests need this level.
     const env = { LAMEDUCK_LOG_LEVEL: 'debug', ...options.env };
     this.command = disposed(t, new LoggingCommand(program, args, { ...options, env }));
   }
@@ -66,15 +67,16 @@ export class Restarted {
   }
 }
 
-// A restart may take at most this many milliseconds longer than the restart of a server without lameduck (P-107).
+// How many milliseconds longer a restart may take than the restart of a server without lameduck (P-107).
 const promised = 100;
 
 const bare = fileURLToPath(new URL('../fixtures/restarts-bare.ts', import.meta.url));
 
 /**
- * assertRestartsAtOnce asserts that a restart takes at most 100 ms longer than that of a server without lameduck on the
- * same machine. On a busy machine, even an idle process waits for a processor, so only the fastest of several rounds
- * are compared. `cleanup` is how long the program's own signal listener waits, in milliseconds.
+ * assertRestartsAtOnce asserts that a restart takes at most 100 ms longer than the restart of a server without lameduck
+ * on the same machine. On a busy machine, even an idle process waits for a processor. So the test compares only the
+ * fastest of several restarts of each server. `cleanup` is how long the program's own signal listener waits, in
+ * milliseconds. This time is subtracted.
  */
 export async function assertRestartsAtOnce(
   t: TestContext,

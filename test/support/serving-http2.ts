@@ -62,8 +62,8 @@ const kinds: Readonly<Record<string, Kind>> = {
 type Cases = (kind: Kind) => void;
 
 /**
- * describeKinds runs the same cases on every kind of HTTP/2 server. All kinds run at the same time, because the cases
- * mostly wait. `casesAtOnce` is how many cases of each kind run at the same time.
+ * describeKinds runs the same cases on every kind of HTTP/2 server. All kinds run in parallel, because the cases mostly
+ * wait. Within each kind, `casesAtOnce` cases run in parallel.
  */
 export function describeKinds(cases: Cases, casesAtOnce = 1): void {
   describeEachKind(cases, true, casesAtOnce);
@@ -144,7 +144,7 @@ function createServerOf(isSecure: boolean): Http2Server | Http2SecureServer {
 async function fastifyServer(
   onRequest: (request: Http2ServerRequest, response: Http2ServerResponse) => void,
 ): Promise<Http2SecureServer> {
-  // The adapter has the types of node:http, but the tests need those of node:http2.
+  // The casts are necessary because the adapter is typed for node:http, and the tests use node:http2.
   const server = await adapters['Fastify HTTP/2'](onRequest as unknown as RequestListener);
   return server as unknown as Http2SecureServer;
 }

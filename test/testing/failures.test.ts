@@ -125,7 +125,7 @@ test('runShutdown rejects with an Error if its callback throws synchronously, or
   );
 });
 
-test('if the callback of runShutdown sends a request after the listener has closed, the error says that the listener had closed', async () => {
+test('if the callback of runShutdown sends a request after the listener has closed, runShutdown rejects with an error that names the closed listener as the cause', async () => {
   const { server } = serving();
   await assert.rejects(
     runShutdown(server, async (origin) => {

@@ -97,7 +97,7 @@ describeProbedAdapters((adapter) => {
       const client = await serving.dial();
       let received = '';
       client.socket.on('data', (chunk: string) => (received += chunk));
-      // A cache that turns the probe into a conditional request must not make the response a 304.
+      // A cache may add If-None-Match to a probe. The status of the response must still not be 304.
       client.send(`${request} HTTP/1.1\r\nHost: localhost\r\nIf-None-Match: *\r\nConnection: close\r\n\r\n`);
       await client.ended();
       return parse(received);

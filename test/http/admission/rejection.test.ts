@@ -53,7 +53,7 @@ describeAdapters((adapter) => {
     ]);
   });
 
-  it('P-024 a client that sends Expect: 100-continue gets a 100 on an older connection, and only a 429 on a new connection', async (t) => {
+  it('P-024 after NotAcceptingNewRequest, Expect: 100-continue gets a 100 on a connection accepted earlier, and a 429 without a 100 on a new connection', async (t) => {
     const held: ServerResponse[] = [];
     const serving = await serve(t, {
       adapter,

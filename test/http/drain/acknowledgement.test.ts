@@ -23,8 +23,8 @@ const connection = (remotePort: number | undefined, localPort = 8080): Connectio
 const ports = new Set([8080]);
 
 /**
- * acknowledgementOf returns an Acknowledgement that reads the given socket tables, one after another. After the last
- * table, it reads the last table again.
+ * acknowledgementOf returns an Acknowledgement. Each of its reads returns the next of the given socket tables, and
+ * every read after the last table returns the last table again.
  */
 function acknowledgementOf(...tables: (readonly SocketRow[])[]): Acknowledgement {
   return new Acknowledgement(
@@ -46,7 +46,7 @@ test('connections with unacknowledged bytes are found in the socket table by the
   assert.deepEqual([...missing], [waits]);
 });
 
-test('the drain waits for the acknowledgement of a connection that is closed after the first read of the socket table', async () => {
+test('if a connection is closed after the drain has first read the socket table, the drain still waits for the acknowledgement of this connection', async () => {
   const acknowledgement = acknowledgementOf([], [row(1, { isOrphan: true })]);
   await acknowledgement.begin([connection(1)], ports);
   assert.deepEqual(remotePorts(acknowledgement), []);
@@ -54,7 +54,7 @@ test('the drain waits for the acknowledgement of a connection that is closed aft
   assert.deepEqual(remotePorts(acknowledgement), [1]);
 });
 
-test('the drain waits for an orphaned socket on a port of its servers only if it was in the socket table at the first read', async () => {
+test('the drain waits for an orphaned socket on a port of its servers only if the first socket table that the drain read contains the socket', async () => {
   const orphans = [row(1, { isOrphan: true }), row(2, { isOrphan: true, localPort: 9090 }), row(3)];
   const acknowledgement = acknowledgementOf(orphans, [...orphans, row(4, { isOrphan: true })], []);
   await acknowledgement.begin([], ports);

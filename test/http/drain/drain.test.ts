@@ -70,7 +70,7 @@ describeAdapters((adapter) => {
       const serving = await serve(t, { adapter, listener: () => undefined, shutdownDelayDuration: 300 });
       const client = await serving.dial();
       const { notAcceptingNewRequest } = serving.handle.signals;
-      // The listener may close between this check and the connect of the client.
+      // The listener may close between this check and the client's connect. A refused connection is then no failure.
       const statusOf = async (path: string, expected: number): Promise<void> => {
         const probe = await serving.dial().catch((error: unknown) => {
           if (!notAcceptingNewRequest.hasSignaled) throw error;

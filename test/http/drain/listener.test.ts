@@ -1,5 +1,4 @@
-// Tests that the listener closes without a reset of the clients in its backlog, even if the program has already closed
-// it.
+// Tests that closing the listener resets no client in the backlog, even if the program has already closed the listener.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -78,7 +77,7 @@ it('P-054 the drain does not change a server that does not listen', async () => 
   closeListener(server);
 });
 
-it('a server that was closed is distinguished from a server that has never listened, and from a server that listens again', async () => {
+it('hasBeenClosed() returns true for a closed server, and false for a server that has never listened or that listens again', async () => {
   const server = createServer();
   assert.equal(hasBeenClosed(server), false);
   server.listen(0, '127.0.0.1');

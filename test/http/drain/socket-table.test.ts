@@ -51,7 +51,7 @@ test('the parsed socket table contains no sockets without unacknowledged bytes, 
   assert.deepEqual(parseSocketTable(head + listening + timeWait + line({ queue: '00000000' }), 'LE'), []);
 });
 
-test('addresses are parsed in the byte order of the machine, and ports in the same order on every machine', () => {
+test('addresses are parsed in the byte order of the machine, and ports always with the most significant byte first', () => {
   assert.equal(only(line({ remote: '0A000002:E6DE' }), 'BE').remoteAddress, '10.0.0.2');
   assert.equal(only(line({ remote: '0A000002:E6DE' }), 'LE').remoteAddress, '2.0.0.10');
   assert.equal(only(line({ remote: '0A000002:E6DE' }), 'BE').remotePort, 59102);

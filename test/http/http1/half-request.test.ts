@@ -108,7 +108,7 @@ describeAdapters((adapter) => {
     assert.deepEqual([record.exitCode, record.requests.cut], [0, 0]);
   });
 
-  it('P-026 a body that still arrives in small pieces after its response delays the drain by at most one second', async (t) => {
+  it('P-026 a request body that still arrives in small pieces after the response delays the drain by at most one second', async (t) => {
     const serving = await serve(t, {
       adapter,
       listener: (_, response) => response.end('enough'),

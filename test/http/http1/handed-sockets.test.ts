@@ -32,7 +32,7 @@ for (const [how, env, warning] of [
     /^lameduck\/register: a server gets requests but does not listen: lameduck neither drains it/m,
   ],
 ] as const) {
-  test(`with ${how} a server that is handed sockets and never listens causes one warning`, async (t) => {
+  test(`with ${how}, an HTTP server that gets its sockets from another server and never listens causes one warning`, async (t) => {
     const program = disposed(t, new ProcessUnderTest('hands-sockets-to-a-server.ts', env));
     const port = await program.port();
     for (let request = 0; request < 3; request++) {
@@ -125,7 +125,7 @@ describeAdapters((adapter) => {
     assert.equal(await closed, undefined);
   });
 
-  it('A-122 with shutdownSendRetryAfter, requests on new connections of a server that hands its sockets over get 429 until the drain ends', async (t) => {
+  it('A-122 with shutdownSendRetryAfter, if another server hands its sockets to the HTTP server, requests on new connections get 429 until the drain ends', async (t) => {
     const { held, serving, port } = await serveFront(t, { adapter, shutdownSendRetryAfter: true });
     const early = await dial(t, port, adapter);
     early.get('/');
@@ -142,7 +142,7 @@ describeAdapters((adapter) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('a server that hands over its first socket during the drain is closed at once', async (t) => {
+  it('if a server hands its first socket to an HTTP server during the drain, the server that hands it over is closed at once', async (t) => {
     const { held, serving, port } = await serveFront(t, { adapter });
     const busy = await serving.dial();
     busy.get('/');
@@ -159,7 +159,7 @@ describeAdapters((adapter) => {
   });
 });
 
-it('a TLS server that hands its sockets to an HTTP server stops listening before HTTPServerStoppedListening', async (t) => {
+it('if a TLS server hands its sockets to an HTTP server, the TLS server has stopped listening when HTTPServerStoppedListening is signaled', async (t) => {
   const { held, serving, port } = await serveFront(t, {}, true);
   const client = await dial(t, port, 'node:https');
   client.get('/');

@@ -5,7 +5,7 @@ import { it } from 'node:test';
 import { describeAdaptersInTurn, serve, shutdownOf } from '../../support/serving.ts';
 
 describeAdaptersInTurn((adapter) => {
-  it('P-004, P-005 a request that waits in the kernel while the event loop is blocked is served, and its connection gets no FIN first', async (t) => {
+  it('P-004, P-005 a request that arrives while the event loop is blocked gets its response before its connection gets a FIN', async (t) => {
     const serving = await serve(t, {
       adapter,
       listener: (request, response) => {
@@ -18,8 +18,8 @@ describeAdaptersInTurn((adapter) => {
     const { ended } = shutdownOf(serving);
     await serving.handle.signals.httpServerStoppedListening.signaled;
     blocker.get('/block');
-    // The request reaches the kernel during the block. The server cannot read it before the block ends, because the
-    // client is in the same process.
+    // The request reaches the kernel while the event loop is blocked. The server reads the request only after that,
+    // because the client is in the same process.
     waiting.get('/waited');
     assert.equal((await blocker.reader.next())?.status, 200);
     const response = await waiting.reader.next();
@@ -30,7 +30,8 @@ describeAdaptersInTurn((adapter) => {
   it('a request that waits in the kernel for longer than the keep-alive timeout is served, not reset', async (t) => {
     const listener: RequestListener = (request, response) => response.end(`answer to ${request.url ?? ''}`);
     const serving = await serve(t, { adapter, listener });
-    // Node 24 adds one second to the keep-alive timeout.
+    // Node 24 closes an idle connection one second later than keepAliveTimeout says. The event loop is therefore
+    // blocked for longer than one second.
     serving.server.keepAliveTimeout = 1;
     const client = await serving.dial();
     client.get('/first');

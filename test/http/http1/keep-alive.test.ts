@@ -26,7 +26,8 @@ describeAdapters((adapter) => {
     await until(() => held.length === 1);
     const { ended } = shutdownOf(serving);
     await serving.handle.signals.httpServerStoppedListening.signaled;
-    // With these listeners, Node ends a connection after a response with Connection: close.
+    // Without these listeners, which the test removes, Node does not end the connection after a response with
+    // Connection: close.
     held[0]?.removeAllListeners();
     held[0]?.end('whole');
     assert.equal((await client.reader.next())?.body, 'whole');
@@ -160,7 +161,7 @@ describeAdapters((adapter) => {
     assert.ok(record.durationMs >= silenceBeforeClose);
   });
 
-  it('P-008 a client that keeps sending requests is disconnected after at most one more request', async (t) => {
+  it('P-008 a client that keeps sending requests gets at most one more response after HTTPServerStoppedListening, and is then disconnected', async (t) => {
     let served = 0;
     const serving = await serve(t, {
       adapter,

@@ -37,7 +37,7 @@ async function dialPlain(t: TestContext, { port }: Serving): Promise<Client> {
   return client;
 }
 
-// On Node 22, a server of node:http2 has no HTTP/1.1 parser for a connection without TLS.
+// On Node 22, a TLS server of node:http2 can serve HTTP/1.1 only on connections with TLS.
 const canServePlain = (adapter: AdapterName): boolean =>
   adapter === 'node:https' || !process.versions.node.startsWith('22.');
 
@@ -87,7 +87,7 @@ describeEach(
       assert.equal((await ended).exitCode, 0);
     });
 
-    it('a connection without TLS on a TLS server is a long-running request after an upgrade', async (t) => {
+    it('a plain-text connection of a TLS server counts as a long-running request after an upgrade', async (t) => {
       const serving = await serve(t, {
         adapter,
         listener: () => undefined,

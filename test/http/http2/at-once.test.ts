@@ -55,7 +55,7 @@ describeKinds((kind) => {
     assert.equal(await body, 'read');
   });
 
-  it('P-021 a request that lameduck delays until the GOAWAY is not executed if its client closes the stream without an error', async (t) => {
+  it('P-021 if lameduck holds a request back until the GOAWAY is sent, and the client closes its stream without an error before, the request is not executed', async (t) => {
     let executed = 0;
     const serving = await serve(t, kind, { listener: () => executed++ });
     const client = await serving.dial();

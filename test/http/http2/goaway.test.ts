@@ -69,7 +69,7 @@ for (const [title, client, expected] of [
     { isTold: false, toldAt: [], resolvedAt: 510 },
   ],
 ] as const) {
-  test(`P-043 without TLS, the GOAWAYs depend on the pings that a client answers: a client ${title}`, async () => {
+  test(`P-043 without TLS, a client's answers to pings decide when lameduck sends the GOAWAYs: a client ${title}`, async () => {
     assert.deepEqual(await announced(client), expected);
   });
 }
@@ -82,8 +82,8 @@ interface SettlingClient {
 }
 
 /**
- * `settle()` returns how long the server waits for streams of such a client before it sends the last GOAWAY, in
- * milliseconds.
+ * `settle()` returns how long the server waits for new streams of the simulated client before it sends the last GOAWAY,
+ * in milliseconds.
  */
 async function settle({ roundTrip, opens }: SettlingClient): Promise<number> {
   const clock = new FakeClock();

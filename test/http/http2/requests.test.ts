@@ -32,7 +32,8 @@ describeKinds((kind) => {
       shutdownDelayDuration: '100ms',
       listener: (path, answer, request) => {
         signals.push(serving.handle.abortSignal(request as never));
-        // Node closes a stream as soon as the request has been read to its end and the whole response is in one write.
+        // Node closes an HTTP/2 stream at once if the request has been read to its end and the whole response is sent
+        // in one write.
         (request as Readable).resume().on('end', () => {
           answer.respond(200);
           answer.end(path);

@@ -11,8 +11,8 @@ import { HeldAnswer, describeKinds, noProbesOn, serve, serveHeld, streamOf } fro
 import type { Scope } from '../../support/serving.ts';
 import { until } from '../../support/until.ts';
 
-// How long a test waits, in milliseconds. This is longer than the second that a client has to close its side after the
-// last stream.
+// How long a test waits, in milliseconds. This is longer than 1 s, the time within which a client must close its side
+// after the last stream.
 const longer = 1_500;
 
 const size = 16_000_000;
@@ -25,7 +25,8 @@ async function serveSlowReader(scope: Scope, kind: Parameters<typeof serve>[1]) 
   let hasAnswered = false;
   const { traffic, handle, port } = await serve(scope, kind, {
     listener: (_, answer, request) => {
-      // Node closes a stream as soon as the request has been read to its end and the whole response is in one write.
+      // Node closes an HTTP/2 stream at once if the request has been read to its end and the whole response is sent in
+      // one write.
       void text(streamOf(request)).then(() => {
         answer.respond(200);
         answer.end('x'.repeat(size));
@@ -170,7 +171,7 @@ describeKinds((kind) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-042 after the last GOAWAY of a session, pushStream() throws, and the request whose handler called it is still served', async (t) => {
+  it('P-042 if a handler calls pushStream() after the last GOAWAY of the session, pushStream() throws, and the request of the handler is still served', async (t) => {
     const held: { readonly stream: ServerHttp2Stream; readonly finish: () => void }[] = [];
     const serving = await serve(t, kind, {
       listener: (_, answer, request) => {

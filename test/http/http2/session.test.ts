@@ -102,7 +102,7 @@ describeKinds((kind) => {
     assert.equal((await serving.handle.shutdown('test')).exitCode, 0);
   });
 
-  it('P-033, P-034, P-036 event streams over HTTP/2 get their retry hint and a clean end, one after another', async (t) => {
+  it('P-033, P-034, P-036 event streams over HTTP/2 end one after another, each with a retry hint and a clean end', async (t) => {
     const serving = await serve(t, kind, {
       listener: (_, answer) => {
         answer.respond(200, 'text/event-stream');
@@ -216,8 +216,8 @@ describeKinds((kind) => {
   it('A-120, P-043 during the shutdown delay new sessions and streams are served, and each session gets its GOAWAY at its random close time', async (t) => {
     const serving = await serve(t, kind, {
       shutdownDelayDuration: '1200ms',
-      // A client receives the GOAWAY one round trip after its random close time. On this slow clock, the last quarter
-      // of the shutdown delay lasts more than a second.
+      // Each client receives its GOAWAY one round trip after a random time in the last quarter of the shutdown delay.
+      // The test's clock is slow, so this quarter lasts more than a second.
       clock: pacedClock(1 / 4),
       listener: (path, answer) => {
         answer.respond(200);

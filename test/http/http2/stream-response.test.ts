@@ -17,7 +17,7 @@ import { until } from '../../support/until.ts';
 // complete response.
 const longer = 1_200;
 
-// The length of a response in bytes. A client that does not read cannot buffer so much.
+// The length of a response in bytes. The buffers between the server and a client that does not read hold fewer bytes.
 const size = 500_000;
 
 // INTERNAL_ERROR of RFC 9113, section 7. Every client treats this code as an error: see broken-off.test.ts.
@@ -253,7 +253,7 @@ describeKinds((kind) => {
   });
 
   for (const what of ['reads', 'does not read'] as const) {
-    it(`A-171, A-174 an endless upload that got a 504 does not count against maxRequestsInflight if the handler ${what} the upload`, async (t) => {
+    it(`A-171, A-174 after a 504, an endless upload whose handler ${what} it does not count against maxRequestsInflight`, async (t) => {
       const serving = await serve(t, kind, {
         maxRequestsInflight: 1,
         requestTimeout: '100ms',

@@ -148,7 +148,7 @@ describeKinds((kind) => {
     );
   });
 
-  it('P-022, P-043 a request that lameduck delays until the GOAWAY is served even if its empty body ends in the meantime', async (t) => {
+  it('P-022, P-043 if lameduck holds a request back until the GOAWAY is sent, the request is served even if its empty body ends in the meantime', async (t) => {
     const serving = await serve(t, kind, { listener: answerBehindBody });
     const client = await serving.dial();
     await until(() => sessionsOf(serving).length === 1);
@@ -193,7 +193,7 @@ describeKinds((kind) => {
 
 // Closed-loop clients use all of the processor, so no other test may run at the same time.
 describeKindsInTurn((kind) => {
-  it('P-003, P-043 clients that always have many streams open see no refused stream when they get their GOAWAY', async (t) => {
+  it('P-003, P-043 if clients always have many streams open, none of these streams is refused when the clients get their GOAWAY', async (t) => {
     const serving = await serve(t, kind, {
       shutdownDelayDuration: '600ms',
       listener: (path, answer) => {

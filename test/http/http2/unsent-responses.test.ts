@@ -13,7 +13,7 @@ function unsentOn(handle: { writeQueueSize?: number }): UnsentResponses {
 
 const answered = (arrivedAt: number): Exchange => ({ request: {}, arrivedAt }) as Exchange;
 
-test('P-025 a response counts as not sent if its socket still has bytes to write after the turn of the event loop in which the response ended', async () => {
+test('P-025 a response counts as not sent if its socket still has bytes to write after the event-loop turn that ended the response', async () => {
   const handle = { writeQueueSize: 0 };
   const unsent = unsentOn(handle);
   unsent.note(answered(1));
@@ -24,7 +24,7 @@ test('P-025 a response counts as not sent if its socket still has bytes to write
   assert.deepEqual(unsent.remaining(), []);
 });
 
-test('P-025 a response counts as sent if its bytes are written in the turn of the event loop in which it ended', async () => {
+test('P-025 a response counts as sent if its bytes are written in the same turn of the event loop in which the response ended', async () => {
   const handle = { writeQueueSize: 10 };
   const unsent = unsentOn(handle);
   unsent.note(answered(1));

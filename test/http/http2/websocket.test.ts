@@ -25,7 +25,7 @@ type UnconnectedWebSocket = new (address: null, protocols: undefined, options: o
 function webSocketOver(stream: Duplex, isServer: boolean): WebSocket {
   const socket = new (WebSocket as unknown as UnconnectedWebSocket)(null, undefined, {});
   Object.assign(socket, { _isServer: isServer });
-  // `ws` calls setNoDelay, which a socket has and an HTTP/2 stream does not.
+  // `ws` calls the method setNoDelay of its socket. An HTTP/2 stream does not have this method, so the test adds it.
   Object.assign(stream, { setNoDelay: () => stream });
   socket.setSocket(stream, Buffer.alloc(0), { maxPayload: 0, skipUTF8Validation: false });
   socket.on('error', () => undefined);

@@ -153,7 +153,8 @@ describeAdapters((adapter) => {
       exchanges[0]?.response.write('first ');
       client.socket.end();
       await until(() => exchanges[0]?.request.socket.readableEnded === true);
-      // Wait for longer than the drain takes to check every connection.
+      // Wait for longer than the drain takes to check all connections, so that the drain has checked each connection at
+      // least once.
       await setTimeout(200);
       exchanges[0]?.response.end('last');
       assert.match((await client.reader.next())?.body ?? '', /first [^]*last/);
@@ -182,7 +183,7 @@ describeAdapters((adapter) => {
     assert.ok(record.durationMs < 5_000);
   });
 
-  it('P-030 a request that never reaches a handler is never counted twice, and is not in flight after its connection has ended', async (t) => {
+  it('P-030 a request that no handler receives is never counted twice, and stops being in flight when its connection ends', async (t) => {
     const serving = await serve(t, { adapter, listener: (_, response) => response.end('ok') });
     for (const bad of [
       'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', // This request has no Host header.
@@ -249,7 +250,7 @@ describeAdapters((adapter) => {
     const { since, ended } = shutdownOf(serving);
     await serving.handle.signals.notAcceptingNewRequest.signaled;
     client.send('POST /upload HTTP/1.1\r\nHost: localhost\r\nContent-Length: 160000\r\n\r\n');
-    // The upload lasts longer than the server waits for a peer that does not answer its FIN.
+    // The upload takes longer than the server waits for a client that does not answer the server's FIN.
     for (let sent = 0; sent < 16; sent++) {
       client.send('x'.repeat(10_000));
       await setTimeout(100);

@@ -15,7 +15,7 @@ function momentsOf(limiter: DrainRateLimiter, count: number): number[] {
   });
 }
 
-test('A-140 at most 200 long-running requests for each second of the grace period end 5 ms apart, the first at once', () => {
+test('A-140 if there are at most 200 long-running requests for each second of the grace period, they end 5 ms apart, the first at once', () => {
   const limiter = new DrainRateLimiter(3, 10_000, 1_000);
   assert.equal(limiter.rate, 200);
   assert.deepEqual(momentsOf(limiter, 4), [1_000, 1_005, 1_010, 1_015]);

@@ -37,7 +37,7 @@ describe('the end of an event stream', { concurrency: 4 }, () => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  test('P-034 a retry hint never completes an event that was half written before the shutdown', async (t) => {
+  test('P-034 the retry hint that lameduck sends on an event stream never completes an event that was half written before the shutdown', async (t) => {
     const serving = await serve(t, {
       listener: (_, response) => {
         response.writeHead(200, { 'Content-Type': 'text/event-stream' });

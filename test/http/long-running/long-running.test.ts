@@ -120,7 +120,8 @@ describeAdapters((adapter) => {
     await serving.handle.signals.httpServerStoppedListening.signaled;
     const since = performance.now();
     for (const { reader } of clients) assert.equal((await reader.next())?.status, 200);
-    // On a busy machine the first stream can end late. Even then, the last stream must not end before its time.
+    // On a busy machine the first stream can end late. Even then, the last stream must not end before its turn in the
+    // sequence of 5 ms intervals.
     const took = Math.max(...ends) - since;
     assert.ok(took >= 180, `38 intervals of 5 ms took ${took.toFixed(0)} ms`);
     const record = await ended;

@@ -51,7 +51,7 @@ test('A-140 long-running requests are ended one after another, 5 ms apart', asyn
   ]);
 });
 
-test('P-037 if a long-running request ends by itself, the drain uses its turn for the next request', async () => {
+test('P-037 if a long-running request ends by itself before its turn, the drain ends the next request in this turn', async () => {
   const { clock, inFlight, longRunning, begun, keys } = drained(4);
   await clock.advance(1);
   assert.equal(longRunning.delete(keys[1] as Exchange), true);
@@ -92,7 +92,7 @@ test('A-140, A-143 at the end of the grace period all remaining long-running req
   );
 });
 
-test('A-145 the grace period for long-running requests ends before the drain, even if the drain is shortened', async () => {
+test('A-145 the grace period for long-running requests ends before the time limit of the drain, even if this limit is shortened', async () => {
   const { clock, endOverdue, ended, drainBy } = drained(2, { grace: 10_000, left: 5_000 });
   await clock.advance(1_000);
   drainBy.shorten(clock.now() + 2_000);
@@ -111,7 +111,7 @@ test('A-135 without a grace period all long-running requests are ended immediate
   assert.ok(begun.every(([, moment]) => moment === 0));
 });
 
-test('P-073 a drain of long-running requests that is stopped leaves no timer', async () => {
+test('P-073 if the drain is stopped while it ends long-running requests, no timer remains', async () => {
   const { clock, longRunning, drainBy, begun } = drained(3);
   longRunning.stop();
   drainBy.clear();

@@ -129,7 +129,7 @@ describeKinds((kind) => {
   for (const begins of [false, true]) {
     const when = begins ? 'after the headers' : 'before the headers';
     for (const [name, end] of Object.entries(streamEnds)) {
-      it(`P-027 the final log line counts a stream that ends by ${name} ${when} as aborted`, async (t) => {
+      it(`P-027 a stream that is ended by ${name} ${when} counts as aborted in the final log line`, async (t) => {
         const { stream, ended } = await hold(t, begins);
         end(stream);
         assert.deepEqual((await ended).requests, { answered: 0, refused: 0, aborted: 1, cut: 0 });

@@ -18,7 +18,8 @@ const ends = ['requestTimeout', 'the end of the budget'] as const;
 const readers = ['for await', 'pipeline', 'fetch'] as const;
 type Reader = (typeof readers)[number];
 
-// The length of a response in bytes. A client that does not read the response cannot buffer this many.
+// The length of a response in bytes. The buffers between the server and a client that does not read the response hold
+// fewer bytes.
 const size = 4_000_000;
 
 /**
@@ -76,7 +77,7 @@ describeKinds((kind) => {
     }
   }
 
-  it('P-025 an HTTP/2 client that reads slowly sees an error in a response that is broken off at the deadline of the drain', async (t) => {
+  it('P-025 if the deadline of the drain breaks off a response, an HTTP/2 client that reads slowly sees an error in the response', async (t) => {
     const serving = await serveHttp2(t, kind, {
       listener: (_, answer) => {
         answer.respond(200);
@@ -126,8 +127,8 @@ interface Framing {
   readonly title: string;
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * The readers that can detect a cut response. undici is missing if the end of the connection delimits the response,
-   * because undici then reports no reset.
+   * The ways to read a response that can detect a cut. `fetch` of undici is missing if the end of the connection
+   * delimits the response, because undici then reports no reset.
    */
   readonly readers: readonly Reader[];
 }

@@ -9,8 +9,8 @@ describeAdapters((adapter) => {
     const [client, own] = [await serving.dial(), await serving.dial()];
     const ended = serving.handle.shutdown('test');
     await serving.handle.signals.httpServerStoppedListening.signaled;
-    // The test process opens both connections. The test makes lameduck recognize one of them, by its port, as a
-    // connection of the process to itself.
+    // The test process opens both connections. By its port, the test presents one of them to lameduck as a connection
+    // of the process to itself.
     const isOwn = ({ remotePort }: { remotePort?: number | undefined }): boolean => remotePort === own.socket.localPort;
     serving.traffic.own.recognize(isOwn);
     for (const connection of serving.traffic.connections) {

@@ -7,7 +7,7 @@ import { tcpHandleOf } from '../../../src/node-internals.ts';
 import { redirectConnects } from '../../../src/http/self-requests/redirect.ts';
 import { listen } from '../../support/listening.ts';
 
-test('A-126 each attempt to connect is intercepted after the DNS lookup, with its IP address, and the prototype is restored afterwards', async (t) => {
+test('A-126 each connect call is intercepted after the DNS lookup, with the IP address of the target, and the patched prototype is restored afterwards', async (t) => {
   const server = createServer((socket) => socket.end('elsewhere'));
   const port = await listen(t, server);
   const handle = tcpHandleOf(server);

@@ -41,7 +41,7 @@ test('P-009, P-041 a request gets its response although an upgrade is pipelined 
   assert.deepEqual([record.exitCode, record.requests.cut], [0, 0]);
 });
 
-test('P-009, P-041 a response has no Connection: close if its client has pipelined an upgrade after its request', async (t) => {
+test('P-009, P-041 a response has no header Connection: close if the client has pipelined an upgrade after the request for this response', async (t) => {
   const held: ServerResponse[] = [];
   let given: Duplex | undefined;
   const serving = await serve(t, {

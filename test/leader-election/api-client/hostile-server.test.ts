@@ -50,7 +50,8 @@ test('L-093 a renewal does not extend the term if its response does not contain 
   await contest.advance(100);
   const lastSent = contest.server.calls.at(-1)?.at ?? 0;
   let count = 0;
-  // A valid Lease with another UID would end the term at once, so such responses are left out.
+  // The responses in this test contain no valid Lease with another UID, because such a Lease would end the term at
+  // once.
   const unreadable = garbage.filter(({ answer }) => !JSON.stringify(answer?.body ?? '').includes('"x":1'));
   contest.server.script = () => unreadable[count++ % unreadable.length];
   await contest.advance(lastSent + 9_999 - contest.clock.now());
@@ -105,7 +106,7 @@ for (const [what, field, change] of webhooks) {
     await Promise.all([stopped, running]);
   });
 
-  test(`L-093, L-094 a term ends at once if the API server, at a renewal, stored a value other than the one that the leader sent: ${what}`, async (t) => {
+  test(`L-093, L-094 if the response to a renewal shows that the API server stored another value than the leader sent, the term ends at once: ${what}`, async (t) => {
     const contest = await Contest.begin(t);
     const a = contest.contender('a');
     const running = a.run();
@@ -194,7 +195,7 @@ test('L-097 an elector leads at most once per retry period if its work ends at o
   await Promise.all([stopped, running]);
 });
 
-test('LT-43 a request is repeated with the new token if the token was replaced while the request was in flight', async (t) => {
+test('LT-43 if the token was replaced while a request was in flight, the request is repeated with the new token', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'lease-'));
   const tokenFile = join(folder, 'token');
   writeFileSync(tokenFile, 'first');
@@ -266,7 +267,7 @@ test('L-041, L-121 a watch selects the Lease by its name, and is repeated if the
   assert.equal(await watch(), undefined);
   assert.deepEqual(tokens, ['Bearer first', 'Bearer first', 'Bearer second']);
   assert.deepEqual(changes, ['b']);
-  // RBAC permits a watch of one Lease only with a field selector for the name of the Lease.
+  // A role for one Lease permits a watch only if the watch has a field selector for the name of the Lease.
   const path = '/apis/coordination.k8s.io/v1/namespaces/ns/leases?watch=true&fieldSelector=metadata.name%3Dapp';
   assert.deepEqual([...new Set(paths)], [path]);
 });

@@ -52,7 +52,7 @@ for (const [problem, answer] of failures) {
   });
 }
 
-test('a follower without the permission to write logs the 403 once, and again only after it has seen a leader', async (t) => {
+test('a follower without the permission to write logs the 403 once, and logs it again only if it has seen a leader in the meantime', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   contest.heldBy('', { leaseDurationSeconds: 1 });

@@ -9,7 +9,7 @@ const election = electionOf('a');
 
 const foreign = (renewTime = 'r', resourceVersion = '10'): Lease =>
   lease({ holderIdentity: 'b', leaseDurationSeconds: 15, renewTime, leaseTransitions: 4 }, resourceVersion);
-// Returns the record that the elector stores with a write at the time `sent`, in a term that began at 0.
+// Returns the Lease as the elector stored it at the time `sent`, in a term that began at the time 0 of the test.
 const own = (resourceVersion: string, spec = {}, sent = at(0)): Lease =>
   lease(
     {
@@ -45,7 +45,7 @@ function led(): State {
   return exchange(read, 0, found(own('11')));
 }
 
-// An admission webhook may store these values instead of the values that the elector has sent.
+// An admission webhook may replace the values that the elector sends by these values before the API server stores them.
 const altered = [
   ['holderIdentity', 'b'],
   ['leaseDurationSeconds', 14],
@@ -181,13 +181,14 @@ test('L-096a after a conflict with its own record, an elector reads the Lease, a
   assert.ok(planned.kind === 'send');
   assert.equal(planned.request.body?.metadata['resourceVersion'], '20');
   assert.equal(planned.request.body.spec['leaseDurationSeconds'], 15);
-  // Another client that edits the record again and again causes at most one attempt per retry period.
+  // However often another client edits the Lease, the elector makes at most one attempt to renew the Lease per retry
+  // period.
   const again = exchange(checked, 0, { kind: 'conflict' });
   assert.equal(methodAt(again, at(1_999)), 'wait');
   assert.equal(methodAt(again, at(2_000)), 'GET');
 });
 
-test('L-095, L-096 after a forward jump of the wall clock, a term counts as over until the next write confirms it', () => {
+test("L-095, L-096 after a forward jump of the wall clock, a leader's term counts as over until its next write to the Lease succeeds", () => {
   const state = exchange(led(), 0, found(own('12')));
   assert.ok(state.tenure !== undefined);
   assert.equal(isValid(state.tenure, at(500, 1_999), election), true);

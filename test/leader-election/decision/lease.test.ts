@@ -87,7 +87,7 @@ test('L-017 a change of any field in the spec of a Lease changes its record, but
   assert.notEqual(recordOf(parsed(lease(spec, { uid: 'u-2' }))), record);
 });
 
-test('L-036 of two resourceVersions the longer is newer, and of two with equal length the greater', () => {
+test('L-036 of two resourceVersions the one with more digits is newer, and of two with equally many digits the greater one is newer', () => {
   for (const [older, newer] of [
     ['9', '10'],
     ['99', '100'],
@@ -158,7 +158,7 @@ test('L-019 an update sends back all metadata that was read, and sets only the c
   );
 });
 
-test('a field counts as unchanged if the API server stores it as it was sent, or stores no field for an empty value or 0', () => {
+test('a field counts as unchanged if the API server stores the value that was sent, or omits a field that was sent empty or as 0', () => {
   const [time, holding] = ['2026-01-02T03:04:05.678000Z', { holder: '', durationSeconds: 1, transitions: 0 }];
   const sent = createdLease(
     { name: 'app', namespace: 'ns', labels: {} },

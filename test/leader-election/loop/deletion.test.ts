@@ -33,14 +33,15 @@ for (const isWatchable of [true, false]) {
         `two electors lead at step ${String(step)}`,
       );
     }
-    // The leader notices the deletion at its next renewal, and creates the Lease again.
+    // At its next renewal, the leader finds that the Lease was deleted. Its term ends. The leader then creates the
+    // Lease again, which begins a second term.
     assert.deepEqual([a.losses, a.terms.length, b.terms.length], [1, 2, 0]);
     const stops = [a, b].map(({ elector }) => elector.stop());
     await contest.advance(1_000);
     await Promise.all([...stops, ...running]);
   });
 
-  test(`L-072 a follower with ${means} creates a deleted Lease again when the record that it saw last has expired`, async (t) => {
+  test(`L-072 if a Lease is deleted, a follower with ${means} creates it again when the last record that the follower saw has expired`, async (t) => {
     const { contest, a, b, running } = await followed(t, isWatchable);
     const renewed = contest.server.calls.findLast(({ token, method }) => token === 'a' && method === 'PUT')?.at ?? 0;
     contest.server.script = ({ token }) => (token === 'a' ? { isLost: true } : undefined);

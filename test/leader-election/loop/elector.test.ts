@@ -155,8 +155,8 @@ test('LT-51, L-130, L-131, L-183, L-195 fencing tokens increase over 20 changes 
   const tokens: bigint[] = [];
   for (let round = 0; round < 20; round++) {
     if (round === 10) contest.server.store.delete('app');
-    // Each identity leads twice in a row. A new acquisition counts as a change of the holder even if the identity is
-    // the same.
+    // In this test, each identity leads for two successive terms. A new acquisition counts as a change of the holder
+    // even if the identity is the same.
     const one = contest.contender(Math.floor(round / 2) % 2 === 0 ? 'a' : 'b');
     const running = one.run();
     await contest.advance(500);

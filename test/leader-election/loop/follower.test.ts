@@ -151,8 +151,8 @@ test('LT-12, L-033 of two followers that try to take over an expired Lease, one 
   const [winner, loser] = won.token === 'a' ? [a, b] : [b, a];
   assert.deepEqual([winner.terms.length, loser.terms.length], [1, 0]);
 
-  // The follower that leads now sends no more requests. At this point the other follower reads the record of the new
-  // leader for the first time, and starts to wait.
+  // From now on, no request of the new leader reaches the API server. At this point the other follower reads the record
+  // of the new leader for the first time, and starts to wait until this record expires.
   cut = won.token;
   await contest.advance(60_000);
   const later = contest.server.calls.filter(({ token, at }) => token === lost.token && at > lost.at);

@@ -5,7 +5,7 @@ import { Contest } from '../support/contest.ts';
 
 for (const isWatchable of [false, true]) {
   const means = isWatchable ? 'a watch' : 'polling';
-  test(`L-051, L-124 in ten minutes without an API server no process ends and no livez check fails, with ${means}`, async (t) => {
+  test(`L-051, L-124 if the API server is unreachable for ten minutes, no process ends and no livez check fails, with ${means}`, async (t) => {
     const contest = await Contest.begin(t);
     contest.server.isWatchable = isWatchable;
     const [a, b] = [contest.contender('a'), contest.contender('b', { random: () => 0.5 })];
@@ -54,7 +54,7 @@ test('L-124 after an outage, a follower that read the Lease before the outage ta
   assert.equal(old.terms.length, 0);
   const back = contest.clock.now();
   const served = (token: string) => contest.server.calls.filter((call) => call.token === token && call.at >= back);
-  // The new process starts first, so that it reads the record of the old holder.
+  // Only the new process can reach the API server at first, so it reads the record of the old holder.
   contest.server.script = ({ token }) => (token === 'old' ? { isLost: true } : undefined);
   running.push(fresh.run());
   await contest.advance(1_000);

@@ -22,7 +22,7 @@ test('L-020, L-030, L-060 a takeover, a renewal and a release each write their o
     sent: microTime(contest.wallAt(call?.at ?? 0)),
   }));
   const held = { holderIdentity: 'a', leaseDurationSeconds: 15, leaseTransitions: 4, acquireTime: taken?.sent };
-  // The GET before this write took 300 ms. The record has the time at which the write was sent.
+  // The GET before the takeover took 300 ms. The record has the time at which the PUT of the takeover was sent.
   assert.deepEqual(taken?.spec, { ...held, renewTime: taken?.sent });
   assert.deepEqual(renewed?.spec, { ...held, renewTime: renewed?.sent });
   assert.deepEqual(released?.spec, {
@@ -38,7 +38,7 @@ test('L-020, L-030, L-060 a takeover, a renewal and a release each write their o
 test('L-080, L-086 an elector sends its next request after the previous one has a response or was abandoned, even if the API server is slow', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
-  // Some responses take longer than the retry period, and some requests are lost.
+  // The API server responds to some requests later than the retry period, and loses others.
   const delays = [100, 3_000, 2_500, 3_200, Infinity];
   const delayOf = (index: number): number => delays[index % delays.length] ?? 0;
   let count = 0;

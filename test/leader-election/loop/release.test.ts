@@ -29,7 +29,8 @@ test('LT-28, L-054 a candidate without a watch takes over a released Lease withi
   const { contest, a, running } = await leading(t);
   const b = contest.contender('b', { random: () => 0.999 });
   const next = b.run();
-  // The candidate polls immediately before the release of the Lease, and then again as late as possible.
+  // This is the worst case. The candidate polls immediately before the leader releases the Lease, and its next poll
+  // comes after the longest random delay.
   await contest.advance(1);
   assert.equal(await a.elector.stop(), true);
   await running;
@@ -192,7 +193,7 @@ test('LT-33, L-141 a release with a time limit gives up before that limit, even 
   assert.ok(endedAt - start < 5_000, String(endedAt - start));
 });
 
-test('LT-29, LT-33 a release that begins after its time limit may still take as long as the renew deadline', async (t) => {
+test('LT-29, LT-33 if a release begins only after the time limit of stop(), the release may still take as long as the renew deadline', async (t) => {
   const { contest, a, running } = await leading(t, true);
   const stopped = a.elector.stop(1_000);
   await contest.advance(3_000);

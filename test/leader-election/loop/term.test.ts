@@ -30,7 +30,7 @@ test('LT-01, L-052, L-061, L-068, L-080, L-131 if there is no Lease, an elector 
   await running;
 });
 
-test('LT-02, L-067 after a conflict with its own record, a leader sends a GET and a PUT in the same attempt', async (t) => {
+test('LT-02, L-067 after a 409 to its write, a leader whose own record is still in the Lease sends a GET and a PUT in the same attempt', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   let puts = 0;
@@ -124,7 +124,7 @@ test('LT-15 if the response to the creation of a Lease is lost, the next attempt
   await contest.advance(100);
   assert.equal(a.terms.length, 0);
   const { acquireTime } = contest.spec();
-  // The response to the write that begins the term is late, and the responses to all later renewals are lost.
+  // The API server responds late to the write that begins the term. All responses to later renewals are lost.
   let puts = 0;
   contest.server.script = ({ method }) => {
     if (method !== 'PUT') return undefined;
@@ -207,7 +207,8 @@ test('LT-18, L-081, L-082, L-190 a term lasts from the time when its write was s
   contest.server.script = () => ({ delay: 4_000 });
   await contest.advance(18_000);
   contest.server.script = () => ({ isLost: true });
-  // The response to the last write before the responses are lost still arrives, and extends the term.
+  // From here on, all further responses are lost. The response to the write that is already in flight still arrives,
+  // and extends the term.
   await contest.advance(5_000);
   const acknowledged = contest.server.calls.filter(({ answered, method }) => answered === 200 && method === 'PUT');
   const lastSent = acknowledged.at(-1)?.at ?? 0;

@@ -111,7 +111,7 @@ for (const [what, reply] of [
   ['gets a 429', { answer: tooMany }],
   ['is reset', { isReset: true }],
 ] as const) {
-  test(`L-053, L-054, L-194 if the watch reports a release, but the GET after that fails (it ${what}), the follower takes over within 4.4 s`, async (t) => {
+  test(`L-053, L-054, L-194 if the watch reports a release, but the next GET fails (it ${what}), the follower takes over the released Lease within 4.4 s`, async (t) => {
     const { contest, a, b, running } = await followed(t);
     const stopped = a.elector.stop();
     await contest.advance(50);

@@ -42,7 +42,7 @@ export class Contest {
   readonly server = new ApiServer(this.clock);
   /** How far the simulated wall clock is set forward from the test's clock, in milliseconds. */
   wallAhead = 0;
-  /** Whether `quiet()` ignores requests for Events that have no response yet. */
+  /** Whether `quiet()` ignores requests that create Kubernetes Events and are still waiting for their response. */
   ignoresEvents = false;
   /** The number of watches that followers have started on the API server. */
   watchesBegun = 0;
@@ -62,7 +62,7 @@ export class Contest {
 
   wall = (): number => this.wallAt(this.clock.now());
 
-  /** The time of the wall clock at a given time of the test's clock. */
+  /** Converts a time of the test's clock to a time of the wall clock, in milliseconds since 1970. */
   wallAt(moment: number): number {
     return Date.UTC(2026, 0, 2) + moment + this.wallAhead;
   }
@@ -152,7 +152,10 @@ export class Contest {
     return contender;
   }
 
-  /** Stores a Lease record of another holder, with the current time. */
+  /**
+   * Stores a record of the Lease that names another holder and was renewed at the current time, as if another elector
+   * had written it.
+   */
   heldBy(holder: string, spec: Record<string, unknown> = {}): void {
     const time = new Date(this.wall()).toISOString().replace('Z', '000Z');
     this.server.store.put('app', {
@@ -179,8 +182,8 @@ export class Contest {
   }
 
   /**
-   * `quiet()` resolves when each request has its response or the test's server does not respond to it yet, and no
-   * promise callback is pending.
+   * `quiet()` resolves when no promise callback is pending, and each request either has its response or is held back by
+   * the test's API server.
    */
   async quiet(): Promise<void> {
     for (let calm = 0; calm < 12;) {

@@ -16,7 +16,7 @@ export function electionOf(identity: string, overrides: Partial<Election> = {}):
   };
 }
 
-/** `wall` is the time of the wall clock when a test begins, in milliseconds. */
+/** `wall` is the time that the simulated wall clock shows when a test begins, in milliseconds since 1970. */
 export const wall = Date.UTC(2026, 0, 2);
 
 /**

@@ -210,7 +210,8 @@ export class World {
       const isRunning = node.blockedUntil <= this.#now;
       if (isRunning && this.#happens(pauses)) node.blockedUntil = this.#now + this.#chanceIn(40_000);
       else if (isRunning && this.#happens(suspensions)) this.#suspend(node, this.#chanceIn(90_000));
-      // If a wall clock is set back while its machine is suspended, the elector cannot notice the suspension.
+      // An elector notices a suspension of its machine by a forward jump of the wall clock. If the wall clock were set
+      // back during the suspension, the elector could not notice it.
       const lowest = suspensions > 0 ? 0 : -0.5;
       if (this.#happens(wallSteps)) node.wallOffset += (lowest + this.#random()) * 7_200_000;
       if (this.#happens(stops)) node.isStopping = true;

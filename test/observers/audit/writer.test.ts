@@ -66,7 +66,7 @@ class WriterUnderTest {
   }
 }
 
-test('A-205 the audit lines of one turn of the event loop are appended together, up to a size limit, and one append runs at a time', async () => {
+test('A-205 audit lines of one turn of the event loop are appended together, up to a size limit, and the next append waits for the previous one', async () => {
   const under = new WriterUnderTest();
   await under.add('first', 'second');
   await under.add('third', 'fourth', 'fifth', 'sixth');
@@ -101,7 +101,7 @@ test('if a write to the audit log is incomplete, its rest is written next', asyn
   assert.deepEqual(under.texts.slice(2), ['g\n']);
 });
 
-test('if the audit log ends in the middle of a line, the line break is written before the first audit line', async () => {
+test('if the existing audit log file ends in the middle of a line, a line feed is written before the first audit line', async () => {
   const under = new WriterUnderTest('\n');
   await settled();
   await settled();

@@ -33,7 +33,8 @@ function endpointUnderTest(registry?: Renderer): UnderTest {
   return { clock, warnings, ask: async (url, method = 'GET') => endpoint.answer(url, method) };
 }
 
-// This test must be the first, because prom-client stays loaded afterwards.
+// This test must be the first. It needs a process that has not loaded prom-client, and prom-client stays loaded after
+// each of the other tests.
 test('if prom-client cannot be loaded, a scrape gets 500 with one warning, and the next scrape tries again', async () => {
   const { ask, warnings } = endpointUnderTest();
   const hooks = registerHooks({
@@ -127,7 +128,7 @@ for (const contentType of [undefined, 7, 'a\r\nSet-Cookie: b', '', 'ä']) {
   });
 }
 
-test('a registry that rejects causes a 500 response, and one warning until it works again', async () => {
+test("while the registry's metrics() rejects, each scrape gets a 500 response, and one warning is logged until a scrape succeeds again", async () => {
   let error: Error | undefined = new Error('a collector has failed');
   const { ask, warnings } = endpointUnderTest({
     async metrics() {

@@ -94,7 +94,7 @@ describe('the HTTP metrics of requests', () => {
     assert.equal(found.value('lameduck_requests_aborted_total'), 2);
   });
 
-  test('requests that are pipelined after an aborted request are counted, too', async (t) => {
+  test('requests that are pipelined after an aborted request are also counted as aborted', async (t) => {
     const serving = await measure(t);
     const client = await serving.dial();
     client.send(['/hang', '/', '/404'].map((path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`).join(''));
@@ -160,7 +160,7 @@ describe('the HTTP metrics of requests', () => {
 });
 
 describe('the HTTP metrics count long-running requests separately', () => {
-  test('A-186 open long-running requests have their own gauge, and no duration', async (t) => {
+  test('A-186 open long-running requests are counted in their own gauge, and are not in the histogram of durations', async (t) => {
     const serving = await measure(t, { functions: { longRunning: ({ url }) => url === '/hang' } });
     const stream = await serving.dial();
     stream.get('/events', eventSource);
@@ -213,7 +213,7 @@ describe('the HTTP metrics count long-running requests separately', () => {
   });
 });
 
-describe('the HTTP metrics of overload', () => {
+describe('the HTTP metrics of an overloaded server', () => {
   test('A-184 requests that the overload limit rejects are counted separately from those that a shutdown rejects', async (t) => {
     const serving = await measure(t, { maxRequestsInflight: 1 });
     const slow = await serving.dial();
@@ -267,7 +267,7 @@ describe('settings of the HTTP metrics', () => {
   });
 });
 
-describe('scrapes of the metrics that fail', () => {
+describe('failed scrapes of the metrics', () => {
   test('a client that disconnects before its scrape has a response causes no error', async (t) => {
     let answer = (_text: string): void => undefined;
     const registry = {
@@ -282,7 +282,7 @@ describe('scrapes of the metrics that fail', () => {
     await until(() => serving.traffic.connections.size === 0);
     answer('late 1\n');
     const other = serving.scrape();
-    // Wait until this request has arrived, because only then is the registry read for the second time.
+    // Wait until the second scrape has arrived, because lameduck reads the registry for the second time only then.
     await until(() => serving.traffic.connections.values().next().value?.isBusy === true);
     answer('# HELP late Late.\n# TYPE late gauge\nlate 2\n');
     assert.equal((await other).value('late'), 2);

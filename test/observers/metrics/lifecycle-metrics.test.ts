@@ -20,7 +20,7 @@ test('prom-client is loaded at the first scrape and never before', async (t) => 
   assert.equal(isPromClientLoaded(), true);
 });
 
-test('without the options metricsPath and registry, lameduck measures nothing, and a request for /metrics is passed to the program', async (t) => {
+test('if neither metricsPath nor registry is set, lameduck collects no metrics, and a request for /metrics is passed to the program', async (t) => {
   const serving = await measure(t, { metricsPath: 'off' });
   assert.equal((await ask(serving.port, '/metrics')).body, 'served\n');
   assert.equal((await ask(serving.port, '/metrics/slis')).body, 'served\n');

@@ -25,7 +25,7 @@ function prediction(outlook: Partial<Outlook>): [number, boolean] {
   return [duration / seconds, isOverrun];
 }
 
-test('a shutdown without requests in flight is predicted to take as long as its delay', () => {
+test('the predicted duration of a shutdown without requests in flight is the shutdown delay', () => {
   assert.deepEqual(prediction({}), [10, false]);
 });
 
@@ -34,16 +34,16 @@ test('if the time limit of a pre-shutdown hook exceeds the shutdown delay, the p
   assert.deepEqual(prediction({ longestHook: 5 * seconds }), [10, false]);
 });
 
-test('requests in flight are predicted to take as long as nearly all earlier requests', () => {
+test('the predicted duration of a request in flight is the duration that nearly all earlier requests did not exceed', () => {
   assert.deepEqual(prediction({ requestsInFlight: 1, usual: 2 * seconds }), [12, false]);
   assert.deepEqual(prediction({ requestsInFlight: 0, usual: 2 * seconds }), [10, false]);
 });
 
-test('a request that is older than nearly all earlier requests is predicted to take as long again as it has already taken', () => {
+test('if a request is older than nearly all earlier requests became, the prediction is that it takes as long again as it has already taken', () => {
   assert.deepEqual(prediction({ requestsInFlight: 1, usual: 2 * seconds, oldest: 9 * seconds }), [19, false]);
 });
 
-test('a drain that would continue after the start of the destroy hooks is predicted to overrun the shutdown budget', () => {
+test('if the drain would not be over when the destroy hooks start, an overrun of the shutdown budget is predicted', () => {
   assert.deepEqual(prediction({ requestsInFlight: 1, oldest: 15 * seconds }), [25, false]);
   assert.deepEqual(prediction({ requestsInFlight: 1, oldest: 15 * seconds + 1 }), [25.001, true]);
 });
@@ -78,7 +78,7 @@ test('during the drain the prediction is the elapsed time plus the time of the r
   assert.deepEqual(prediction({ ...outlook, oldest: 10 * seconds }), [26, true]);
 });
 
-test('after the drain the destroy hooks are predicted to use the rest of the shutdown budget', () => {
+test('after the drain, the destroy hooks may use the rest of the shutdown budget, so an overrun is predicted only when the budget is over', () => {
   const drained = { isDraining: true, isDrained: true };
   assert.deepEqual(prediction({ ...drained, elapsed: 27 * seconds }), [27, false]);
   assert.deepEqual(prediction({ ...drained, elapsed: 29 * seconds }), [29, true]);

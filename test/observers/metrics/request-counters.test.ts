@@ -138,7 +138,7 @@ test('a response that was cut in the middle has the status that was sent, and co
   assert.equal(counters.aborted, 1);
 });
 
-test('a status that a handler has made invalid after sending its headers is counted as no status', () => {
+test('if a handler makes the status invalid after it has sent the headers, the request is counted without a status', () => {
   const { counters } = countersUnderTest();
   for (const statusCode of [NaN, -1, 1e9, '200', 200n, null, 99]) counters.onRequestEnd(ended({ statusCode }), 1);
   assert.deepEqual(labelSets(counters), { 'GET  ': 7 });
@@ -203,7 +203,7 @@ test('a quantile uses the buckets of all label sets, and never exceeds the longe
   assert.equal(counters.quantile(1), 30_000);
 });
 
-test('a quantile of only short requests never exceeds the longest of them', () => {
+test('if all requests are short, no quantile exceeds the duration of the longest request', () => {
   const { counters } = countersUnderTest();
   counters.onRequestEnd(ended({}), 0.5);
   assert.ok(counters.quantile(0.99) <= 0.5);
@@ -224,7 +224,8 @@ test('the quantile of the request durations covers the last 5 to 10 minutes', ()
 });
 
 /**
- * Returns whether the metrics predict an overrun for one request in flight, if earlier requests took the given seconds.
+ * Returns whether the metrics predict an overrun of the budget while one request is in flight. `took` has the durations
+ * of the earlier requests in seconds.
  */
 function isOverrun(took: readonly number[], budget: number): boolean {
   const { counters } = countersUnderTest();

@@ -117,7 +117,7 @@ test('a scrape has the shutdown budget, the part of the budget that is left for 
   await clock.advanceUntil('the end', ended);
 });
 
-test('an overrun is predicted before the shutdown and during the shutdown delay, while Prometheus can still scrape the prediction', async (t) => {
+test('the metric predicts an overrun of the shutdown budget before the shutdown and during the shutdown delay, while Prometheus can still scrape it', async (t) => {
   const { handle, clock, read, hang } = await readyUnderTest(t, { shutdownDelayDuration: '10s' });
   const client = await hang();
   await clock.advance(15_000);

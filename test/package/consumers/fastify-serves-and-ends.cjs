@@ -1,4 +1,5 @@
-// A user's smallest Fastify application: it serves one request and closes. After that nothing may stay open.
+// The smallest Fastify application that a user can write. It serves one request and closes. After that, nothing may
+// keep the process alive.
 const Fastify = require('fastify');
 
 module.exports = async function serveAndEnd(plugin) {

@@ -1,5 +1,5 @@
-// A user's program with a probe port. The port responds even while the main thread is blocked because it waits for the
-// prober.
+// A user's program with a probe port. Its main thread waits synchronously for the prober. The probe port must respond
+// although this wait blocks the main thread.
 import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import { lameduck } from 'lameduck';
@@ -29,7 +29,7 @@ async function main() {
 
   const script = `fetch('http://127.0.0.1:${probePort}/livez').then((answer) => answer.text()).then(console.log)`;
   const { COMMAND: command } = process.env;
-  // On a busy machine, the prober takes seconds to start, and the main thread then counts as blocked.
+  // On a busy machine, the prober takes seconds to start. The probe port then reports that the event loop is blocked.
   const [file, args, expected] =
     command === undefined
       ? [process.execPath, ['--eval', script], /^ok\n$/]

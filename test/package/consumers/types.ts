@@ -15,7 +15,7 @@ const length: number = result;
 const { result: text } = await runShutdown(createServer(), (origin) => `${origin}${String(length)}${ended.reason}`);
 text.toUpperCase();
 
-// @ts-expect-error runShutdown() passes the origin to its callback, which is a string.
+// @ts-expect-error The origin that runShutdown() passes to its callback is a string.
 await runShutdown(createServer(), (port: number) => port);
 
 // @ts-expect-error runShutdown() accepts an application only with the Fastify plugin.

@@ -66,7 +66,7 @@ describe('a primary of node:cluster', () => {
     assert.deepEqual(warned, [11]);
   });
 
-  it('P-071 the cluster primary does not warn about a worker that gets its lifecycle after it listens, or has exited', async () => {
+  it('P-071 the cluster primary does not warn about a worker that has exited, or about a worker that gets its lifecycle after it listens', async () => {
     const { clock, workers, warned } = listeningGroup(11, 12);
     await clock.advance(9_000);
     workers[0].sayHello();

@@ -117,7 +117,7 @@ test('P-072 /readyz of the main thread fails while a worker thread with a server
   }
 });
 
-test('P-072 while a worker thread is blocked, /readyz of the main thread uses the last answer of that thread', async (t) => {
+test('P-072 while a worker thread is blocked, /readyz of the main thread uses the last answer of the worker thread', async (t) => {
   const port = await reservePort();
   const { program, ports } = await start(t, { LAMEDUCK_PROBE_PORT: String(port) });
   await program.line('probe port', ({ msg }) => msg === 'probe port listens');
@@ -155,7 +155,7 @@ test('P-072 the main thread does not wait for a worker thread whose lifecycle ha
   assert.equal((await endsOf(program)).length, 1);
 });
 
-test('P-072 a worker thread that is blocked is ended with the process at the end of the drain, with code 80', async (t) => {
+test('P-072 if a worker thread is blocked at the end of the drain, the process exits with code 80, which also ends the thread', async (t) => {
   const { program, ports } = await start(t, {
     LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '7',
     LAMEDUCK_DESTROY_HOOK_TIMEOUT: '500ms',

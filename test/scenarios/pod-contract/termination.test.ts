@@ -24,7 +24,7 @@ async function dial(t: TestContext, port: number): Promise<Socket> {
 
 const said = (program: ProcessUnderTest): unknown[] => program.lines.map(({ msg, name }) => name ?? msg);
 
-test('K-198, K-203, K-208, K-215 from SIGTERM on readiness fails and liveness passes, every request is served, and no connection is reset', async (t) => {
+test('K-198, K-203, K-208, K-215 after SIGTERM, readiness probes fail, liveness probes pass, every request is served, and no connection is reset', async (t) => {
   const program = await ProbedProcess.start(t, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' }, pod);
   const port = await program.port();
   const created = await HeldRequest.open(t, port, '/created');
@@ -56,7 +56,8 @@ test('K-198, K-203, K-208, K-215 from SIGTERM on readiness fails and liveness pa
   await Promise.all([liveness.stop(), readiness.stop()]);
   assert.deepEqual(await program.exit, endedWell);
 
-  // The last probe of each kind may fail because the listener is closed. Such a probe has no status and is left out.
+  // The last probe of each kind may fail because the listener has closed. Such a probe has no status, and the test
+  // ignores it.
   const results = (of: Prober): unknown[] => [
     ...new Set(of.outcomes.filter(({ status }) => status).map(({ result }) => result)),
   ];
@@ -95,7 +96,7 @@ test('K-204 every new connection is served during the whole delay', async (t) =>
   assert.equal((await program.finalLine())['exitCode'], 0);
 });
 
-test('K-205 a readiness probe that excludes the check shutdown passes during the drain, and without the exclusion the response names this check', async (t) => {
+test('K-205 during the drain, a readiness probe with exclude=shutdown passes; without this parameter, the probe fails and its response names the check `shutdown`', async (t) => {
   const program = await ProbedProcess.start(t, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '3s' }, pod);
   program.kill('SIGTERM');
   await program.signaled('ShutdownInitiated');

@@ -37,7 +37,9 @@ function isBody(wire: Wire, what: string, body: string, answer: Answer | undefin
   return answer !== undefined;
 }
 
-/** `connections()` opens one connection after another until the server refuses a connection, and uses each of them. */
+/**
+ * `connections()` opens one connection after another and calls `talk` with each, until the server refuses a connection.
+ */
 async function connections(
   world: World,
   name: string,
@@ -69,8 +71,8 @@ const closedLoop: Client = async (world, name, random) => {
 };
 
 /**
- * A client that sends several requests without waiting for the responses, in one piece or in several. After a response
- * with `Connection: close`, the server handles none of the remaining requests (P-009).
+ * A client that sends several requests without waiting for the responses, in one write or in two. After a response with
+ * `Connection: close`, the server handles none of the remaining requests (P-009).
  */
 const pipeline: Client = async (world, name, random) => {
   await connections(world, name, async (wire) => {
@@ -116,7 +118,7 @@ const halfHead: Client = async (world, name, random) => {
         }
         wire.send(text.slice(cut));
         const answer = await wire.answer();
-        // The server's FIN may also cross the rest of the head on the network.
+        // The server may also have sent its FIN before the rest of the request head reached it.
         const hasCrossed = answer === undefined && wire.error === undefined && wire.received.length === 0;
         if (hasCrossed && wasSilent && world.sendsRetryAfter && world.mayRefuse) return;
         if (!isBody(wire, 'half head', body, wire.judge('half head', answer))) return;

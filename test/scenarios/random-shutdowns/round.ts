@@ -25,7 +25,7 @@ export interface Outcome {
   readonly answered: number;
   readonly refused: number;
   readonly took: number;
-  /** How many times the round was run, including the runs that were not valid. */
+  /** The number of attempts at the round, including the invalid attempts. */
   readonly attempts: number;
 }
 

@@ -5,8 +5,9 @@ import { setTimeout } from 'node:timers/promises';
 export const kinds = ['http', 'https', 'h2c', 'h2'] as const;
 export type Kind = (typeof kinds)[number];
 
-// At most this many streams may cross a GOAWAY on the network. A client that sends requests on a timer may send one at
-// any time (P-043). Node's client also reports a stream as refused if it has not sent the stream yet.
+// At most this many streams may be sent while the GOAWAY is on its way to the client. A client that sends requests on a
+// timer can send such a stream at any time (P-043). Node's client also reports a stream as refused if it has not sent
+// the stream yet.
 const mostCrossed = 12;
 
 /** Reset is a connection that ended before a byte arrived. The server may never have accepted it (P-018). */
@@ -55,26 +56,34 @@ export class World {
     return this.#toldAt < Infinity;
   }
 
-  /** Whether NotAcceptingNewRequest may have fired. It fires only after the shutdown delay. */
+  /**
+   * Whether NotAcceptingNewRequest can already have fired. It fires at the end of the shutdown delay at the earliest.
+   */
   get mayRefuse(): boolean {
     return performance.now() >= this.#toldAt + this.#delay;
   }
 
-  /** Whether readiness must be failing, even if the event loop was blocked when the process signal arrived. */
+  /**
+   * Whether /readyz must fail by now. Half a second after the process signal, /readyz must fail even if the event loop
+   * was blocked when the signal arrived.
+   */
   get mustBeRed(): boolean {
     return performance.now() >= this.#toldAt + 500;
   }
 
-  /** `refuse()` counts a refused request or connection. Before NotAcceptingNewRequest, it is a failure. */
+  /**
+   * `refuse()` counts a refused request or connection. A refusal before NotAcceptingNewRequest is also counted as a
+   * failure.
+   */
   refuse(what: string): void {
     this.refused++;
     if (!this.mayRefuse) this.fail(`${what} refused before NotAcceptingNewRequest`);
   }
 
   /**
-   * refuseStream counts a refused stream. Over TLS there is one GOAWAY, and the server refuses only streams that cross
-   * it. Without TLS, the first GOAWAY refuses no stream. A stream is then refused only by Node's client, if the client
-   * has not sent the stream yet.
+   * refuseStream counts a refused stream. Over TLS, the server sends one GOAWAY, and refuses only streams that were
+   * sent before the GOAWAY reached the client. Without TLS, the server refuses no stream after its first GOAWAY. A
+   * stream is then refused only by Node's client, if the client has not sent the stream yet.
    */
   refuseStream(what: string, isAnnounced: boolean): void {
     const isKeptBack = this.kind === 'h2c' ? isAnnounced : ++this.#crossed <= mostCrossed;
