@@ -102,7 +102,7 @@ test('lameduck finds the handle of a TCP socket, with its write queue and its co
   assert.deepEqual([internals.acceptorOf(client), internals.isHttp1(client)], [undefined, false]);
 });
 
-test('from an undocumented part of Node, node-internals reads the TCP socket below a TLS socket', async (t) => {
+test('in undocumented properties of Node, lameduck finds the TCP socket below a TLS socket', async (t) => {
   const server = createSecureServer(certificate);
   const tcp = once(server, 'connection') as Promise<[Socket]>;
   const secured = once(server, 'secureConnection') as Promise<[Socket]>;
@@ -112,7 +112,7 @@ test('from an undocumented part of Node, node-internals reads the TCP socket bel
   assert.equal(internals.acceptorOf((await secured)[0]), server);
 });
 
-test("from an undocumented part of Node, node-internals reads the objects that node:http2's compatibility API has created for a stream", async (t) => {
+test("in undocumented properties of Node, lameduck finds the objects that node:http2's compatibility API has created for a stream", async (t) => {
   const server = createHttp2Server();
   const requested = once(server, 'request') as Promise<[Http2ServerRequest, Http2ServerResponse]>;
   const client = connectHttp2(`http://127.0.0.1:${String(await listen(t, server))}`);
@@ -125,7 +125,7 @@ test("from an undocumented part of Node, node-internals reads the objects that n
   assert.equal(internals.compatibleOf(request.stream).request?.headers[':path'], '/compatible');
 });
 
-test('from an undocumented part of Node, node-internals reads the socket of an HTTP/2 session, and the state and the file of a stream', async (t) => {
+test('lameduck finds the socket of an HTTP/2 session, and the state and the file of a stream, in undocumented properties of Node', async (t) => {
   const server = createHttp2Server();
   const accepted = once(server, 'connection') as Promise<[Socket]>;
   const opened = once(server, 'session') as Promise<[ServerHttp2Session]>;
@@ -161,7 +161,7 @@ test('from an undocumented part of Node, node-internals reads the socket of an H
   await once(upload, 'close');
 });
 
-test('from an undocumented part of Node, node-internals reads where an error event without a listener was emitted', () => {
+test('in undocumented properties of Node, lameduck finds where an error event without a listener was emitted', () => {
   const error = new Error('thrown');
   assert.equal(internals.enhancedStackOf(error), undefined);
   assert.throws(() => new EventEmitter().emit('error', error), error);

@@ -15,7 +15,7 @@ const cleaning: State = { ...ended, hasCalledListeners: true };
 const failed: State = { ...cleaning, hasUncaughtError: true };
 const afterLoss: State = { ...cleaning, hasLostLeadership: true };
 
-describe('how lameduck ends the process at the end of the shutdown budget', () => {
+describe('the process exits at the end of the shutdown budget if listeners of the program are still running', () => {
   const over: Event = { kind: 'budget over' };
   const why = "the program's own cleanup took longer than the shutdown budget: exiting";
   follows([

@@ -143,7 +143,7 @@ describe('the first process signal begins the shutdown, and a second one ends th
   });
 });
 
-describe('the actions of lameduck at an uncaught error', () => {
+describe('the first uncaught error begins the shutdown, and a second one ends the process', () => {
   follows([
     ['P-063 an uncaught error begins the shutdown of a running process', running, thrown, erring, ['begin', byError]],
     [
@@ -221,7 +221,7 @@ describe('the disconnect of a worker of node:cluster begins the shutdown, and ta
   ]);
 });
 
-describe('the actions of lameduck at the end of all shutdowns of the process', () => {
+describe('how lameduck ends the process after all its shutdowns have ended', () => {
   const asGuest: Event = { ...drained, isUnderRegister: true };
   const withListeners: Event = { ...drained, hasListeners: true };
   const calledAtOnce: State = { ...draining, hasCalledListeners: true };
