@@ -75,7 +75,7 @@ void describe('servers of a program with lameduck/register', { concurrency: 2 },
   });
 });
 
-void describe('settings of a program with lameduck/register', { concurrency: 2 }, () => {
+void describe('environment settings of lameduck/register', { concurrency: 2 }, () => {
   test('with lameduck/register the probe port is 8081 by default, and if this port is in use, one log line says so', async (t) => {
     const subject = disposed(t, startUnderRegister('knows-nothing.ts', { LAMEDUCK_PROBE_PORT: '' }));
     // Another process of this machine may already use the default probe port. The line names the port in either case.
