@@ -1,4 +1,5 @@
 // Writes the section of docs/benchmarks.md about the start and the end of a process.
+import { cells } from '../format.ts';
 import { ways, type Start, type Way } from './start.ts';
 
 const titles: Readonly<Record<Way, string>> = {
@@ -29,5 +30,15 @@ export function startSection(start: Start): string[] {
     `**Method.** Each time is the median of ${String(start.runs)} processes, and processes of each kind are started in turn. The time of the first response is`,
     'measured from the start of the process. The client connects as soon as the server listens. Each process with lameduck has a probe',
     'port. The processes use the built package.',
+    '',
+    'In further processes, a profiler samples the main thread from the first line of the program until the first response has been sent.',
+    "The start of Node itself, before that line, is not in this table. *Node's loading of modules* includes the compilation of each file",
+    'by V8. The profiler makes this start longer than the start in the table above.',
+    '',
+    '| part of the process | bare `node:http`, ms | `lameduck(server)`, ms |',
+    '| --- | --- | --- |',
+    ...Object.entries(start.parts.code).map(([part, time]) =>
+      cells(part, (start.parts.bare[part] ?? 0).toFixed(1), time.toFixed(1)),
+    ),
   ];
 }

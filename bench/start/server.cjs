@@ -1,10 +1,15 @@
 // A server that sends its port to its parent. With BY=code it calls lameduck(). A request for /late is answered after
 // the server has received SIGTERM. With TURNS, the server instead measures the duration of each turn of its event loop.
+// With PROFILE=INTERVAL, it sends a CPU profile of the time until its first response has been sent.
 const { createServer } = require('node:http');
+const { Session } = require('node:inspector');
 
 const watched = 1_500;
 
+const profiling = process.env.PROFILE === undefined ? undefined : startProfile(Number(process.env.PROFILE));
+
 const server = createServer((request, response) => {
+  if (profiling !== undefined) response.once('finish', sendProfile);
   if (request.url !== '/late') response.end('hello');
   else duck.signals.notAcceptingNewRequest.signaled.then(() => response.end('late'));
 });
@@ -13,6 +18,19 @@ server.listen(0, '127.0.0.1', () => {
   if (process.env.TURNS === 'yes') watchTurns();
   else process.stdout.write(`${JSON.stringify(server.address().port)}\n`);
 });
+
+function startProfile(interval) {
+  const session = new Session();
+  session.connect();
+  session.post('Profiler.enable');
+  session.post('Profiler.setSamplingInterval', { interval });
+  session.post('Profiler.start');
+  return session;
+}
+
+function sendProfile() {
+  profiling.post('Profiler.stop', (_error, { profile }) => process.stdout.write(`${JSON.stringify([profile])}\n`));
+}
 
 // A turn lasts from one immediate callback to the next. While an immediate is pending, the event loop does not wait for
 // events.

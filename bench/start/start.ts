@@ -2,9 +2,11 @@
 // response and the longest turn of the event loop.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import type { Profiler } from 'node:inspector';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { reservePort } from '../../test/support/reserved-port.ts';
+import { medianParts, partsOf, samplingInterval, type Parts } from '../cpu-profile.ts';
 import { median } from '../statistics.ts';
 
 /** `ways` lists the ways in which the measured program loads lameduck. `bare` is without lameduck. */
@@ -18,6 +20,8 @@ export interface Start {
   /** The time that a call of `require('lameduck')` and an `import()` of it take in a process that has loaded node:http. */
   readonly require: number;
   readonly import: number;
+  /** The CPU time of each part of the process from the first line of the program to the first response, in milliseconds. */
+  readonly parts: Readonly<Record<'bare' | 'code', Parts>>;
   /** The time from the end of the last response, as its client sees it, to the end of the process. */
   readonly exit: number;
 }
@@ -38,6 +42,7 @@ export async function measureStart(runs: number): Promise<Start> {
   const longest: Record<Way, number[]> = { bare: [], code: [], register: [] };
   const loads: Record<'require' | 'import', number[]> = { require: [], import: [] };
   const exits: number[] = [];
+  const profiles: Record<'bare' | 'code', Parts[]> = { bare: [], code: [] };
   for (let run = 0; run < runs; run++) {
     for (const way of run % 2 === 0 ? ways : ways.toReversed()) {
       responses[way].push(await firstResponse(way));
@@ -46,6 +51,7 @@ export async function measureStart(runs: number): Promise<Start> {
     loads.require.push(await loadTime(`require(${JSON.stringify(join(dist, 'index.cjs'))}).lameduck`));
     loads.import.push(await loadTime(`await import(${JSON.stringify(join(dist, 'index.mjs'))})`));
     exits.push(await exitTime());
+    for (const way of ['bare', 'code'] as const) profiles[way].push(await profileOf(way));
   }
   const of = (way: Way): { firstResponse: number; longestTurn: number } => ({
     firstResponse: median(responses[way]),
@@ -56,6 +62,7 @@ export async function measureStart(runs: number): Promise<Start> {
     byWay: { bare: of('bare'), code: of('code'), register: of('register') },
     require: median(loads.require),
     import: median(loads.import),
+    parts: { bare: medianParts(profiles.bare), code: medianParts(profiles.code) },
     exit: median(exits),
   };
 }
@@ -73,6 +80,19 @@ async function firstResponse(way: Way): Promise<number> {
   socket.destroy();
   await exit;
   return took;
+}
+
+async function profileOf(way: Way): Promise<Parts> {
+  const probePort = String(await reservePort());
+  const child = start(way, { LAMEDUCK_PROBE_PORT: probePort, PROFILE: String(samplingInterval) });
+  const exit = once(child, 'exit');
+  const socket = connect(Number(await firstLine(child)), '127.0.0.1');
+  socket.write('GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+  const [profile] = (await firstLine(child)) as [Profiler.Profile];
+  child.kill('SIGKILL');
+  socket.destroy();
+  await exit;
+  return Object.fromEntries(Object.entries(partsOf(profile)).map(([part, time]) => [part, time / 1_000]));
 }
 
 async function longestTurn(way: Way): Promise<number> {

@@ -6,15 +6,17 @@
 // The last argument says how lameduck is added: not at all, by a call in the code, or by lameduck/register.
 import { createServer, type RequestListener } from 'node:http';
 import { createSecureServer, createServer as createHttp2Server } from 'node:http2';
+import { Session } from 'node:inspector/promises';
 import type { AddressInfo, Server } from 'node:net';
 import { getHeapStatistics, GCProfiler } from 'node:v8';
 import { WebSocketServer } from 'ws';
+import { partsOf, samplingInterval, type Parts } from '../cpu-profile.ts';
 import type { Server as ServerOfLameduck } from '../../src/http/server.ts';
 import { certificate } from '../../test/fixtures/certificate.ts';
 import type { Framework } from './variants.ts';
 
-/** Question is a request from the measuring process. Each response is one object of numbers. */
-export type Question = 'cpu' | 'profile' | 'profiled' | 'memory';
+/** Question is a request from the measuring process. */
+export type Question = 'cpu' | 'profile' | 'profiled' | 'sample' | 'sampled' | 'memory';
 
 /** Answers holds the type of the response to each Question. */
 export interface Answers {
@@ -26,6 +28,9 @@ export interface Answers {
    * since then.
    */
   readonly profiled: { readonly bytes: number; readonly collecting: number };
+  readonly sample: number;
+  /** The CPU time of each part of the main thread since the question `sample`, in microseconds. */
+  readonly sampled: Parts;
   /** The number of open connections, and the bytes in the heap and in memory, all after a garbage collection. */
   readonly memory: { readonly connections: number; readonly heap: number; readonly resident: number };
 }
@@ -79,6 +84,8 @@ const server = await (framework === 'fastify' ? fastifyServer() : nodeServer(fra
 
 let profiler: GCProfiler | undefined;
 let usedBefore = 0;
+const session = new Session();
+session.connect();
 
 const answer: { readonly [Name in Question]: () => Promise<Answers[Name]> | Answers[Name] } = {
   cpu() {
@@ -100,6 +107,17 @@ const answer: { readonly [Name in Question]: () => Promise<Answers[Name]> | Answ
       collecting += cost;
     }
     return { bytes: bytes + getHeapStatistics().used_heap_size - used, collecting };
+  },
+  async sample() {
+    await session.post('Profiler.enable');
+    await session.post('Profiler.setSamplingInterval', { interval: samplingInterval });
+    await session.post('Profiler.start');
+    return samplingInterval;
+  },
+  async sampled() {
+    const { profile } = await session.post('Profiler.stop');
+    await session.post('Profiler.disable');
+    return partsOf(profile);
   },
   async memory() {
     const connections = await new Promise<number>((resolve, reject) => {

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Parts } from '../cpu-profile.ts';
 import { wholeRequests } from '../price/measure.ts';
 import { clients, type Client, type Load } from './clients/client.ts';
 import type { Answers, Question } from './host.ts';
@@ -20,6 +21,8 @@ export interface Costs {
   readonly bytes: number;
   /** The time of garbage collection per request, in nanoseconds. */
   readonly collecting: number;
+  /** The CPU time of each part of the main thread per request, in nanoseconds. */
+  readonly parts: Parts;
   /** The number of bytes of memory that the server needs for each idle connection. */
   readonly heap: number;
   readonly resident: number;
@@ -126,11 +129,15 @@ class Host implements AsyncDisposable {
     await this.#ask('profile');
     await this.#load.run(profiled);
     const { bytes, collecting } = await this.#ask('profiled');
+    await this.#ask('sample');
+    await this.#load.run(profiled);
+    const sampled = Object.entries(await this.#ask('sampled'));
     return {
       requests: this.#requests,
       connections: this.#connections,
       bytes: bytes / profiled,
       collecting: (collecting * 1_000) / profiled,
+      parts: Object.fromEntries(sampled.map(([part, time]) => [part, (time * 1_000) / profiled])),
       ...(await this.#idle(idle)),
     };
   }

@@ -1,5 +1,6 @@
 // Writes the section "What does lameduck cost in use?" of docs/benchmarks.md.
-import { ratio } from '../format.ts';
+import { largestFiles, medianParts, ofLameduck, samplingInterval, sumOf, type Parts } from '../cpu-profile.ts';
+import { cells, ratio } from '../format.ts';
 import { wholeRequests } from '../price/measure.ts';
 import { estimate, median, type Estimate } from '../statistics.ts';
 import { concurrent } from './clients/client.ts';
@@ -41,7 +42,50 @@ export function useSection(uses: readonly Use[], { processes, windows, idle }: U
     '',
     'The ratios of CPU times have their 95 % interval in brackets. The interval is bootstrapped: pairs of processes are drawn first, then windows inside each pair.',
     'The first two rows of the table compare a bare server with another bare server. They show how much two processes with the same code differ.',
+    ...profileSection(uses),
   ];
+}
+
+// The parts of a profile that have a column of their own. The column `other` has the rest.
+const partColumns = ['native code', "Node's JavaScript", 'garbage collection'];
+const fileCount = 6;
+
+function profileSection(uses: readonly Use[]): string[] {
+  return [
+    '',
+    '### Where does the cost in use come from?',
+    '',
+    'After the measured windows, a profiler samples the main thread of each process. Each cell of this table has the CPU time of one',
+    'request in microseconds, first on the bare server and then in the variant. The last column has the files of lameduck in which the',
+    'variant spends most time.',
+    '',
+    `| variant | ${partColumns.join(' | ')} | lameduck | other | largest files of lameduck |`,
+    `| --- |${' --- |'.repeat(partColumns.length + 3)}`,
+    ...uses.map(({ variant, pairs }) => {
+      const [own, other] = [0, 1].map((side) => medianParts(pairs.map((pair) => (pair[side] as Costs).parts))) as [
+        Parts,
+        Parts,
+      ];
+      const cell = (isIncluded: (part: string) => boolean): string =>
+        `${microseconds(sumOf(own, isIncluded))} → ${microseconds(sumOf(other, isIncluded))}`;
+      return cells(
+        variant.title,
+        ...partColumns.map((column) => cell((part) => part === column)),
+        cell(ofLameduck),
+        cell((part) => !partColumns.includes(part) && !ofLameduck(part)),
+        largestFiles(other, fileCount, microseconds),
+      );
+    }),
+    '',
+    '*Native code* is the code of Node, of V8 and of the kernel that JavaScript calls: system calls, the HTTP parser, timers and the',
+    'compiler. It grows with each write to the audit log. Work of other threads, such as the probe thread and the threads that write',
+    `files, is not in this table. The profiler takes a sample every ${String(samplingInterval)} µs and has a cost itself, so these times are longer than those of`,
+    'the table above.',
+  ];
+}
+
+function microseconds(nanoseconds: number): string {
+  return (nanoseconds / 1_000).toFixed(2);
 }
 
 /** requestRatio returns the cost of a request with a variant, divided by its cost on the bare server. */
@@ -61,7 +105,7 @@ function ratioOf(pairs: Use['pairs'], windows: (costs: Costs) => readonly number
 
 function row(use: Use): string {
   const { variant, pairs } = use;
-  const cells = [
+  const values = [
     `bare ${micro(pairs, ({ requests }) => requests)} µs × ${ratio(requestRatio(use))}`,
     `bare ${micro(pairs, (costs) => costs.connections)} µs × ${ratio(ratioOf(pairs, (costs) => costs.connections))}`,
     ...(['bytes', 'collecting', 'heap', 'resident'] as const).map((name) => {
@@ -70,7 +114,7 @@ function row(use: Use): string {
       return `bare ${(own as number).toFixed(0)} ${unit} × ${((other as number) / (own as number)).toFixed(3)}`;
     }),
   ];
-  return `| ${[variant.title, ...cells].join(' | ')} |`;
+  return `| ${[variant.title, ...values].join(' | ')} |`;
 }
 
 function micro(pairs: Use['pairs'], windows: (costs: Costs) => readonly number[]): string {
