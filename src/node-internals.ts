@@ -91,12 +91,13 @@ export function responseOn(socket: Socket): ServerResponse | undefined {
 
 /**
  * sentHead returns the headers of a response as they were sent, or undefined if they have not been sent. No public
- * property shows the sent headers in every case. If Node removed the property `_header` of responses, lameduck would
- * recognize no response as an event stream.
+ * property shows the sent headers in every case. Do not read `headersSent`, which a program may have replaced. If Node
+ * removed the property `_header` of responses, lameduck would recognize no response as an event stream, and would end a
+ * connection only when it is silent.
  */
 export function sentHead(response: ServerResponse): string | undefined {
   const { _header: head } = response as unknown as { _header?: unknown };
-  return response.headersSent && typeof head === 'string' ? head : undefined;
+  return typeof head === 'string' ? head : undefined;
 }
 
 /**

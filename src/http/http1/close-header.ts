@@ -35,13 +35,19 @@ export function closingAnswer(exchange: HttpExchange, answer: Answer): Answer {
 }
 
 /**
- * `closing()` changes the arguments of a call of `writeHead`. It replaces all headers about the connection with
- * `Connection: close` (P-016).
+ * writeClosing calls `writeHead` with `Connection: close` instead of all headers about the connection that the handler has
+ * given (P-016). If the program's own `writeHead` passes on no such header, Node adds it because of `shouldKeepAlive`.
  */
-export function closing(response: ServerResponse, args: Parameters<WriteHead>): Parameters<WriteHead> {
+export function writeClosing(response: ServerResponse, writeHead: WriteHead, args: Parameters<WriteHead>): void {
+  response.shouldKeepAlive = false;
   const [status, reason, headers] = args;
-  if (typeof reason === 'string') return [status, reason, closingHeaders(response, headers)];
-  return [status, closingHeaders(response, headers ?? reason)];
+  if (typeof reason === 'string') writeHead(status, reason, closingHeaders(response, headers));
+  else writeHead(status, closingHeaders(response, headers ?? reason));
+}
+
+/** saysClose tells whether a response with this head ends its connection. */
+export function saysClose(head: string): boolean {
+  return /^connection: *close\r$/im.test(head);
 }
 
 /**

@@ -9,7 +9,7 @@ import { isDestroyedHere } from '../responses/aborted.ts';
 import { sentHead, tcpSocketOf } from '../../node-internals.ts';
 import { hasLength, isChunked } from '../responses/head.ts';
 import { answerRetryAfter } from '../responses/rejection.ts';
-import { closing, isToClose, type WriteHead } from './close-header.ts';
+import { isToClose, saysClose, writeClosing, type WriteHead } from './close-header.ts';
 
 // Delays a request until Node has parsed the whole packet in which the request arrived. By then, lameduck knows every
 // request that the client has pipelined in this packet. So only the last response says `Connection: close`, even if the
@@ -136,8 +136,10 @@ export class Http1Exchange implements HttpExchange {
     const writeHead = response.writeHead.bind(response) as WriteHead;
     const patched: WriteHead = (...args) => {
       const isLast = this.#now !== undefined && isToClose(this, this.#now());
-      writeHead(...(isLast ? closing(response, args) : args));
-      if (isLast) this.connection.announceClose();
+      if (isLast) writeClosing(response, writeHead, args);
+      else writeHead(...args);
+      // The `writeHead` of the program may have sent other headers. Its client then sends further requests.
+      if (isLast && saysClose(this.head)) this.connection.announceClose();
       this.#onHead?.(this);
       return response;
     };

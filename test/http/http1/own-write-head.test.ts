@@ -1,0 +1,54 @@
+// Tests a program that replaces `writeHead` of all its responses, and does not pass on the headers that lameduck adds.
+import assert from 'node:assert/strict';
+import { ServerResponse, type OutgoingHttpHeaders } from 'node:http';
+import { it } from 'node:test';
+import { describeAdapters, serve, shutdownOf } from '../../support/serving.ts';
+import { until } from '../../support/until.ts';
+
+// The only headers that a response to each path gets.
+const ownHeaders: Readonly<Record<string, OutgoingHttpHeaders>> = {
+  '/without': { 'X-Own': '1' },
+  '/keep-alive': { Connection: 'keep-alive' },
+};
+
+// eslint-disable-next-line @typescript-eslint/unbound-method -- it is called with its response as `this`
+const { writeHead } = ServerResponse.prototype;
+ServerResponse.prototype.writeHead = function (this: ServerResponse, status: number, ...rest: never[]) {
+  const own = ownHeaders[this.req.url ?? ''];
+  return own === undefined ? writeHead.call(this, status, ...rest) : writeHead.call(this, status, own);
+};
+
+describeAdapters((adapter) => {
+  it("P-001 a response gets Connection: close even if the program's writeHead passes on no headers", async (t) => {
+    const held: ServerResponse[] = [];
+    const serving = await serve(t, { adapter, listener: (_, response) => held.push(response) });
+    const client = await serving.dial();
+    client.get('/without');
+    await until(() => held.length === 1);
+    const { ended } = shutdownOf(serving);
+    await serving.handle.signals.notAcceptingNewRequest.signaled;
+    held[0]?.end();
+    assert.equal((await client.reader.next())?.isClose, true);
+    await client.reader.ended;
+    assert.equal((await ended).exitCode, 0);
+  });
+
+  it("P-001 if the program's writeHead sends Connection: keep-alive, the connection serves the next request, and gets a FIN when it is silent", async (t) => {
+    const held: ServerResponse[] = [];
+    const serving = await serve(t, { adapter, listener: (_, response) => held.push(response) });
+    const client = await serving.dial();
+    client.get('/keep-alive');
+    await until(() => held.length === 1);
+    const { ended } = shutdownOf(serving);
+    await serving.handle.signals.notAcceptingNewRequest.signaled;
+    for (const count of [1, 2]) {
+      held[count - 1]?.end();
+      assert.equal((await client.reader.next())?.isClose, false);
+      if (count === 1) client.get('/keep-alive');
+      await until(() => held.length === 2);
+    }
+    await client.reader.ended;
+    assert.equal(client.reader.error, undefined, 'the server must end the connection with a FIN');
+    assert.equal((await ended).exitCode, 0);
+  });
+});
