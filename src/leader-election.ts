@@ -90,7 +90,8 @@ export function createElector(options: ElectorOptions): Elector {
     wall: wallTime,
     random: Math.random,
     connect() {
-      // If the elector has a lifecycle, the lifecycle logs the warnings about settings. Otherwise the elector logs them.
+      // If the elector has a lifecycle, the lifecycle logs the warnings about the elector's settings. Otherwise, the
+      // elector logs these warnings.
       if (managed === undefined) for (const warning of warnings) logging.onWarning(warning);
       log.started(settingTexts(electionTable, { ...settings }, sources));
       return open();
@@ -169,7 +170,7 @@ function take(lease: string): () => void {
   taken.add(lease);
   let isTaken = true;
   return () => {
-    // A second call of this function must not delete the entry of a newer elector for the same Lease.
+    // If this function is called a second time, it must not remove the entry of a newer elector for the same Lease.
     if (isTaken) taken.delete(lease);
     isTaken = false;
   };

@@ -48,7 +48,7 @@ function askHost(
       session.destroy();
       resolve(outcome);
     };
-    const fail = (failure: string, reason = 'the peer did not answer over HTTP/2 without TLS'): void => {
+    const fail = (failure: string, reason = 'the peer does not speak HTTP/2 without TLS'): void => {
       end(isReached ? { kind: 'said', failure } : { kind: 'unreachable', reason });
     };
     const cancel = systemClock.after(Math.max(0, limit - systemClock.now()), () => {
@@ -114,7 +114,7 @@ function readAnswer(
 function failureIn(headers: Headers, trailers: Headers, body: Buffer): string | undefined {
   const { ':status': status, 'content-type': type = '' } = headers;
   if (status !== 200) return `status ${String(status)}`;
-  if (!/^application\/grpc(\+proto)?\s*(;|$)/i.test(type)) return 'the peer did not answer with gRPC';
+  if (!/^application\/grpc(\+proto)?\s*(;|$)/i.test(type)) return 'the peer does not speak gRPC';
   // A gRPC response without a body has its `grpc-status` in the headers, not in trailers.
   const code = (body.length === 0 ? { ...headers, ...trailers } : trailers)['grpc-status'];
   if (typeof code !== 'string' || !/^\d{1,3}$/.test(code)) return 'the answer is malformed';

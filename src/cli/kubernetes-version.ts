@@ -1,4 +1,4 @@
-// Parses a version of Kubernetes in an argument.
+// Parses a Kubernetes version that a user gives as a command-line argument.
 
 /** minorVersionOf returns 30 for `1.30`, `v1.30` and `1.30.2`. It returns undefined for any other form. */
 export function minorVersionOf(given: string): number | undefined {

@@ -82,7 +82,10 @@ function fail(problem: string): number {
   return failed;
 }
 
-/** `read()` parses the arguments and variables. It returns what to stop, `help`, or the problem as a text. */
+/**
+ * `read()` parses the arguments and variables. It returns the process to stop, or `help`, or a text that describes the
+ * problem.
+ */
 function read(args: readonly string[], environment: Environment): Stop | string {
   const given = readArguments(args, options);
   if ('problem' in given) return given.problem;

@@ -94,7 +94,8 @@ const codeOptions: FunctionOptions<CodeOptions<unknown>> = {
   logger: loggerAllowed,
   onLoss: (given) => (given === 'contend' || given === 'shutdown' ? undefined : '`contend` or `shutdown`'),
   onLeaderChange: functionAllowed,
-  // The function serverProblems checks the option `apiServer`, because an error must not contain the token.
+  // The function serverProblems checks the option `apiServer`, because it leaves the token of this option out of its
+  // errors.
   apiServer: () => undefined,
 };
 
@@ -115,7 +116,7 @@ export function readOptions<Lifecycle>(
   const code = functions as Partial<CodeOptions<Lifecycle>> & object;
   const isAlone = readAlone(environment);
   const namespace = settings.leaseNamespace ?? namespaceOf(folder) ?? (isAlone === true ? 'default' : undefined);
-  // Outside a cluster, LAMEDUCK_ERR_NOT_IN_CLUSTER is thrown, so do not report the missing namespace as well.
+  // Outside a cluster, LAMEDUCK_ERR_NOT_IN_CLUSTER is thrown. So do not report the missing namespace as well.
   const needsNamespace = isAlone !== false || code.apiServer !== undefined || isInCluster(environment);
   const log = readTable<LogSettings, object>(logTable, {}, environment, {});
   const problems = [
@@ -158,7 +159,8 @@ export function readOptions<Lifecycle>(
   };
 }
 
-// Tells whether `problems` already reports an invalid namespace. A missing default is then not reported.
+// Tells whether `problems` already reports an invalid namespace. If so, do not also report that there is no default
+// namespace.
 function isNamespaceGiven(problems: readonly string[]): boolean {
   return problems.some((problem) => problem.startsWith('leaseNamespace:'));
 }
@@ -245,7 +247,7 @@ function serverProblems(given: unknown): string[] {
   ];
 }
 
-const urlAllowed = 'an https: URL, or an http: URL of a loopback address such as http://127.0.0.1:8001';
+const urlAllowed = 'an https: URL, or an http: URL whose host is a loopback address, such as http://127.0.0.1:8001';
 
 function isSafeUrl(url: unknown): boolean {
   const parsed = typeof url === 'string' ? URL.parse(url) : null;

@@ -104,13 +104,13 @@ void describe(
       'a compressed message': [answer(compressed), malformed],
       'a content type other than that of gRPC': [
         answer(serving, {}, { ':status': 200, 'content-type': 'text/html' }),
-        'the peer did not answer with gRPC',
+        'the peer does not speak gRPC',
       ],
       'the content type of grpc-web': [
         answer(serving, { 'grpc-status': '0' }, { ...grpc, 'content-type': 'application/grpc-web' }),
-        'the peer did not answer with gRPC',
+        'the peer does not speak gRPC',
       ],
-      'no content type': [answer(serving, { 'grpc-status': '0' }, withoutType), 'the peer did not answer with gRPC'],
+      'no content type': [answer(serving, { 'grpc-status': '0' }, withoutType), 'the peer does not speak gRPC'],
       'the HTTP status 404': [answer(serving, { 'grpc-status': '0' }, { ...grpc, ':status': 404 }), 'status 404'],
       'the HTTP status 204': [only({ ':status': 204 }), 'status 204'],
     };
@@ -228,7 +228,7 @@ void describe('a gRPC response that does not end', { concurrency: 4 }, () => {
 });
 
 void describe('a gRPC health check of a port without HTTP/2', { concurrency: 8 }, () => {
-  const reason = 'the peer did not answer over HTTP/2 without TLS';
+  const reason = 'the peer does not speak HTTP/2 without TLS';
   for (const [what, bytes] of Object.entries({
     empty: '',
     'another protocol': 'SSH-2.0-OpenSSH\r\n',

@@ -108,7 +108,7 @@ void describe('`lameduck probe grpc`', { concurrency: 4 }, () => {
     );
     assert.deepEqual(await probeOnce(t, ['grpc', '--port', String(port), '--service', 'livez']), {
       code: 1,
-      output: `grpc livez: nothing answers on port ${String(port)}: the peer did not answer over HTTP/2 without TLS\n`,
+      output: `grpc livez: nothing answers on port ${String(port)}: the peer does not speak HTTP/2 without TLS\n`,
     });
   });
 

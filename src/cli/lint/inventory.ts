@@ -6,7 +6,10 @@ import type { ManifestObject } from '../manifest/objects.ts';
 import { podTemplateOf } from '../manifest/pod-template.ts';
 import { defaultGracePeriodSeconds, type ContainerSpec } from '../rehearsal/pod.ts';
 
-/** Container is a container that runs as long as its pod runs: a regular container or a sidecar. */
+/**
+ * Container is a regular container or a sidecar. Init containers that end before the regular containers start are left
+ * out.
+ */
 export interface Container {
   /** `path` lists the fields from the root of the manifest to the container. */
   readonly path: Path;
@@ -153,7 +156,7 @@ export function hasOnePodAtMost({ object: one, replicas }: Workload): boolean {
   return replicas === 1 && (one.kind === 'StatefulSet' || isRecreated(one));
 }
 
-/** servicesOf returns the Services with a cluster IP that send connections to a workload. */
+/** servicesOf returns the Services that select the pods of a workload. Services without a cluster IP are left out. */
 export function servicesOf(workload: Workload, { objects: all }: Inventory): ManifestObject[] {
   return all.filter(
     (one) => hasAddress(one) && selects(object(one.fields['spec'])['selector'], one.namespace, workload),

@@ -143,9 +143,11 @@ function badSuppressions(one: ManifestObject): Finding[] {
         path: pathText(path),
         value: reason,
         link: linkTo('bad-suppression'),
-        message: isRule ? 'The annotation gives no reason, so it suppresses nothing.' : `There is no rule ${rule}.`,
+        message: isRule
+          ? 'The annotation gives no reason for the suppression, so lint still reports the finding.'
+          : `There is no rule ${rule}.`,
         remedy: isRule
-          ? 'Set the value of the annotation to the reason.'
+          ? 'Write the reason for the suppression as the value of the annotation.'
           : 'Correct the rule name in the annotation, or remove the annotation.',
       },
     ];

@@ -39,7 +39,9 @@ export function inWorkloads(check: Check<[Workload, Inventory]>): Rule['find'] {
     inventory.workloads.flatMap((one) => check(one, inventory).map((found) => ({ ...found, object: one.object })));
 }
 
-/** inContainers makes a rule that checks every container that runs as long as its pod runs. */
+/**
+ * inContainers makes a rule that checks regular containers and sidecars, but no init container that ends before them.
+ */
 export function inContainers(check: Check<[Container, Workload, Inventory]>): Rule['find'] {
   return inWorkloads((workload, inventory) =>
     workload.containers.flatMap((container) =>
@@ -57,7 +59,7 @@ export function inServers(check: Check<[Container, Workload, Inventory]>): Rule[
   );
 }
 
-/** inProbes makes a rule that checks every probe. The paths of its findings lead from the probe. */
+/** inProbes makes a rule that checks every probe. In each finding, `path` begins at the probe. */
 export function inProbes(check: Check<[Probe, Container, Workload]>, types?: readonly ProbeType[]): Rule['find'] {
   return inContainers((container, workload) =>
     container.spec.probes

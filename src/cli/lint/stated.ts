@@ -14,9 +14,9 @@ export interface Stated {
 }
 
 /**
- * Meaning says which time a setting limits. `delay`: how long the program still accepts connections. `drain`: how long
- * requests in flight may take after that. `request`: how long any request may take. `keepAlive`: how long an idle
- * connection stays open.
+ * Meaning says which time a setting limits. `delay`: how long the program still accepts connections during its
+ * shutdown. `drain`: how long requests in flight may take after the delay. `request`: how long any request may take.
+ * `keepAlive`: how long an idle connection stays open.
  */
 type Meaning = 'delay' | 'drain' | 'request' | 'keepAlive';
 

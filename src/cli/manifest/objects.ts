@@ -36,7 +36,10 @@ export interface ManifestObject extends Place {
 /** Unreadable is a mistake at one place in a manifest, with an explanation. */
 export interface Unreadable extends Place {
   readonly reason: string;
-  /** isUsed is true if the command uses this part of the manifest in spite of the mistake. */
+  /**
+   * isUsed is true if the command reports the mistake, but still uses this part of the manifest. One example is a
+   * repeated key.
+   */
   readonly isUsed: boolean;
 }
 
@@ -143,7 +146,7 @@ const isTemplate = 'the document is a template, not YAML: render the template fi
 
 function reasonOf({ code, message }: YAMLError, content: string): string {
   if (content.includes('{{')) return isTemplate;
-  if (code === 'DUPLICATE_KEY') return 'the key is repeated, and the last value takes effect';
+  if (code === 'DUPLICATE_KEY') return 'a key is repeated in one map, and its last value takes effect';
   return `the document is not YAML: ${message
     .replace(/ at line [^]*$/, '')
     .split('\n', 1)

@@ -26,8 +26,7 @@ export interface Backoff {
 }
 
 /**
- * `capped()` lowers both bounds of the back-off delay to the kubelet's setting `maxContainerRestartPeriod` if they are
- * above it (K-146).
+ * `capped()` limits each bound of the back-off delay to the kubelet's setting `maxContainerRestartPeriod` (K-146).
  */
 export function capped({ initial, maximum }: BackoffLimits, maxContainerRestartPeriod: number): BackoffLimits {
   return {

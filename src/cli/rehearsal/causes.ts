@@ -30,7 +30,8 @@ export interface Row {
   readonly name: string;
   readonly remedy: string;
   /**
-   * find returns a sentence that describes the evidence for this cause, or undefined if the events contain no evidence.
+   * find searches the events for evidence of this cause. It returns a sentence that describes the evidence, or
+   * undefined if the events contain no evidence.
    */
   find(events: Events): string | undefined;
 }
@@ -42,8 +43,8 @@ function ignoredSignal(all: Events): string | undefined {
   const events = withoutSidecars(all);
   const kill = first(events, 'killSignal');
   const stop = first(events, 'stopSignal');
-  // A signal handler that was added with process.once() no longer exists when the process is killed. So a port that was
-  // closed between the stop signal and SIGKILL also proves that there was a handler.
+  // A signal handler that was added with process.once() no longer exists at the time of SIGKILL. But if a port was
+  // closed between the stop signal and SIGKILL, there was a handler.
   const untilKill = kill === undefined ? [] : events.slice(0, events.indexOf(kill));
   const hasClosed = untilKill.some(({ kind, at }) => kind === 'listenerClosed' && at >= (stop?.at ?? Infinity));
   if (kill?.detail['isStopSignalHandled'] === false && !hasClosed) return String(kill.detail['signal']);
@@ -124,7 +125,7 @@ const rows: readonly Row[] = [
       const events = withoutSidecars(all);
       const isEvicted = first(events, 'podDeleted')?.detail['cause'] === 'hardEviction';
       const isKilled = first(events, 'killSignal') !== undefined && ignoredSignal(events) === undefined;
-      return isEvicted && isKilled ? 'the process was killed two seconds after the eviction' : undefined;
+      return isEvicted && isKilled ? 'the kubelet killed the process two seconds after the hard eviction' : undefined;
     },
   },
   {
@@ -151,7 +152,7 @@ const rows: readonly Row[] = [
         ({ kind, at }) => (kind === 'listenerClosed' || kind === 'containerExited') && at >= from,
       );
       // If the pod was not deleted and SIGKILL closed the listener, the server did not close the listener too early.
-      // Another row then explains why connections failed.
+      // Another cause of this list then explains why connections failed.
       const isKilled = (first(events, 'killSignal')?.at ?? Infinity) <= (closed?.at ?? Infinity);
       if (isKilled && first(events, 'podDeleted') === undefined) return undefined;
       const when =
@@ -198,7 +199,9 @@ const rows: readonly Row[] = [
         ({ kind, at, detail }) =>
           kind === 'readinessChanged' && detail['isReady'] === false && at < (exit?.at ?? Infinity),
       );
-      return isRed ? undefined : 'the container was restarted, and its readiness probe did not fail before its exit';
+      return isRed
+        ? undefined
+        : 'the container exited before its readiness probe failed, so its Service still sent it connections during the restart';
     },
   },
   {
@@ -208,7 +211,7 @@ const rows: readonly Row[] = [
       const refused = events.filter(({ kind, detail }) => kind === 'requestRefused' && detail['why'] === 'no endpoint');
       return refused.length === 0 || endOf(events) === Infinity
         ? undefined
-        : `${String(countOf(refused))} connections were refused, because the last pod had ended or was not ready`;
+        : `${String(countOf(refused))} connections were refused, because the Service had no ready pod: its last pod had ended or was not ready`;
     },
   },
 ];

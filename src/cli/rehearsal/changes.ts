@@ -57,8 +57,8 @@ const longerGrace: Find = (events, manifest) => {
   return [{ path, to: Math.ceil(grace * 1.5) }];
 };
 
-// Proposes to change the field `command`, but no new value. The manifest's command, or the image's entry point, decides
-// which process is PID 1, and only the author knows which process should be PID 1.
+// Proposes to change the field `command`, but proposes no value. The command of the manifest, or the entry point of the
+// image, decides which process is PID 1. Only the author knows which process should be PID 1.
 const otherCommand: Find = (_events, { containerPath }) => [{ path: [...containerPath, 'command'] }];
 
 const laterStopSignal: Find = (events, manifest) => {
@@ -108,8 +108,8 @@ const otherAddress: Find = (_events, manifest) =>
 
 const handlers = ['httpGet', 'tcpSocket', 'grpc'];
 
-// Proposes to change the port of the startup or readiness probe if the container listens on another port. Otherwise,
-// proposes to change the probe's path or handler, without a new value.
+// If the container listens on another port, proposes this port for the startup or readiness probe. Otherwise, names the
+// probe's path or handler as the field to change, and proposes no value.
 const otherProbe: Find = (events, manifest) => {
   const listening = first(events, 'containerListening')?.detail['port'];
   const container = containerOf(manifest);
@@ -146,8 +146,8 @@ const morePods: Find = (_events, { fields }) => {
   return kind === 'Deployment' || kind === 'StatefulSet' ? [{ path: ['spec', 'replicas'], to: 2 }] : [];
 };
 
-// Proposes no change if the serving container has no postStart hook. The hook that did not end is then the hook of
-// another container.
+// If the serving container has no postStart hook, the hook that did not end belongs to another container. Then no
+// change is proposed.
 const otherPostStart: Find = (_events, manifest) => {
   const path = [...manifest.containerPath, 'lifecycle', 'postStart'];
   return isObject(valueAt(manifest, path)) ? [{ path }] : [];

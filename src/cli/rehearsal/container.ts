@@ -63,7 +63,7 @@ const longestRead = 1_000;
 // Milliseconds between two checks of whether a started container has its main process yet.
 const startPollPeriod = 5;
 
-// How long unshare may take to start the main process, in milliseconds.
+// The longest time that the program `unshare` may take to start the main process, in milliseconds.
 const longestFork = 5_000;
 
 // Control characters except tab and line feed. They could change the terminal of the user.
@@ -264,9 +264,10 @@ export class Container {
     return exit;
   }
 
-  // Tells whether SIGKILL has killed the child of unshare. Then standard error ends with the message `unshareOfKilled`,
-  // which unshare writes after every process of its PID namespace has ended. The message is lost if standard error is
-  // full, but unshare also exits with 1. So the exit code suffices if this rehearsal itself has sent SIGKILL.
+  // Tells whether SIGKILL has killed the child of the program `unshare`. If so, `unshare` exits with 1. After every
+  // process of its PID namespace has ended, it also writes the message `unshareOfKilled` to standard error. This
+  // message is lost if standard error is full. If this rehearsal has sent SIGKILL, the exit code 1 alone is sufficient
+  // evidence.
   async #hasUnshareFailed(code: number | null): Promise<boolean> {
     const { stderr } = this.#child;
     if (!this.hasNamespace || stderr === null) return false;

@@ -53,7 +53,7 @@ export interface EndpointsOptions {
   readonly random: () => number;
 }
 
-/** newEndpoints returns a Service whose nodes do not list the pod yet. */
+/** newEndpoints returns the simulated endpoints of a Service before any node sends connections to the rehearsed pod. */
 export function newEndpoints({ propagation, hasOthers, random }: EndpointsOptions): Endpoints {
   const nodes = Array.from({ length: nodeCount }, () => ({
     propagation: leastPropagation + random() * propagation,
@@ -62,7 +62,10 @@ export function newEndpoints({ propagation, hasOthers, random }: EndpointsOption
   return { nodes, hasOthers };
 }
 
-/** afterChange returns the endpoints with new conditions of the pod. Each node applies them some time after `at`. */
+/**
+ * afterChange returns the endpoints after the conditions of the pod have changed at the time `at`. Each node learns of
+ * the change some time later.
+ */
 export function afterChange(endpoints: Endpoints, at: number, conditions: Conditions | undefined): Endpoints {
   const nodes = endpoints.nodes.map(({ propagation, changes }) => ({
     propagation,

@@ -68,7 +68,7 @@ export class EventLog {
     this.#listeners.push(listener);
   }
 
-  /** of returns all events of one kind. */
+  /** The method `of()` returns all events of one kind. */
   of(kind: EventKind): readonly RehearsalEvent[] {
     return this.events.filter((event) => event.kind === kind);
   }

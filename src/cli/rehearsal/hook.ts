@@ -11,8 +11,8 @@ export interface HookEnd {
   readonly failure: string | undefined;
 }
 
-// A timeout for hooks in seconds, so long that it is never reached: the kubelet sets no timeout for a hook (K-092). The
-// grace period limits a preStop hook.
+// The timeout of a hook, in seconds. The kubelet sets no timeout for a hook (K-092), so this time is too long to be
+// ever reached. Only the grace period limits a preStop hook.
 const withoutLimit = 24 * 3_600;
 
 /**

@@ -13,7 +13,10 @@ export interface KillOptions {
   readonly gracePeriodSeconds: number;
   /** `text` is the message of the kubelet's event. */
   readonly text: string;
-  /** `ordering` resolves when every container that must exit before this container gets its stop signal has exited. */
+  /**
+   * `ordering` resolves when this container may receive its stop signal: after the exit of all containers that must
+   * exit first.
+   */
   readonly ordering: Promise<unknown> | undefined;
   readonly log: EventLog;
   readonly host: string;
@@ -45,7 +48,7 @@ async function runPreStop({ spec, container, gracePeriodSeconds, log, host, dest
   const { name, preStop } = spec;
   if (preStop === undefined) return;
   log.add('preStopStarted', { container: name });
-  let failure: string | undefined = 'still running at the end of the grace period';
+  let failure: string | undefined = 'the hook was still running at the end of the grace period';
   await within(
     gracePeriodSeconds,
     runHook(preStop, container, host, destroyed).then((end) => {

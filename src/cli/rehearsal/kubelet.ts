@@ -32,8 +32,8 @@ export class Kubelet {
   // container has exited (K-176).
   #isFrozen = false;
   #cancelRelist: () => void = () => undefined;
-  // #isSyncDue is true if a probe result has changed since the last relist. The next relist then computes the status of
-  // the pod.
+  // #isSyncDue is true if the result of a probe has changed since the last relist. If it is true, the next relist
+  // computes the status of the pod.
   #isSyncDue = false;
   #lastSync = Promise.resolve();
   #isEnding = false;
@@ -70,7 +70,10 @@ export class Kubelet {
     void this.#inSync(() => this.#startNext());
   }
 
-  /** delete ends the pod as a deletion through the API does. It resolves when every container has exited. */
+  /**
+   * The method `delete()` ends the pod as a deletion through the API does. Its promise resolves when every container
+   * has exited.
+   */
   async delete(gracePeriodSeconds?: number): Promise<void> {
     const kill: Kill = { cause: 'deletion', gracePeriodSeconds };
     this.#noteEnd(kill);

@@ -63,7 +63,10 @@ export interface Tally {
   answered: number;
   lost: number;
   refused: number;
-  /** `failed` counts complete responses with a status of 500 or more, except 503. */
+  /**
+   * `failed` counts complete responses whose status is 500 or more, except 503. A response with 503 is counted in
+   * `refused`.
+   */
   failed: number;
 }
 

@@ -7,8 +7,8 @@ export type Events = readonly RehearsalEvent[];
 /** lostOrRefused contains the kinds of events that report a lost or refused request. */
 export const lostOrRefused: readonly EventKind[] = ['requestLost', 'requestRefused'];
 
-// If clients have sent requests for at least this many milliseconds before the shutdown, the server should have served
-// one of the requests.
+// The shortest time of requests before the shutdown, in milliseconds. If no request was served in this time, the
+// rehearsal reports that the server never served a client.
 const shortestTrial = 1_000;
 
 export const first = (events: Events, kind: EventKind): RehearsalEvent | undefined =>
@@ -28,11 +28,15 @@ export const counted = (losses: Events, noun: string): string => {
 export const lossesOf = (events: Events, client: string, kinds: readonly EventKind[]): Events =>
   events.filter((one) => kinds.includes(one.kind) && one.detail['client'] === client);
 
-// Returns the first event of a shutdown: the deletion of the pod, or the kill of a container that is restarted.
+// Returns the event that began the shutdown. This is the deletion of the pod, or the kill of a container that the
+// kubelet restarts afterwards.
 const endingOf = (events: Events): RehearsalEvent | undefined =>
   first(events, 'podDeleted') ?? first(events, 'containerKilling');
 
-/** endOf returns the time at which the shutdown began. It is Infinity if there was no shutdown. */
+/**
+ * endOf returns the end of normal operation, which is the time at which the shutdown began. It is Infinity if there was
+ * no shutdown.
+ */
 export const endOf = (events: Events): number => endingOf(events)?.at ?? Infinity;
 
 export const nameOfEnd = (events: Events): string => (endingOf(events)?.kind === 'podDeleted' ? 'deletion' : 'kill');
@@ -40,8 +44,8 @@ export const nameOfEnd = (events: Events): string => (endingOf(events)?.kind ===
 export const seconds = (milliseconds: number): string => `${(milliseconds / 1_000).toFixed(1)} s`;
 
 /**
- * `span()` describes the time from the first loss to the last loss. The times are in seconds before or after the start
- * of the shutdown.
+ * `span()` describes the time from the first loss to the last loss, relative to the start of the shutdown. One example
+ * is `from 2.1 s before to 0.4 s after the deletion`.
  */
 export function span(events: Events, losses: Events): string {
   const end = endOf(events);
@@ -60,7 +64,7 @@ export const isRefusal = ({ detail: { why } }: RehearsalEvent): boolean => Strin
 /**
  * neverServed returns undefined if the server served any request. Otherwise, it returns the first request that failed
  * before the shutdown began, because the shutdown cannot have caused such a failure. If no request failed before the
- * shutdown, it returns the first event that counts requests.
+ * shutdown, it returns the first event that contains the number of sent requests.
  */
 export function neverServed(events: Events): RehearsalEvent | undefined {
   if (events.some(({ kind, detail }) => kind === 'requests' && Number(detail['answered']) > 0)) return undefined;

@@ -17,8 +17,8 @@ export interface Plan extends LoadOptions {
    */
   readonly port: number | undefined;
   /**
-   * `propagations` lists values for the longest time until a node applies a change, in milliseconds. Each scenario runs
-   * once for each value.
+   * `propagations` lists upper limits of the time, in milliseconds, that a node needs to apply a change of the
+   * endpoints. Each scenario runs once with each limit.
    */
   readonly propagations: readonly number[];
   /** gracePeriodSeconds overrides the manifest's `terminationGracePeriodSeconds`. */
@@ -77,7 +77,7 @@ const options = {
   seed: {
     type: 'string',
     value: 'N',
-    help: 'the seed of all random choices; the seed of an earlier rehearsal repeats its choices',
+    help: 'the seed of all random choices; with the seed of an earlier rehearsal, the same choices are made',
   },
   json: { type: 'string', value: 'FILE', help: 'write the result as JSON' },
   report: { type: 'string', value: 'FILE', help: 'write the result as one HTML page' },

@@ -139,8 +139,8 @@ export class PodContainer {
   }
 
   /**
-   * pokeReadiness probes a started container that is not ready. Like the kubelet, it is called each time the status of
-   * the pod is computed (K-046).
+   * pokeReadiness probes a started container that is not ready. The rehearsal calls it whenever it computes the status
+   * of the pod, because the kubelet probes at the same time (K-046).
    */
   pokeReadiness(): void {
     const readiness = this.#workers.get('readiness');
@@ -244,14 +244,15 @@ export class PodContainer {
     if (failure !== undefined) await this.kill({ cause: 'deletion' }, 'FailedPostStartHook');
   }
 
-  // Kills the container and restarts it. The pod is not deleted: readiness is still probed, and the endpoint does not
-  // change until readiness fails (K-062). If the pod is deleted meanwhile, the kubelet restarts the container all the
-  // same, and ends the new instance (K-168).
+  // Kills the container and restarts it, but does not delete the pod. The kubelet still sends readiness probes, and the
+  // endpoint does not change until a readiness probe fails (K-062). If the pod is deleted during the kill, the kubelet
+  // still restarts the container, and then ends the new instance (K-168).
   #killAfterProbe(type: 'liveness' | 'startup', gracePeriodSeconds: number | undefined): Promise<void> {
     const failed = this.#container;
     return this.#sync.inSync(async () => {
       if (failed === undefined || this.#container !== failed || failed.exit !== undefined) return;
-      // If the kubelet has killed this instance, the back-off counts from the exit of the instance before it (K-148).
+      // If the kubelet has killed this instance of the container, the back-off delay counts from the exit of the
+      // previous instance (K-148).
       const finishedBefore = this.#finishedAt;
       if (this.#isLast) await this.#killAsPod();
       else {

@@ -1,7 +1,7 @@
 // The rehearsed pod. Names and defaults are those of the Kubernetes pod specification. No side effects.
 import type { ProbeType } from './streak.ts';
 
-/** Handler is what a probe or a lifecycle hook does. */
+/** Handler is the action of a probe or a lifecycle hook, such as an HTTP request. */
 export type Handler =
   | {
       readonly kind: 'http';
@@ -43,7 +43,7 @@ export interface ContainerSpec {
   readonly name: string;
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** `ports` lists the port numbers that the specification declares, in order. */
+  /** `ports` lists the port numbers of the container in the pod specification, in their order. */
   readonly ports: readonly number[];
   readonly probes: readonly Probe[];
   readonly preStop: Hook | undefined;

@@ -162,7 +162,7 @@ async function runOne(
 function limitText(start: number, rest: number): string {
   const after = `at most ${String(Math.ceil(rest / 1_000))} s`;
   if (start === 0) return `takes ${after}`;
-  return `takes at most ${String(start / 1_000)} s until the pod is ready, and ${after} after that`;
+  return `takes at most ${String(start / 1_000)} s until the pod is ready, and ${after} from then until the end`;
 }
 
 type Reading = ManifestReading | { readonly pod: PodSpec; readonly warnings: readonly string[] };

@@ -67,8 +67,8 @@ export interface ScenarioFacts {
   readonly name: string;
   readonly propagationMs: number;
   /**
-   * isWhileStarting is true if the scenario ends the pod before the pod is ready. The verdict of such a scenario does
-   * not depend on whether clients sent a request.
+   * isWhileStarting is true if the scenario ends the pod before the pod is ready. Such a scenario gets a verdict even
+   * if clients sent no request.
    */
   readonly isWhileStarting?: boolean;
   /** manifest contains the pod, if the pod was read from a manifest. */
@@ -87,7 +87,7 @@ export function scenarioResult(
   const lost = sum('lost');
   const refused = sum('refused');
   const end = events.findIndex(({ kind }) => kind === 'interrupted');
-  // Ignore events after an interruption by Ctrl-C, because the rehearsal itself kills the containers after that.
+  // After Ctrl-C, the rehearsal itself kills the containers. So ignore all events after the interruption.
   const judged = end === -1 ? events : events.slice(0, end + 1);
   const isDeletion = judged.some(({ kind }) => kind === 'podDeleted');
   const isOverdue = isDeletion && judged.some(({ kind }) => kind === 'killSignal');
@@ -124,8 +124,8 @@ function whyWithheld(events: readonly RehearsalEvent[], hasTried: boolean, unans
   return has('loadDelayed') ? 'this machine was too busy for exact timing' : undefined;
 }
 
-// Returns the number of requests without a response when the clients were stopped. Long polls do not count, because a
-// server delays their responses on purpose.
+// Returns the number of requests that had no response when the rehearsal stopped its clients. Long polls are not
+// counted, because a server delays their responses on purpose.
 function unansweredOf(tallies: readonly (readonly [ClientKind, Tally])[]): number {
   return tallies
     .filter(([kind]) => kind !== 'longPoll')

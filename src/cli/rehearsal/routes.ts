@@ -43,7 +43,9 @@ export class ServiceRoutes {
     );
   }
 
-  /** `update()` reports to the clients the destinations that have changed since the last call. */
+  /**
+   * If a node now sends new connections to another destination than at the last call, `update()` notifies the clients.
+   */
   update(): void {
     const next = this.#now();
     const changed = next.flatMap((route, node) => (route === this.current[node] ? [] : [node]));

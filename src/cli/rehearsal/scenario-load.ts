@@ -21,8 +21,8 @@ const longestLoopDelay = 200;
 /** longestStop is how long the clients may take to finish after the pod has ended, in milliseconds. */
 export const longestStop = 5_000;
 
-// The number of losses of one kind that are each recorded as a separate event. The limit bounds the memory. Further
-// losses of this kind share one event for each report of the clients.
+// The maximum number of losses that are recorded as separate events, which bounds the memory. After that, equal losses
+// of one report share one event. The client thread reports its losses at regular intervals.
 const mostLossEvents = 200;
 
 /** totalOf returns the sum of several tallies. */
@@ -60,7 +60,7 @@ export class ScenarioLoad {
     return sums;
   }
 
-  /** routes are the destinations of new connections, one for each node. */
+  /** For each node, `routes` contains the destination of new connections. */
   set routes(routes: readonly Destination[]) {
     this.#routes = routes;
     for (const thread of this.#started) thread.routes = routes;
@@ -122,8 +122,8 @@ export class LossEvents {
   }
 
   /**
-   * flush is called after all losses of one report of the clients. It records as one event the losses that `add` has
-   * not recorded one by one.
+   * flush is called after all losses of one report of the client thread. It records the losses that `add` has not
+   * recorded. Equal losses share one event.
    */
   flush(): void {
     for (const { loss, count } of this.#pending.values()) this.#addEvent(loss, count);

@@ -29,7 +29,7 @@ export interface RunOptions {
   readonly isolation: Isolation;
   readonly environment: NodeJS.ProcessEnv;
   readonly log: EventLog;
-  /** interrupted is aborted by Ctrl-C. The scenario then ends at once. */
+  /** `interrupted` is a signal that is aborted when the user presses Ctrl-C. The scenario then ends at once. */
   readonly interrupted: AbortSignal;
 }
 
@@ -41,8 +41,9 @@ const longestRestart = 20_000;
 
 const pollPeriod = 50;
 
-// Returns how long a scenario waits at most for the end of its last step, in milliseconds. The kubelet sets no timeout
-// for a postStart hook, and does not end a pod while its hook runs (K-167).
+// Returns the longest time that a scenario waits for the end of its last step, in milliseconds. The scenario needs such
+// a limit, because the kubelet sets no timeout for a postStart hook. The kubelet also does not end a pod while its
+// postStart hook runs (K-167).
 function longestEnd({ steps }: Scenario, { terminationGracePeriodSeconds, containers }: PodSpec): number {
   const graces = containers.flatMap(({ probes }) => probes.map((probe) => probe.terminationGracePeriodSeconds ?? 0));
   const grace = Math.max(terminationGracePeriodSeconds, ...graces);
@@ -54,8 +55,8 @@ function longestEnd({ steps }: Scenario, { terminationGracePeriodSeconds, contai
 }
 
 /**
- * longestRest returns how long a scenario takes at most after its pod has become ready, in milliseconds. For a scenario
- * that does not wait until the pod is ready, the time counts from the start.
+ * longestRest returns the longest time from the readiness of the pod to the end of the scenario, in milliseconds. If a
+ * scenario does not wait for the readiness, the time begins at the start of the pod.
  */
 export function longestRest(scenario: Scenario, pod: PodSpec, propagation: number): number {
   const { steps, endsAfter } = scenario;
@@ -122,11 +123,11 @@ export class ScenarioRun {
       const isUsable = this.#pod.isReady || scenario.isWhileStarting === true;
       if (isUsable) await this.#play(scenario, from);
       else if (!interrupted.aborted) this.#noteNotReady(longestStart);
-      // After Ctrl-C, do not wait until the pod has ended.
+      // After Ctrl-C, stop the scenario at once, even if the pod has not ended.
       const ended = Promise.race([this.#ending, stopped]);
       await withTimeout(systemClock, ended, longestEnd(scenario, this.#options.pod) + longestStop);
-      // Continue until every node has applied the last change of the endpoint. Before that, a node may still send
-      // clients to a deleted pod.
+      // Let the clients continue until every node has applied the last change of the endpoints. Until then, a node may
+      // still send clients to a deleted pod.
       if (isUsable) await wait(systemClock, scenario.endsAfter ?? this.#routes.untilLearnt(), interrupted);
     } finally {
       this.#ended.abort();
@@ -208,7 +209,7 @@ export class ScenarioRun {
         main?.signal('SIGTERM');
         break;
       case 'overload':
-        log.add('note', { text: 'the load is ten times higher from now on' });
+        log.add('note', { text: 'the load of the clients is ten times higher from now on' });
         if (this.#served.port !== undefined) this.#load.start(this.#served.host, this.#served.port, 9);
         break;
       default:

@@ -36,8 +36,8 @@ export interface Scenario {
   /** needsSidecar is true if the scenario adds a sidecar to a pod that has none. */
   readonly needsSidecar?: boolean;
   /**
-   * isWhileStarting is true if the steps begin before the pod is ready. Their times then count from the start of the
-   * pod.
+   * isWhileStarting is true if the steps begin before the pod is ready. The time of each step then counts from the
+   * start of the pod instead of its readiness.
    */
   readonly isWhileStarting?: boolean;
   /**
@@ -66,7 +66,7 @@ export const scenarios = {
     hasOthers: false,
   },
   eviction: {
-    title: 'hard eviction: the grace period is one second',
+    title: 'hard eviction of the pod: its grace period is one second',
     steps: [{ at: warmUp, do: { kind: 'evict', kill: { cause: 'hardEviction' } } }],
   },
   'node-shutdown': {
@@ -79,7 +79,7 @@ export const scenarios = {
     isWhileStarting: true,
   },
   overload: {
-    title: 'the pod is deleted under ten times the load',
+    title: 'the pod is deleted while the load of the clients is ten times higher',
     steps: [
       { at: warmUp, do: { kind: 'overload' } },
       { at: 2 * warmUp, do: { kind: 'delete' } },
@@ -115,7 +115,7 @@ export const scenarios = {
     backoffScale: 10,
   },
   sidecars: {
-    title: 'the pod is deleted, and its sidecars end after its other containers',
+    title: 'deletion of the pod: its sidecars end after its other containers',
     steps: [{ at: warmUp, do: { kind: 'delete' } }],
     needsSidecar: true,
   },

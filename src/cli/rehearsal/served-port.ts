@@ -7,8 +7,8 @@ import { listenersOf, type Listener } from './processes.ts';
 // The IP address of the rehearsed pod. It is a loopback address, because everything runs on this machine.
 const podHost = '127.0.0.1';
 
-// How long to wait for a better socket, in milliseconds. After that, a socket on loopback counts as the server's
-// socket. So does a socket on another port after a restart.
+// How long to wait for the expected socket of the server, in milliseconds. After this time, a socket on loopback is
+// accepted as the server's socket. After a restart, a socket on another port is reported.
 const longestAlone = 3_000;
 
 /** ServedPort looks for the socket to which clients connect. */
@@ -44,8 +44,8 @@ export class ServedPort {
   }
 
   /**
-   * elsewhere contains the port to which requests are sent, and the other ports on which the container listens. It has
-   * no fields if the container listens on no other port.
+   * If the container listens on other ports than the port of the requests, elsewhere contains this port and the other
+   * ports. Otherwise, elsewhere has no fields.
    */
   get elsewhere(): { readonly port?: number; readonly otherPorts?: string } {
     const { port } = this;

@@ -40,7 +40,7 @@ export const sidecarRows: readonly Row[] = [
   {
     name: 'sidecarKilled',
     remedy:
-      'Handle the stop signal in the sidecar. If the sidecar had only 2 s, let the other containers exit earlier, or raise terminationGracePeriodSeconds.',
+      'Handle the stop signal in the sidecar. If the sidecar was killed 2 s after its stop signal, let the other containers exit earlier, or raise terminationGracePeriodSeconds.',
     find(events) {
       const sidecars = sidecarsOf(events);
       const kill = events.find(({ kind, detail }) => kind === 'killSignal' && sidecars.includes(detail['container']));

@@ -1,5 +1,5 @@
-// The causes that prevent a server from ever serving a client, or from serving clients after a restart. No side
-// effects.
+// The causes why a server never serves a client, or serves no client after a restart. The functions in this file have
+// no side effects.
 import type { Row } from './causes.ts';
 import type { RehearsalEvent } from './event-log.ts';
 import { endOf, first, seconds, type Events } from './losses.ts';
@@ -63,7 +63,7 @@ export const startRows: readonly Row[] = [
     find(events) {
       return endedItself(events) === undefined
         ? undefined
-        : 'the main process exited with code 0 before it listened, and a container ends with its main process';
+        : 'the container ended, because its main process exited with code 0 before it listened on a port';
     },
   },
   {
@@ -100,12 +100,13 @@ export const startRows: readonly Row[] = [
       const found = elsewhere(events)?.detail;
       return found === undefined || listensOn(events, found['port']).length === 0
         ? undefined
-        : `the server listened on port ${String(found['port'])}, and after a restart on port ${String(found['otherPorts'])}`;
+        : `after a restart, the server listened on port ${String(found['otherPorts'])} instead of port ${String(found['port'])}`;
     },
   },
   {
     name: 'neverReady',
-    remedy: 'Check the port and the readiness probe. The output of the command shows why it did not start.',
+    remedy:
+      'Check the port and the readiness probe. The output of the command in the container shows why the server did not start.',
     find(events) {
       if (unstarted(events) !== undefined || endedItself(events) !== undefined) return undefined;
       const found = elsewhere(events)?.detail;
@@ -123,8 +124,8 @@ export const startRows: readonly Row[] = [
 ];
 
 /**
- * The causes that prevent a server from serving any client. If there is evidence for one of them, the verdict is
- * `lost`, even if no request was lost.
+ * The causes that prevent a server from serving any client. If the rehearsal finds evidence for one of these causes,
+ * the verdict is `lost`. This is so even if no request was lost.
  */
 export const faults: readonly string[] = [
   'onlyLoopback',

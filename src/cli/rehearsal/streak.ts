@@ -23,14 +23,14 @@ export interface Thresholds {
 }
 
 /**
- * Streak is the state of one probe worker, the kubelet's loop for one probe of one container. When the container
- * restarts, only `published` and `isOnHold` change (K-050).
+ * Streak is the state of one probe worker. A probe worker is the kubelet's loop for one probe of one container. When
+ * the container restarts, the worker changes only `published` and `isOnHold` (K-050).
  */
 export interface Streak {
   readonly published: Published;
   readonly last: 'success' | 'failure' | undefined;
   readonly run: number;
-  /** isOnHold is true while the probe worker makes no probes because it waits for a new container (K-056). */
+  /** isOnHold is true while the probe worker sends no probes, because it waits for a new container (K-056). */
   readonly isOnHold: boolean;
 }
 
@@ -56,8 +56,8 @@ export function afterResult(streak: Streak, type: ProbeType, result: Result, thr
 }
 
 /**
- * inNewContainer returns the state of a probe worker when it sees a new container. The worker continues to count equal
- * results. It resets the published state.
+ * inNewContainer returns the state of a probe worker when a container has restarted. The worker keeps its count of
+ * consecutive equal results, but resets its published result.
  */
 export function inNewContainer(streak: Streak, type: ProbeType): Streak {
   return { ...streak, published: initial[type], isOnHold: false };

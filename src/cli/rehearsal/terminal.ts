@@ -172,7 +172,7 @@ export class Terminal {
 
 const mostLosses = 10;
 
-// The number of lines printed for consecutive probes with the same result. Further equal results print no line.
+// If consecutive probes have the same result, at most this number of them get a printed line.
 const mostRepeats = 3;
 
 const barWidth = 16;

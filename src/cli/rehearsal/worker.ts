@@ -1,4 +1,4 @@
-// One probe worker, as in the kubelet's prober: a loop for one type of probe of one container.
+// A probe worker runs one probe of one container in a loop, as the kubelet does.
 import { systemClock, type Clock } from '../../clock.ts';
 import type { Container } from './container.ts';
 import type { EventLog } from './event-log.ts';
@@ -22,7 +22,10 @@ export interface WorkerOptions {
   readonly host: () => string;
   readonly log: EventLog;
   readonly target: () => Target;
-  /** onChange is called when the published state changes, and when a new container resets it. */
+  /**
+   * onChange is called when the published result of the probe changes, and when a restart of the container resets this
+   * result.
+   */
   readonly onChange: (published: Published) => void;
   readonly clock?: Clock;
 }
@@ -30,11 +33,14 @@ export interface WorkerOptions {
 // A Node timer may fire this many milliseconds early.
 const timerSlack = 2;
 
-/** Worker runs one probe from its creation until `stop`. It continues when the container restarts (K-039). */
+/**
+ * Worker runs one probe of a container from the creation of the worker until the call of `stop`. The worker continues
+ * when the container restarts (K-039).
+ */
 export class Worker {
   readonly #options: WorkerOptions;
   readonly #clock: Clock;
-  // The first tick is one period after the creation of the worker, whenever the container started (K-041).
+  // The first tick of a probe worker is one period after its creation, no matter when the container started (K-041).
   #nextTickAt: number;
   #streak: Streak;
   #container: Container | undefined;
@@ -56,8 +62,8 @@ export class Worker {
   }
 
   /**
-   * `poke()` probes at once, and makes the next period begin now. Like in the kubelet, it is called only for readiness
-   * probes (K-046).
+   * `poke()` probes at once and restarts the period of the probe. The rehearsal calls it only for readiness probes, as
+   * the kubelet does (K-046).
    */
   poke(): void {
     if (this.#isProbing) this.#isPoked = true;
@@ -67,7 +73,7 @@ export class Worker {
     }
   }
 
-  /** noteExit publishes that the probe fails because the container has exited (K-052). */
+  /** When the container has exited, noteExit publishes that the probe has failed (K-052). */
   noteExit(): void {
     this.#publish(afterExit(this.#streak));
   }
@@ -121,8 +127,8 @@ export class Worker {
       this.#streak = inNewContainer(this.#streak, probe.type);
       this.#options.onChange(this.#streak.published);
     }
-    // Make no probe while the worker waits for a new container (K-054) or during the initial delay (K-045). A startup
-    // probe runs only before the container has started, the other probes run only after that (K-044).
+    // The probe worker runs no probe while it waits for a new container (K-054) or during the initial delay (K-045). A
+    // startup probe runs only before the container has started. The other probes run only after that (K-044).
     if (this.#streak.isOnHold || isStarted === (probe.type === 'startup')) return;
     if (Math.floor(this.#clock.now() / 1_000) - Math.floor(startedAt / 1_000) < probe.initialDelaySeconds) return;
     const outcome = await runProbe(probe.handler, probe.timeoutSeconds, container, host());

@@ -58,8 +58,8 @@ export function templateWithDefaults({ metadata, spec }: Fields): Fields {
 }
 
 /**
- * podWithDefaults does what templateWithDefaults does, for a Pod. Only in a Pod does the API server set a missing request
- * to the limit.
+ * podWithDefaults fills in the API server's defaults in a Pod, as templateWithDefaults does in a pod template. Only in
+ * a Pod does the API server set a missing resource request to the resource limit.
  */
 export function podWithDefaults({ spec, ...pod }: Fields): Fields {
   const withRequests = (container: Fields): Fields => ({

@@ -47,7 +47,7 @@ function differencesOfLists(before: readonly unknown[], after: readonly unknown[
       : [{ path: [...path, index], isGone: true, before: one, after: undefined }],
   );
   const found = [...changed, ...gone];
-  // If the lists differ only in their order, report the whole list.
+  // If the old list and the new list differ only in the order of their entries, report the whole list as changed.
   return found.length > 0 ? found : [{ path, isGone: false, before: before.map(key), after: after.map(key) }];
 }
 

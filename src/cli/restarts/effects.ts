@@ -19,7 +19,7 @@ export interface Cause extends Place {
   readonly hint: string | undefined;
 }
 
-/** Effect says what an apply does to the pods of one object. */
+/** Effect says what `kubectl apply` of the new manifest does to the pods of one object. */
 export interface Effect extends Place {
   readonly kind: string;
   readonly namespace: string;
@@ -98,24 +98,27 @@ function outcomeOf(pair: Pair, all: readonly ManifestObject[]): Outcome | undefi
   if (end !== undefined && (causes.length === 0 || spec['replicas'] === 0)) return nothing(end, causes);
   const renumbered = kind === 'StatefulSet' && spec['replicas'] !== 0 ? renumberingCauses(pair) : [];
   if (renumbered.length > 0)
-    return rolls('The StatefulSet replaces pods, because pods get other numbers.', [...renumbered, ...causes]);
+    return rolls('The StatefulSet replaces pods, because the change gives its pods other ordinal numbers.', [
+      ...renumbered,
+      ...causes,
+    ]);
   if (causes.length === 0) {
     const others = differencesOf(clean(old), clean(spec)).length > 0;
-    return nothing(others ? 'Nothing restarts: the pod template is the same.' : 'Nothing restarts.');
+    return nothing(others ? 'Nothing restarts, because the pod template is unchanged.' : 'Nothing restarts.');
   }
   return (templateOutcomes[kind] ?? nothing)(spec, causes);
 }
 
-// Describes the end of pods that no new pods replace. Returns undefined if all pods continue to exist.
+// Describes the pods that end without a replacement. Returns undefined if no pod ends.
 function endOfPods(kind: string, before: Fields, after: Fields): string | undefined {
   if (kind === 'Job') {
     const isSuspended = after['suspend'] === true && before['suspend'] !== true;
-    return isSuspended ? 'Nothing restarts, but the Job ends its pods, because it is suspended.' : undefined;
+    return isSuspended ? 'Nothing restarts. The change suspends the Job, so the Job ends its pods.' : undefined;
   }
   if (!['Deployment', 'StatefulSet', 'ReplicaSet'].includes(kind)) return undefined;
   const [from, to] = [before, after].map(({ replicas }) => Number(replicas ?? 1)) as [number, number];
   return from > to
-    ? `Nothing restarts, but the number of pods falls from ${String(from)} to ${String(to)}.`
+    ? `Nothing restarts. The number of pods falls from ${String(from)} to ${String(to)}, so pods end without a replacement.`
     : undefined;
 }
 
@@ -136,7 +139,11 @@ const rolls = (message: string, causes: readonly Cause[]): Outcome => ({ effect:
 const templateOutcomes: Readonly<Record<string, (spec: Fields, causes: readonly Cause[]) => Outcome>> = {
   Deployment: (spec, causes) => {
     if (spec['replicas'] === 0) return nothing('Nothing restarts: the object has no pods.', causes);
-    if (spec['paused'] === true) return nothing('Nothing restarts until the rollout is resumed.', causes);
+    if (spec['paused'] === true)
+      return nothing(
+        'Nothing restarts while the Deployment is paused. If you resume its rollout, the Deployment replaces its pods.',
+        causes,
+      );
     const isRecreate = object(spec['strategy'])['type'] === 'Recreate';
     return rolls(
       isRecreate
@@ -150,7 +157,7 @@ const templateOutcomes: Readonly<Record<string, (spec: Fields, causes: readonly 
     const { partition = 0 } = object(rollingUpdate);
     if (spec['replicas'] === 0) return nothing('Nothing restarts: the object has no pods.', causes);
     if (type === 'OnDelete')
-      return nothing('Nothing restarts: if you delete a pod, its replacement has the change.', causes);
+      return nothing('Nothing restarts on its own. If you delete a pod, its replacement has the change.', causes);
     if (typeof partition !== 'number' || partition === 0) {
       return rolls('The StatefulSet replaces all pods, one after another.', causes);
     }
@@ -162,10 +169,10 @@ const templateOutcomes: Readonly<Record<string, (spec: Fields, causes: readonly 
   },
   DaemonSet: (spec, causes) =>
     object(spec['updateStrategy'])['type'] === 'OnDelete'
-      ? nothing('Nothing restarts: if you delete a pod, its replacement has the change.', causes)
-      : rolls('The DaemonSet replaces the pods of all nodes, step by step.', causes),
-  ReplicaSet: (_, causes) => nothing('Nothing restarts: only pods that are created later have the change.', causes),
-  CronJob: (_, causes) => nothing('Nothing restarts: the next Job has the change.', causes),
+      ? nothing('Nothing restarts on its own. If you delete a pod, its replacement has the change.', causes)
+      : rolls('The DaemonSet replaces its pod on every node, step by step.', causes),
+  ReplicaSet: (_, causes) => nothing('Nothing restarts. Only pods that are created after the change have it.', causes),
+  CronJob: (_, causes) => nothing('Nothing restarts. The next Job that the CronJob creates has the change.', causes),
 };
 
 function templateCauses({ before, after }: Pair): Cause[] {
@@ -194,7 +201,10 @@ const hints: readonly (readonly [RegExp, string])[] = [
     /^(helm\.sh\/chart|app\.kubernetes\.io\/version)$/,
     'The label changes with each version of the chart, and each change replaces all pods. Remove the label from the pods.',
   ],
-  [/^checksum\//, 'The configuration has changed, or the checksum includes random values, times, comments or labels.'],
+  [
+    /^checksum\//,
+    'The configuration has changed. Or the checksum annotation also covers values that change without the configuration: random values, times, comments or labels.',
+  ],
   [
     /^kubectl\.kubernetes\.io\/restartedAt$/,
     'kubectl rollout restart sets this annotation. A tool that removes it causes another rollout.',
@@ -247,18 +257,18 @@ const fixedDefaults: Readonly<Record<string, unknown>> = {
 function fixedValue(name: string, { [name]: value, ...spec }: Fields): unknown {
   if (name === 'volumeClaimTemplates') return clean(objects(value).map(claimWithDefaults));
   if (name === 'completions') {
-    // The completions of an Indexed Job may change together with its parallelism.
+    // The API server allows an Indexed Job to change `completions` together with `parallelism`.
     if (spec['completionMode'] === 'Indexed') return undefined;
     return value ?? (spec['parallelism'] === undefined ? 1 : undefined);
   }
   return clean(value, name) ?? fixedDefaults[name];
 }
 
-// Returns what happens to a Pod, which is never replaced. The API server accepts few changes, and only a changed image
-// restarts a container (K-155).
+// Returns what a change of the manifest does to a Pod without a controller. Nothing replaces such a Pod. The API server
+// accepts few changes, and only a changed image restarts a container (K-155).
 function podOutcome(pair: Pair): Outcome {
   const [before, after] = [pair.before, pair.after].map(({ fields }) => podWithDefaults(fields)['spec']);
-  // If the manifest states no imagePullPolicy, the API server keeps the stored imagePullPolicy.
+  // If the new manifest sets no imagePullPolicy, the API server keeps the imagePullPolicy of the existing pod.
   const isDerived = ({ path }: Difference): boolean =>
     path.at(-1) === 'imagePullPolicy' && fieldAt(pair.after.fields, path) === undefined;
   const differences = differencesOf(before, after, ['spec']).filter((one) => !isDerived(one));

@@ -12,8 +12,7 @@ export interface Upgrade {
 // From this minor version on, the kubelet's hash of a container covers only the container's name and image (K-153).
 const shortHash = 31;
 
-// Up to this minor version, the kubelet's hash of a container covers every field that Go knows, even fields that are
-// not set (K-153).
+// The last minor version in which the kubelet's hash of a container also covers fields that are not set (K-153).
 const lastDump = 15;
 
 /** readUpgrade parses `1.30..1.31`. It returns undefined for any other form. */
@@ -36,26 +35,27 @@ function outcomeOf({ from, to }: Upgrade): Pick<Effect, 'effect' | 'message'> {
   if (older === newer || older >= shortHash) {
     return {
       effect: 'nothing',
-      message: 'Nothing restarts: the hash of a container covers only its name and its image.',
+      message:
+        'No container restarts, because only a change of its name or its image changes the hash that the kubelet computes.',
     };
   }
   if (newer >= shortHash) {
     return {
       effect: 'restarts-containers',
       message:
-        'The kubelet restarts every container in place, whatever the restart policy: before 1.31 the hash of a container covered all its fields. Drain the node first, as every minor upgrade of a kubelet requires.',
+        'After this upgrade, the kubelet restarts every container in place, whatever the restart policy. Before 1.31, the hash that the kubelet computes of a container covered all its fields. Drain the node first, as every minor upgrade of a kubelet requires.',
     };
   }
   if (older <= lastDump) {
     return {
       effect: 'restarts-containers',
       message:
-        'The kubelet restarts every container in place: the hash of a container covers fields that a new version adds. Drain the node first, as every minor upgrade of a kubelet requires.',
+        'After this upgrade, the kubelet restarts every container in place, because its hash of a container also covers fields that a new version adds. Drain the node first, as every minor upgrade of a kubelet requires.',
     };
   }
   return {
     effect: 'may-restart-containers',
     message:
-      'The kubelet restarts a container in place if the new version has a new default for one of its fields: before 1.31 the hash of a container covers all fields that are set. Drain the node first, as every minor upgrade of a kubelet requires.',
+      'After this upgrade, the kubelet restarts a container in place if the new version has a new default for a field of the container. Before 1.31, the hash that the kubelet computes of a container covers all fields that are set. Drain the node first, as every minor upgrade of a kubelet requires.',
   };
 }

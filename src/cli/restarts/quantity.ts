@@ -18,7 +18,8 @@ const exponents: Readonly<Record<string, readonly [base: bigint, exponent: bigin
   Ei: [2n, 60n],
 };
 
-// The largest accepted number of decimal places, and of zeros at the end. No valid quantity has more.
+// The largest accepted number of decimal places in a quantity. The same number limits its zeros at the end. No valid
+// quantity has more of either.
 const mostDigits = 40n;
 
 /**

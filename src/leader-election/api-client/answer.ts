@@ -52,7 +52,7 @@ interface Status {
 
 type Sent = Pick<LeaseRequest, 'method' | 'body'>;
 
-/** answerOf returns the reply that a response contains, and the problem that it reports. */
+/** answerOf returns the reply that the HTTP response contains, and the problem that the elector must log, if any. */
 export function answerOf(request: Sent, received: Received): Answer {
   const reply = replyTo(request, received);
   return { reply, problem: reply.kind === 'lease' ? problemIn(reply) : problemOf(request.method, received) };
@@ -84,17 +84,20 @@ function isApplied(method: Method, status: number): boolean {
 export function problemOf(method: Method, received: Received, verb = verbs[method]): Problem | undefined {
   const { status, body } = received;
   if (isApplied(method, status)) {
-    const message = `${method} was answered without a valid Lease: ${body.slice(0, longestText)}`;
+    const message = `the response to the ${method} contains no valid Lease: ${body.slice(0, longestText)}`;
     return { kind: 'malformed', message };
   }
   const kind = kindOf(method, received);
   if (kind === undefined) return undefined;
   const { message } = statusOf(received);
   const text = typeof message === 'string' ? message : body;
-  // The response may come from a proxy, so its text may not name the missing permission. Add the verb and the resource
-  // to the logged text.
+  // If the response comes from a proxy, its text possibly does not name the missing permission. So add the verb and the
+  // resource to the logged text.
   const denied = kind === 'forbidden' ? ` (cannot ${verb} leases)` : '';
-  return { kind, message: `${method} was answered with ${String(status)}${denied}: ${text.slice(0, longestText)}` };
+  return {
+    kind,
+    message: `the response to the ${method} has status ${String(status)}${denied}: ${text.slice(0, longestText)}`,
+  };
 }
 
 // The maximum number of characters of a response that one log line contains.

@@ -13,8 +13,8 @@ import type { LeaseRequest } from '../decision/state.ts';
 export interface LeaseApi {
   /**
    * `send()` sends a request for the Lease. It resolves with the answer of the API server, or with a failure if the
-   * request times out. An answer that arrives after the timeout is ignored, and its connection is not used again. The
-   * promise never rejects.
+   * request times out. If an answer arrives after the timeout, it is ignored. The connection of a request that timed
+   * out is not used again. The promise never rejects.
    */
   send(request: LeaseRequest): Promise<Answer>;
   /**

@@ -65,7 +65,7 @@ function nextTransitions({ transitions }: Lease): number {
   return (transitions + 1) % 2 ** 31;
 }
 
-/** `sending()` returns the state after the planned request was sent at the given moment. */
+/** `sending()` returns the state of the elector after it has sent its planned request at the given moment. */
 export function sending(state: State, now: Moment, { identity }: Election): State {
   const { step, hasChecked, observed } = state;
   const isNewAttempt = step === 'read' || step === 'find' || (step === 'renew' && !hasChecked);
@@ -96,8 +96,8 @@ const replies: Readonly<Record<Step, OnReply>> = {
     }
     if (reply.kind !== 'lease') return retryLater(state, exchange, election);
     const { lease } = reply;
-    // The claim is this elector's last write, whose reply may have been lost. If another elector holds the Lease now,
-    // that elector's write has replaced the claimed write, so forget the claim.
+    // The claim is the last write of this elector, whose reply may have been lost. If another elector holds the Lease
+    // now, its write has replaced the claimed write. Then forget the claim.
     const claim = lease.holder === election.identity ? state.claim : undefined;
     const seen = { ...observe(state, lease, received.at), claim };
     if (!isTakeable(seen, election)) return retryLater(seen, exchange, election);
@@ -146,8 +146,8 @@ const replies: Readonly<Record<Step, OnReply>> = {
     if (isOwn(reply, state.claim, election)) {
       return { ...observe(state, lease, received.at), step: 'release', due: received.at };
     }
-    // The reply to an earlier release was lost. But the Lease has no holder, and its uid and transitions are those of
-    // this elector's last write. So the API server has applied the release.
+    // If the Lease has no holder, but has the uid and transitions of this elector's last write, the API server has
+    // applied an earlier release. Only the reply to that release was lost.
     const isSame = lease.uid === state.claim?.uid && lease.transitions === state.claim.transitions;
     const isReleased = state.hasChecked && lease.holder === '' && isSame;
     return { ...state, goal: 'end', isReleased };
@@ -156,15 +156,15 @@ const replies: Readonly<Record<Step, OnReply>> = {
     const { reply, received } = exchange;
     if (reply.kind === 'lease' && reply.lease.holder === '') return { ...state, goal: 'end', isReleased: true };
     if (reply.kind === 'recreated') return { ...state, goal: 'end' };
-    // Send a GET at once only after the first conflict (409) of an attempt. Without a pause after the second, a client
-    // that writes all the time would make this elector send requests all the time.
+    // After the first conflict (409) of an attempt, send a GET at once. After a second conflict, pause first.
+    // Otherwise, a client that writes without a pause would make this elector send requests without a pause.
     const isFirst = reply.kind === 'conflict' && !state.hasChecked;
     return { ...state, step: 'find', hasChecked: true, due: isFirst ? received.at : nextTick(exchange, election) };
   },
 };
 
-// Begins a term as leader. This function is called only after the API server has acknowledged the write that makes this
-// elector the holder (L-062, L-068).
+// Begins a term as leader. The caller must first have an acknowledgement of the API server for the write that makes
+// this elector the holder (L-062, L-068).
 function acquire(state: State, exchange: Exchange, election: Election): State {
   const { reply, sent, received } = exchange;
   const isDenied =
@@ -228,8 +228,8 @@ function lossIn(
 
 /**
  * `lose()` returns the state after this elector has lost its leadership. If the Lease may still name this elector as
- * the holder, the elector must release it later (L-092). Only then does the state keep the claim, which identifies the
- * elector's last write.
+ * the holder, the elector must release it later (L-092). For this release, the state keeps the claim, which identifies
+ * the elector's last write. Otherwise, the state drops the claim.
  */
 export function lose(state: State, cause: LossCause, now: Moment): State {
   const claim = cause === 'renew deadline' ? state.claim : undefined;
@@ -285,9 +285,9 @@ function retryLater(state: State, exchange: Exchange, election: Election): State
   if (isReleaseUnread(state)) {
     if (reply.kind === 'failed') due = Math.min(due, pollAt(received, random, election));
     else {
-      // The watch has reported a release of the Lease. Forget this report after one more GET, even if the GET returns
-      // an older version of the Lease. After a restore of etcd, every GET may return an older version. Without this
-      // rule, the elector would then send requests without a pause.
+      // The watch has reported a release of the Lease. Send one more GET, then forget this report, even if the GET
+      // returns an older version of the Lease. After a restore of etcd, every GET may return an older version. If the
+      // report was not forgotten, the elector would then send requests without a pause.
       due = received.at + spread(random, election);
       freed = undefined;
     }

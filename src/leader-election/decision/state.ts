@@ -27,7 +27,7 @@ export interface Election {
  * measure durations (L-096).
  */
 export interface Moment {
-  /** `at` is the time of the monotonic clock, in milliseconds. */
+  /** `at` is this moment on the monotonic clock, in milliseconds. */
   readonly at: number;
   /**
    * `wall` is the time of the wall clock, which the elector writes into the Lease. If the wall clock advances further
@@ -38,7 +38,7 @@ export interface Moment {
 
 /** Reply is the result of a request for the Lease. */
 export type Reply =
-  /** `lease`: the API server has answered a GET or a PUT with 200, or a POST with 201. */
+  /** `lease` is the result if the API server has answered a GET or a PUT with 200, or a POST with 201. */
   | LeaseReply
   /** `absent`: the API server has answered with 404. */
   | { readonly kind: 'absent' }
@@ -62,8 +62,8 @@ export interface LeaseReply {
   readonly kind: 'lease';
   readonly lease: Lease;
   /**
-   * `altered` is set if the API server has accepted a write, but has stored a spec other than the one that this elector
-   * sent.
+   * `altered` is undefined, unless the API server has accepted a write but has stored another spec than this elector
+   * sent. Then it describes the difference.
    */
   readonly altered: Alteration | undefined;
 }
@@ -111,7 +111,7 @@ export interface Claim {
 export interface Tenure {
   /** `token` is the resourceVersion of the write that acquired the Lease (L-131). */
   readonly token: string;
-  /** `lease` is the last version of the Lease that is known to have this elector as its holder. */
+  /** `lease` is the newest known version of the Lease in which this elector is the holder. */
   readonly lease: Lease;
   /** `renewed` is when the elector sent the last write that the API server has acknowledged (L-093). */
   readonly renewed: Moment;
@@ -151,7 +151,7 @@ export interface State {
   readonly tenure: Tenure | undefined;
   /** `loss` is the reason why the elector's last term as leader ended. */
   readonly loss: LossCause | undefined;
-  /** releaseBy is when the elector gives up a release of the Lease that is not finished. */
+  /** releaseBy is the time at which the elector stops its attempts to release the Lease. */
   readonly releaseBy: number;
   readonly isReleased: boolean;
   /**

@@ -48,8 +48,8 @@ export function nextTry(tenure: Tenure, exchange: Exchange, election: Election):
 }
 
 /**
- * followAt returns when a follower sends its next GET. A follower polls, or relies on the watch until the Lease expires
- * (L-050, L-053).
+ * followAt returns the time at which a follower must send its next GET. A follower polls, or relies on the watch until
+ * the Lease expires (L-050, L-053).
  */
 export function followAt({ observed, isWatching }: State, now: Moment, random: number, election: Election): number {
   const poll = pollAt(now, random, election);
@@ -58,7 +58,7 @@ export function followAt({ observed, isWatching }: State, now: Moment, random: n
   return isWatching ? end + spread(random, election) : Math.min(poll, end);
 }
 
-/** pollAt returns when a follower that polls sends its next GET. */
+/** pollAt returns the time at which a follower that polls must send its next GET. */
 export function pollAt(now: Moment, random: number, { retryPeriod }: Election): number {
   return now.at + retryPeriod * (1 + jitter * random);
 }

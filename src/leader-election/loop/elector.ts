@@ -23,8 +23,8 @@ export interface ElectorParts {
   readonly connect: () => Promise<LeaseApi>;
   readonly log: ElectionLog;
   /**
-   * onLoss is called at each loss of leadership, before the program's work has settled. It returns true if the elector
-   * must contend for the Lease again.
+   * onLoss is called at each loss of leadership, before the program's work has settled. If it returns true, the elector
+   * contends for the Lease again.
    */
   readonly onLoss: () => boolean;
   /**
@@ -109,7 +109,10 @@ export class LeaseElector {
   async run(work: Work): Promise<void> {
     checkFunction('elector.run()', work);
     if (this.#isRunning) {
-      throw new LameduckError('LAMEDUCK_ERR_ELECTOR_RUNNING', '`run` is in progress: await it before the next call');
+      throw new LameduckError(
+        'LAMEDUCK_ERR_ELECTOR_RUNNING',
+        'the previous call of `run` has not ended: await its promise before the next call',
+      );
     }
     if (this.#isStopped) return;
     this.#isRunning = true;
@@ -139,8 +142,8 @@ export class LeaseElector {
     const api = await this.#parts.connect();
     try {
       let ended: Ended | undefined;
-      // If the program's work rejects because its term is over, release the Lease, pause, and contend for the Lease
-      // again. During the pause, another elector can become the leader.
+      // If the work of the program rejects because its term is over, the elector releases the Lease and pauses. Then it
+      // contends for the Lease again. During the pause, another elector can become the leader.
       do {
         const now = this.#now();
         const pause = ended === undefined ? 0 : this.#parts.election.retryPeriod * (1 + this.#parts.random());
@@ -179,7 +182,7 @@ export class LeaseElector {
         this.#counts.attemptMs = received.at - now.at;
         const exchange = { sent: now, received, reply, random: this.#parts.random() };
         const next = learn(contest.state, exchange, election);
-        // After a successful GET, a problem has not ended if a write follows: the write may still fail.
+        // If a write follows a successful GET, do not log yet that a problem has ended: the write may still fail.
         const isFollowedByWrite = planned.request.method === 'GET' && !isRead(next.step);
         if (problem !== undefined || !isFollowedByWrite) log.noteProblem(problem);
         this.#advance(contest, next);
@@ -234,12 +237,13 @@ export class LeaseElector {
     if (before === undefined && tenure !== undefined) this.#beginTerm(contest, tenure);
     if (before !== undefined && tenure === undefined && loss !== undefined) this.#loseTerm(contest, before, loss);
     if (tenure !== undefined || next.goal !== 'contend' || this.#isStopped) this.#endFollowing(contest);
-    // A follower watches the Lease, unless its next request writes the Lease.
+    // A follower watches the Lease, except if the next request of the elector is a write.
     else if (observed !== undefined && step === 'read') this.#follow(contest);
   }
 
   #beginTerm({ api, work }: Contest, { token, lease }: Tenure): void {
-    // If the elector was stopped while its write was in flight, do not start work: the Lease is released next.
+    // If the elector was stopped while the write that acquired the Lease was in flight, do not start the work. The
+    // elector then releases the Lease.
     if (this.#isStopped) return;
     const { election, log, record } = this.#parts;
     this.#counts.isLeader = true;

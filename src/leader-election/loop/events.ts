@@ -1,5 +1,5 @@
-// Sends core/v1 Events about a Lease to the API server, which `kubectl describe lease` shows. No renewal waits for an
-// Event (L-111, L-112).
+// Sends core/v1 Events about a Lease to the API server. The command `kubectl describe lease` shows these Events.
+// Renewals of the Lease do not wait for an Event (L-111, L-112).
 import type { Clock } from '../../clock.ts';
 import type { LeaseApi } from '../api-client/api-client.ts';
 import type { Election } from '../decision/state.ts';
@@ -43,7 +43,7 @@ export class ElectionEvents {
       apiVersion: 'v1',
       kind: 'Event',
       metadata: { name: `${name}.${unique}`, namespace },
-      // kubectl selects the Events of an object by its uid.
+      // kubectl finds the Events of an object by the uid of the object, so each Event must contain it.
       involvedObject: { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', name, namespace, uid },
       type: 'Normal',
       reason: 'LeaderElection',

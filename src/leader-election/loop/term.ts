@@ -8,8 +8,8 @@ import { LameduckError, isLameduckError } from '../../errors.ts';
  */
 export interface Term {
   /**
-   * `signal` is aborted when the term or the work has ended, before the elector releases the Lease. Its reason is a
-   * LAMEDUCK_ERR_NOT_LEADER.
+   * `signal` is aborted when the term has ended, or when the work has ended. This happens before the elector releases
+   * the Lease. The reason of the abort is a LAMEDUCK_ERR_NOT_LEADER.
    */
   readonly signal: AbortSignal;
   /**
@@ -20,7 +20,10 @@ export interface Term {
   readonly token: string;
   /** isLeader tells whether this term is valid at this moment. */
   readonly isLeader: () => boolean;
-  /** remainingMs returns how long this term remains valid without another renewal, in milliseconds. */
+  /**
+   * remainingMs returns for how many milliseconds this term remains valid if the elector does not renew the Lease
+   * again.
+   */
   readonly remainingMs: () => number;
   /** assertLeader throws LAMEDUCK_ERR_NOT_LEADER unless this term is valid at this moment. */
   readonly assertLeader: () => void;
@@ -87,20 +90,21 @@ export class RunningTerm {
   }
 
   async #run(work: Work): Promise<void> {
-    // Start the program's work in a later microtask. Until then, the elector stores the term, so that its `isLeader()`
-    // returns true from the beginning of the work.
+    // Start the program's work in a later microtask, after the elector has stored the term. So `isLeader()` returns
+    // true from the beginning of the work.
     await Promise.resolve();
     try {
-      // If the process was suspended, the term may have ended before the work begins. Work that only listens for
-      // `abort` events would then never end.
+      // If the process was suspended, the term may have ended before the work begins. Then do not call the work: work
+      // that only listens for `abort` events would never end.
       this.term.signal.throwIfAborted();
       await work(this.term);
       this.#ended = { kind: 'returned' };
     } catch (error) {
       this.#ended = { kind: this.isAborted || isNotLeader(error) ? 'stopped' : 'failed', error };
     }
-    // After the promise of the work has settled, a part of the work may still run, for example after a rejection of
-    // Promise.all(). This part must stop before the elector releases the Lease, so abort its signal.
+    // A part of the program's work may still run after the promise of the work has settled, for example after a
+    // rejection of Promise.all(). This part must stop before the elector releases the Lease. So abort the signal of the
+    // term.
     this.abort('the work has ended');
     this.#parts.onSettled();
   }

@@ -23,8 +23,8 @@ export interface WatchParts {
 // The longest pause before a failed watch is started again, in milliseconds.
 const longestPause = 30_000;
 
-// If a watch is open for longer than this many milliseconds, its connection must be lost, because the API server ends
-// each watch earlier.
+// If a watch is open for longer than this many milliseconds, the elector assumes that its connection is lost. The API
+// server ends each watch earlier.
 const lostAfter = (longestWatch + 10) * 1_000;
 
 // The pause before the next watch after a 403, in milliseconds. It is long, because the Role of the elector, which

@@ -137,7 +137,7 @@ test('the page of `lameduck inspect` names unfinished work, and escapes control 
     'process       1, lameduck 1.0.0',
     'state         shutting down: SIGTERM',
     'budget        [########......................] 7.0s of 28.0s, 21.0s left',
-    'event loop    blocked for 4.0s; the lines below are 1.2s old',
+    'event loop    blocked for 4.0s; the values below are 1.2s old',
     'requests      1 in flight, 0 long-running',
     'connections   1 HTTP/1.1, 2 HTTP/2, 3 upgraded',
     'leadership    shop-worker: leader',

@@ -83,7 +83,7 @@ test('numbers and booleans in a manifest are parsed as in YAML 1.1, except that 
 test('a duplicate key in YAML is reported, and the object is read in spite of it', () => {
   const content = 'kind: Pod\nmetadata:\n  name: old\n  name: new\n';
   assert.deepEqual(names(content), ['new']);
-  assert.deepEqual(reasons(content), ['all.yaml:4: the key is repeated, and the last value takes effect']);
+  assert.deepEqual(reasons(content), ['all.yaml:4: a key is repeated in one map, and its last value takes effect']);
   assert.equal(readObjects(content, 'a').objects[0]?.lineOf(['metadata', 'name']), 4);
 });
 

@@ -139,7 +139,7 @@ test('a server that listens on another port after its restart is reported with i
     exit(0),
     [30_000, 'note', { text: 'the pod did not become ready', port: 3000, otherPorts: '4000' }],
   );
-  assert.deepEqual(cause, ['portChanged', 'the server listened on port 3000, and after a restart on port 4000']);
+  assert.deepEqual(cause, ['portChanged', 'after a restart, the server listened on port 4000 instead of port 3000']);
 });
 
 test('a server that returns to its port some time after its restart is not reported as listening on another port', () => {
@@ -180,6 +180,6 @@ test('K-175 for a process that a hard eviction kills, the report does not sugges
     exit(137, 6_010),
   ];
   assert.deepEqual(causes(...story), [
-    ['evictedWhileRunning', 'the process was killed two seconds after the eviction'],
+    ['evictedWhileRunning', 'the kubelet killed the process two seconds after the hard eviction'],
   ]);
 });

@@ -113,17 +113,20 @@ test('`lameduck restarts` compares two versions of an object even if only one of
 test('`lameduck restarts` reports that an apply ends pods without replacing them', () => {
   const messageOf = (before: string, after: string): string | undefined => effects(before, after)[0]?.message;
   const none = stated('replicas: 2', 'replicas: 0');
-  assert.equal(messageOf(deployment, none), 'Nothing restarts, but the number of pods falls from 2 to 0.');
+  assert.equal(
+    messageOf(deployment, none),
+    'Nothing restarts. The number of pods falls from 2 to 0, so pods end without a replacement.',
+  );
   assert.equal(
     messageOf(deployment, stated('shop:1', 'shop:2', none)),
-    'Nothing restarts, but the number of pods falls from 2 to 0.',
+    'Nothing restarts. The number of pods falls from 2 to 0, so pods end without a replacement.',
   );
   assert.equal(messageOf(none, stated('shop:1', 'shop:2', none)), 'Nothing restarts: the object has no pods.');
   assert.equal(effectKindOf(deployment, stated('shop:1', 'shop:2', stated('replicas: 2', 'replicas: 1'))), 'rolls');
   const job = (spec: string): string => `kind: Job\nmetadata: { name: once }\nspec: { ${spec} }\n`;
   assert.equal(
     messageOf(job('suspend: false'), job('suspend: true')),
-    'Nothing restarts, but the Job ends its pods, because it is suspended.',
+    'Nothing restarts. The change suspends the Job, so the Job ends its pods.',
   );
 });
 

@@ -17,7 +17,7 @@ test('LT-44 a 403 ends a term only at its renew deadline, and the log names the 
   assert.equal(lines[0]?.details['problem'], 'forbidden');
   assert.match(
     String(lines[0].details['reason']),
-    /PUT was answered with 403 \(cannot update leases\): "denied by a proxy"/,
+    /the response to the PUT has status 403 \(cannot update leases\): "denied by a proxy"/,
   );
   assert.match(String(lines[0].details['role']), /resourceNames: \[app\]/);
   contest.server.script = () => undefined;

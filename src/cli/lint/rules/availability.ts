@@ -34,7 +34,7 @@ export const availabilityRules: readonly Rule[] = [
       if (!isAll) return [];
       return blocks(
         'minAvailable',
-        'The PodDisruptionBudget requires every pod, so a node with one of these pods cannot be drained.',
+        'The PodDisruptionBudget forbids every eviction, because minAvailable requires all pods. A node with one of these pods cannot be drained.',
       );
     }),
   },
@@ -62,7 +62,7 @@ export const availabilityRules: readonly Rule[] = [
         {
           path: ['spec', min],
           message: 'When the autoscaler has removed all pods, requests are refused until a new pod is ready.',
-          remedy: `Set ${min} to at least 1, or to at least 2 if an eviction must not cause an outage.`,
+          remedy: `Set ${min} to at least 1. To avoid an outage during an eviction, set ${min} to at least 2.`,
         },
       ];
     }),
@@ -93,7 +93,7 @@ export const availabilityRules: readonly Rule[] = [
         {
           path: ['spec', 'metrics'],
           message:
-            'The memory of a process rarely falls when its load falls, so the autoscaler adds pods and does not remove them.',
+            'The HorizontalPodAutoscaler scales by memory. A process rarely releases memory when its load falls, so the autoscaler adds pods but rarely removes pods.',
           remedy: 'Scale by CPU or by requests.',
         },
       ];

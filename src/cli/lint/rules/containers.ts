@@ -27,7 +27,7 @@ export const containerRules: readonly Rule[] = [
           message: `The container starts ${program}, which may not forward the stop signal to the program that ${program} runs.`,
           remedy: isLauncher
             ? 'Start that program directly, for example with node server.js.'
-            : 'Start that program with exec, for example exec node server.js.',
+            : 'Start the program in the shell script with exec, for example exec node server.js.',
         },
       ];
     }),
@@ -73,7 +73,8 @@ export const containerRules: readonly Rule[] = [
               {
                 path: ['ports', index, 'name'],
                 message: `The API server rejects port names of more than ${String(longestPortName)} characters.`,
-                remedy: 'Shorten the name, also in the Service and the probes.',
+                remedy:
+                  'Shorten the name of the container port. Change the name also in the Service and the probes that use it.',
               },
             ],
       ),
@@ -89,7 +90,7 @@ export const containerRules: readonly Rule[] = [
             {
               path: ['resources', 'limits', 'memory'],
               message:
-                'A container without a memory limit is among the first that a node under memory pressure evicts, with two seconds of grace.',
+                'A pod whose container has no memory limit is among the first that a node under memory pressure evicts. The grace period of such an eviction is two seconds.',
               remedy: 'Set a memory limit that equals the memory request.',
             },
           ],
@@ -130,8 +131,8 @@ export const containerRules: readonly Rule[] = [
   },
 ];
 
-// Returns how many words at the start of a command only wrap the program: an init process, its options, and variables.
-// The charts skip the same words.
+// Returns the number of words at the start of a command that come before the program: an init process, its options, and
+// variables. The templates of the Helm charts skip the same words.
 function wrapperWords(words: readonly string[]): number {
   const wrapper =
     /^(?:(?:(?:.*\/)?(?:tini|tini-static|dumb-init|catatonit|docker-entrypoint[.]sh|env)|(?:-[CPepru]|--rewrite)\n.*|-.*|[A-Za-z_][A-Za-z0-9_]*=.*)\n)*/;
@@ -174,7 +175,7 @@ function duplicates(fields: ReturnType<typeof object>, name: string, keys: reado
     return [
       {
         path,
-        message: `The list ${name} has ${identity} twice, so a server-side apply fails. If two variables have the same name, the last one takes effect.`,
+        message: `The list ${name} contains ${identity} twice, so the API server rejects a server-side apply. If two environment variables have the same name, the last one takes effect.`,
         remedy: 'Remove one of the two entries.',
       },
     ];

@@ -9,12 +9,12 @@ export interface LoadBalancer {
   readonly title: string;
   /**
    * idleSeconds is the time after which the load balancer closes an idle connection to a pod. It is undefined if lint
-   * does not compare it.
+   * does not compare this time with the keep-alive timeout of the server.
    */
   readonly idleSeconds?: number;
   /**
-   * `lag` is how long the load balancer can still send connections to a terminating pod. It is undefined if the load
-   * balancer sends connections to every node that passes its health check, even if a pod of the node terminates.
+   * `lag` is how long the load balancer can still send connections to a terminating pod. It is undefined for a load
+   * balancer that checks only the health of nodes, because such a check does not notice a terminating pod.
    */
   readonly lag?: Lag | undefined;
   /** responseSeconds is how long the load balancer waits for a response. It is undefined if the time is unknown. */
@@ -143,8 +143,8 @@ function backendConfigOf(service: ManifestObject, { objects: all }: Inventory): 
   return names.size === 1 && found !== undefined ? object(found.fields['spec']) : undefined;
 }
 
-// Two Ingress controllers use the class nginx. They read the response timeout from different annotations, but have the
-// same default timeout.
+// Two Ingress controllers use the class nginx. Each controller reads the response timeout from its own annotation.
+// Their default timeouts are equal, so either annotation is accepted.
 function nginx(ingress: ManifestObject): LoadBalancer {
   const annotations = annotationsOf(ingress);
   const stated =
@@ -243,7 +243,8 @@ function annotationsOf({ fields }: ManifestObject): Fields {
   return object(object(fields['metadata'])['annotations']);
 }
 
-// Returns one attribute of an annotation such as `stickiness.enabled=true,idle_timeout.timeout_seconds=60`.
+// Returns the value of one attribute in an annotation such as
+// `stickiness.enabled=true,idle_timeout.timeout_seconds=60`.
 function attribute(annotation: unknown, name: string): string | undefined {
   const pairs = text(annotation, '').split(',');
   return pairs.map((pair) => pair.split('=').map((part) => part.trim())).find(([key]) => key === name)?.[1];
@@ -258,7 +259,8 @@ function jsonObject(value: unknown): Fields {
   try {
     return object(JSON.parse(text(value, '')));
   } catch {
-    // The controller rejects an annotation that is not valid JSON, so treat the annotation as empty.
+    // The controller of the load balancer rejects an annotation that is not valid JSON. Lint therefore treats such an
+    // annotation as empty.
     return {};
   }
 }

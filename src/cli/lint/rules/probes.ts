@@ -17,7 +17,7 @@ export const probeRules: readonly Rule[] = [
       return [
         {
           path: ['readinessProbe'],
-          message: `Service ${service.name} sends connections to the container as soon as it runs, before the program listens.`,
+          message: `The container has no readiness probe. So Service ${service.name} sends connections from the start of the container, even while the program does not listen yet.`,
           remedy: 'Give the container a readiness probe.',
         },
       ];
@@ -34,7 +34,7 @@ export const probeRules: readonly Rule[] = [
         {
           path: ['livenessProbe', 'httpGet', 'path'],
           message:
-            'The liveness probe and the readiness probe send the same request, so a container that is not ready is restarted.',
+            'The liveness probe and the readiness probe send the same request, so the kubelet restarts a container that is only not ready.',
           remedy: 'Let the liveness probe request a path that checks no dependency.',
         },
       ];
@@ -85,8 +85,8 @@ export const probeRules: readonly Rule[] = [
           : [
               {
                 path: ['periodSeconds'],
-                message: `The first startup probe runs up to ${String(periodSeconds)} s after the start, and no other probe runs until the startup probe has passed.`,
-                remedy: 'Set periodSeconds to 1 and multiply failureThreshold by the old value.',
+                message: `The kubelet runs the first startup probe up to ${String(periodSeconds)} s after the start of the container. No other probe runs until the startup probe has passed.`,
+                remedy: 'Set periodSeconds to 1. Multiply failureThreshold by the old value of periodSeconds.',
               },
             ],
       ['startup'],
@@ -166,7 +166,7 @@ export const probeRules: readonly Rule[] = [
             {
               path: ['terminationGracePeriodSeconds'],
               message: 'The API server rejects terminationGracePeriodSeconds in a readiness probe.',
-              remedy: 'Move the field to the liveness or startup probe, or remove it.',
+              remedy: 'Move terminationGracePeriodSeconds to the liveness or startup probe, or remove the field.',
             },
           ]),
     ]),
@@ -180,7 +180,7 @@ export const probeRules: readonly Rule[] = [
       return [
         {
           path: ['terminationGracePeriodSeconds'],
-          message: `The preStop hook sleeps for the probe's whole grace period of ${String(grace)} s, so SIGKILL follows 2 s after SIGTERM.`,
+          message: `The probe sets terminationGracePeriodSeconds to ${String(grace)}, and the preStop hook sleeps for all of this time. So the kubelet sends SIGKILL 2 s after SIGTERM.`,
           remedy: `Set terminationGracePeriodSeconds of the probe to more than ${String(sleep.seconds)}.`,
         },
       ];

@@ -23,12 +23,14 @@ export const rolloutRules: readonly Rule[] = [
           {
             path: ['spec', 'strategy', 'type'],
             message: `During a rollout no pod runs, because Recreate ends the old pods before it creates new ones. Service ${service.name} refuses connections until a new pod is ready.`,
-            remedy: 'Use RollingUpdate. If the pods cannot run side by side, suppress this finding with the reason.',
+            remedy:
+              'Use the strategy RollingUpdate. If an old pod and a new pod cannot run at the same time, suppress this finding and state that reason.',
           },
         ];
       }
       const { type, rollingUpdate: rolling } = object(object(one.fields['spec'])['updateStrategy']);
-      // With a partition of 1 or more, a rollout does not replace the only pod, which has the number 0.
+      // With a partition of 1 or more, a rollout replaces only pods with the number 1 or higher. The only pod has the
+      // number 0, so a rollout does not replace it.
       const isReplaced =
         text(type, 'RollingUpdate') === 'RollingUpdate' && number(object(rolling)['partition'], 0) === 0;
       if (one.kind !== 'StatefulSet' || replicas !== 1 || !isReplaced) return [];
@@ -99,7 +101,8 @@ export const rolloutRules: readonly Rule[] = [
         {
           path: [...workload.path, ...zone.path],
           message: `All pods run in zone ${zone.name}, so an outage of this zone is an outage of Service ${service.name}.`,
-          remedy: 'Allow more zones, and spread the pods with topologySpreadConstraints.',
+          remedy:
+            'Allow more zones in the node selector or node affinity, and spread the pods with topologySpreadConstraints.',
         },
       ];
     }),
@@ -140,7 +143,8 @@ export const rolloutRules: readonly Rule[] = [
         {
           path: [...workload.path, 'affinity', 'podAntiAffinity', 'requiredDuringSchedulingIgnoredDuringExecution'],
           message: 'A rollout first adds a pod, which needs a node without a pod of this Deployment.',
-          remedy: 'Use topologySpreadConstraints or a preferred anti-affinity, or keep a node free.',
+          remedy:
+            'Use topologySpreadConstraints or a preferred anti-affinity, or keep one node without a pod of this Deployment.',
         },
       ];
     }),

@@ -18,14 +18,14 @@ export const serviceRules: readonly Rule[] = [
       if (publishNotReadyAddresses !== true || !hasAddress(service) || Object.keys(object(selector)).length === 0)
         return [];
       const [first, ...others] = workloads.filter((workload) => selects(selector, service.namespace, workload));
-      // If there is never a second pod that could serve the connections, the field publishNotReadyAddresses causes no
-      // losses.
+      // If the Service never has a second pod, no other pod could serve the connections. So the field
+      // publishNotReadyAddresses causes no losses.
       if (first !== undefined && others.length === 0 && hasOnePodAtMost(first)) return [];
       return [
         {
           path: ['spec', 'publishNotReadyAddresses'],
           message:
-            'The Service sends connections to pods that do not listen yet, and to terminating pods until they are deleted.',
+            'With publishNotReadyAddresses, the Service sends connections to pods that do not listen yet. It also sends connections to terminating pods until they are deleted.',
           remedy:
             'Remove publishNotReadyAddresses. Peers that must find each other early need a headless Service of their own.',
         },
@@ -71,7 +71,8 @@ export const serviceRules: readonly Rule[] = [
     find: inServers((container, workload, inventory) => {
       const drain = drainLimit(container);
       const longest = requestLimit(container);
-      // If the program limits every request to at most the time of the drain, no response takes longer than the drain.
+      // If the program limits every request to the time of the drain or less, every response is complete before the
+      // drain ends. A longer timeout of the load balancer then loses no response.
       if (drain === undefined || (longest !== undefined && longest.seconds <= drain.seconds)) return [];
       return loadBalancersOf(container, workload, inventory)
         .flatMap(({ title, responseSeconds = 0 }) =>
@@ -80,7 +81,7 @@ export const serviceRules: readonly Rule[] = [
         .slice(0, 1)
         .map(({ title, responseSeconds }) => ({
           path: drain.path,
-          message: `${title} waits ${s(responseSeconds)} for a response, but ${drain.name} leaves at most ${s(drain.seconds)} for requests in flight.`,
+          message: `${title} waits ${s(responseSeconds)} for a response. During a shutdown, requests in flight have only ${s(drain.seconds)}, because ${drain.name} limits them.`,
           remedy: `Lengthen the drain to ${s(responseSeconds)}, or set the timeout of the load balancer or proxy to the longest request.`,
         }));
     }),

@@ -12,8 +12,8 @@ const kubeletFloor = 2;
 // The shortest drain of lameduck, in seconds (P-075).
 const lameduckDrain = 1;
 
-// The minor versions of Kubernetes that changed `preStop.sleep` (H-080). The first version knows the field but removes
-// it, the second uses it, and the third allows 0.
+// The minor versions of Kubernetes that changed `preStop.sleep` (H-080). Version 1.29 knows the field but removes it,
+// version 1.30 uses it, and version 1.33 allows 0 seconds.
 const sleepIsKnown = 29;
 const sleepIsOn = 30;
 const sleepMayBeZero = 33;
@@ -85,8 +85,8 @@ export const timeRules: readonly Rule[] = [
       return [
         {
           path: sleepPath,
-          message: `The API server of Kubernetes ${version(minor)} rejects the pod: ${minor < sleepIsKnown ? 'this version does not know preStop.sleep' : 'a sleep must be longer than 0 s'}.`,
-          remedy: `Upgrade to Kubernetes ${version(needed)}, or ${preStop.seconds === 0 ? 'remove the hook' : 'use preStop.exec'}.`,
+          message: `The API server of Kubernetes ${version(minor)} rejects the pod: ${minor < sleepIsKnown ? 'this version does not know preStop.sleep' : 'in this version, the seconds of preStop.sleep must be greater than 0'}.`,
+          remedy: `Upgrade to Kubernetes ${version(needed)}, or ${preStop.seconds === 0 ? 'remove the preStop hook, which does nothing' : 'use preStop.exec'}.`,
         },
       ];
     }),
@@ -106,7 +106,7 @@ export const timeRules: readonly Rule[] = [
         {
           path: last.path,
           message: `The kubelet sends SIGKILL before the program has finished its requests: ${terms} = ${s(sum)}, but the grace period is ${s(grace)}.`,
-          remedy: `Set terminationGracePeriodSeconds to at least ${s(Math.ceil(sum) + kubeletFloor)}, or shorten the times that the message adds up.`,
+          remedy: `Set terminationGracePeriodSeconds to at least ${s(Math.ceil(sum) + kubeletFloor)}, or shorten the times in the sum ${terms}.`,
         },
       ];
     }),
@@ -171,7 +171,7 @@ export const timeRules: readonly Rule[] = [
       return [
         {
           path: ['lifecycle', 'preStop'],
-          message: `The manifest states no delay before the container of Service ${service.name} stops accepting connections.`,
+          message: `The manifest shows no delay between SIGTERM and the moment when the container stops accepting connections of Service ${service.name}.`,
           remedy: 'If the program has no delay of its own, give the container a preStop sleep of 10 s.',
         },
       ];
@@ -224,7 +224,7 @@ export const timeRules: readonly Rule[] = [
       return longer.slice(0, 1).map(({ title, lag: { seconds, sum } }) => ({
         path: delay.path,
         message: `${title} can send connections to a pod for ${s(seconds)} after its deletion${sum === undefined ? '' : ` (health check: ${sum})`}, but the container stops accepting connections after ${s(delay.seconds)}.`,
-        remedy: `Let the preStop sleep and the shutdown delay together take at least ${s(seconds)}${sum === undefined ? '' : ', or make the health check faster'}.`,
+        remedy: `Set the preStop sleep and the shutdown delay so that their sum is at least ${s(seconds)}${sum === undefined ? '' : '. Or let the health check of the load balancer fail sooner'}.`,
       }));
     }),
   },
@@ -234,9 +234,7 @@ function checkVariable(container: Container, name: string, problem: (seconds: nu
   const stated = statedVariable(container, name);
   const message = stated === undefined ? undefined : problem(stated.seconds);
   if (stated === undefined || message === undefined) return [];
-  return [
-    { path: stated.path, message, remedy: 'Set the environment variable to the same time as the pod specification.' },
-  ];
+  return [{ path: stated.path, message, remedy: `Set ${name} to the value of the pod specification.` }];
 }
 
 // Reports a grace period that is shorter than the sum of all parts of lameduck's shutdown. A time that the manifest

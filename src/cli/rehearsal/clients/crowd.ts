@@ -8,14 +8,14 @@ import { Http2Client } from './http2.ts';
 import { followEvents } from './event-stream.ts';
 import { holdWebSocket } from './web-socket.ts';
 
-// The number of clients of each kind that an option adds, such as event streams with `--stream`.
+// Each option that adds clients, such as `--stream`, adds this number of clients.
 const addedClients = 10;
 
 // The longest pause between two requests on a keep-alive connection, in milliseconds.
 const longestGap = 1_000;
 
-// The number of different one-way delays, in milliseconds. Keep-alive connections have delays of 1 to 20 ms. With a
-// longer delay, a request is more likely to be in flight when the server closes the connection.
+// Keep-alive connections have one-way network delays from 1 ms to this number of milliseconds, in steps of 1 ms. A
+// longer delay makes it more likely that a request is in flight when the server closes the connection.
 const delays = 20;
 
 // The pause between two long polls, and between two checks for an available pod, in milliseconds.
@@ -27,10 +27,10 @@ const uploadBody = { chunk: Buffer.alloc(16_384, 'x'), count: 10, pause: 50 } as
 const delayOf = (index: number): number => leastDelay + (index % delays);
 
 /**
- * shareOf divides the rate of a load between keep-alive connections and new connections. `gap` is the longest pause on
- * a keep-alive connection, in milliseconds. It is chosen so that keep-alive connections send half of the requests.
- * `newPerSecond` is the number of requests on new connections. It is more than half of the rate if the keep-alive
- * connections cannot send their half.
+ * shareOf divides the request rate of a load between keep-alive connections and new connections. `gap` is the longest
+ * pause on a keep-alive connection, in milliseconds. With this pause, keep-alive connections send half of the requests.
+ * `newPerSecond` is how many requests per second are sent on new connections. This number is more than half of the rate
+ * if the keep-alive connections cannot send their half.
  */
 export function shareOf({ rate, connections }: Pick<LoadPlan, 'rate' | 'connections'>): {
   readonly gap: number;
@@ -184,8 +184,8 @@ export class Crowd {
     }
   }
 
-  // Tells whether a simulated node sends a new connection to the rehearsed pod. Connections to other pods are not
-  // counted. If the node has no endpoint, the connection counts as refused.
+  // Tells whether a simulated node sends a new connection to the rehearsed pod. A connection to another pod is not
+  // counted. If the node has no endpoint, counts the connection as refused.
   #isRouted(kind: ClientKind, index: number): boolean {
     const route = this.#routes[index % nodeCount] ?? 'others';
     if (route === 'refused') {

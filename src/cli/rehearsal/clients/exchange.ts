@@ -74,8 +74,8 @@ export class OneConnection extends Agent {
     return this.#socket;
   }
 
-  // Ignore the response header `Keep-Alive`. A client that obeys it closes an idle connection before the server does.
-  // Such a client would never lose a request on a connection that the server closes.
+  // This client ignores the response header `Keep-Alive` on purpose. A client that obeys the header closes an idle
+  // connection before the server does. Such a client never loses a request because the server closes the connection.
   override keepSocketAlive(): boolean {
     return true;
   }

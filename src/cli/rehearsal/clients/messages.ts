@@ -1,4 +1,4 @@
-// The messages between the main thread of the rehearsal and its client thread.
+// The messages between the main thread of a rehearsal and the thread that runs the clients of the rehearsal.
 import type { Destination } from '../endpoints.ts';
 import type { ClientKind, LoadPlan, Loss, Tally } from '../load.ts';
 

@@ -22,7 +22,8 @@ let crowd: Crowd | undefined;
 
 const report = (): void => {
   if (crowd === undefined) return;
-  // Each value of Node's event loop delay histogram includes the sampling interval of 10 ms, so subtract the interval.
+  // Node's event loop delay histogram adds its sampling interval of 10 ms to each value. So subtract 10 ms from the
+  // longest delay.
   const loopDelayMs = Math.max(0, delay.max / 1e6 - 10);
   delay.reset();
   say({ kind: 'report', tallies: crowd.tallies, losses, inFlight: crowd.inFlight, loopDelayMs });

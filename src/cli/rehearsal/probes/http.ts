@@ -26,7 +26,8 @@ interface Answer {
   readonly body: Readable;
 }
 
-// The largest number of requests in one attempt: the first request and those after redirects (K-018).
+// The largest number of requests that one HTTP probe sends: the first request, and one request after each redirect
+// (K-018).
 const mostRequests = 10;
 
 /** longestBody is the largest number of bytes that the kubelet reads of a response body (K-016). */
@@ -75,7 +76,8 @@ async function judge(status: number, body: Readable): Promise<Attempt> {
       if (text.length >= longestBody) break;
     }
   } catch (error) {
-    // A response with headers but a truncated body is an error, not a failure (K-015).
+    // If the response has headers but a truncated body, the kubelet counts the probe as an error. It does not count the
+    // probe as failed (K-015).
     return { result: 'error', output: String(error), status };
   }
   if (status < 200 || status >= 400) {
@@ -99,8 +101,8 @@ function ask(url: URL, address: string, { headers: own = [] }: HttpGet, signal: 
   );
 }
 
-// Adds the kubelet's own headers, unless the probe sets them. If the probe sets an empty Accept header, the request
-// has no Accept header (K-020).
+// Adds each header that the kubelet sends by default, unless the probe sets this header. If the probe sets an empty
+// Accept header, the request has no Accept header (K-020).
 function headersOf(host: string, own: NonNullable<HttpGet['headers']>): Record<string, string> {
   const headers: Record<string, string> = { Host: host, 'User-Agent': 'kube-probe/1.36', Accept: '*/*' };
   for (const { name, value } of own) {
