@@ -116,7 +116,7 @@ void describe(
     };
     for (const [what, [onStream, failure]] of Object.entries(cases)) {
       const outcome = failure === undefined ? 'passes' : 'fails with the reason';
-      test(`a gRPC health check of a response with ${what} ${outcome}`, async (t) => {
+      test(`a gRPC health check ${outcome} if the response has ${what}`, async (t) => {
         assert.deepEqual(await said(t, onStream), { kind: 'said', failure });
       });
     }
@@ -170,7 +170,7 @@ void describe(
       ['ends', (socket) => socket.end()],
       ['is reset', (socket) => socket.resetAndDestroy()],
     ] as readonly (readonly [string, (socket: Socket) => unknown])[]) {
-      test(`a gRPC health check fails if the connection is lost before the response: it ${what}`, async (t) => {
+      test(`a gRPC health check fails if its connection ${what} before the response`, async (t) => {
         for (const frames of [[settings], begun]) {
           const outcome = await ask(await listen(t, peer(frames, end)));
           assert.equal(outcome.kind, 'said');
@@ -179,7 +179,7 @@ void describe(
       });
     }
 
-    test('a gRPC health check passes if the server sends a GOAWAY before the response, and the last stream id of the GOAWAY includes the call', async (t) => {
+    test('a gRPC health check passes if the server sends a GOAWAY before the response, and the last stream ID of the GOAWAY is the stream of the call', async (t) => {
       const outcome = await said(t, (stream) => {
         stream.session?.goaway(constants.NGHTTP2_NO_ERROR, stream.id);
         stream.session?.ping((): void => {
@@ -191,7 +191,7 @@ void describe(
   },
 );
 
-void describe('a gRPC response that does not end', { concurrency: 4 }, () => {
+void describe('a gRPC response without an end fails the health check', { concurrency: 4 }, () => {
   test('a gRPC health check stops reading after 10 KiB of a response', async (t) => {
     const outcome = await said(t, (stream) => {
       stream.respond({ ...grpc });
@@ -271,7 +271,7 @@ void describe('a gRPC health check of a port without HTTP/2', { concurrency: 8 }
     assert.deepEqual(await ask(free), { kind: 'unreachable', reason: refused });
   });
 
-  test('K-036 a gRPC health check of a silent peer times out, and closes its connection', async (t) => {
+  test('K-036 a gRPC health check that gets no response times out and closes its connection', async (t) => {
     const closed = Promise.withResolvers<undefined>();
     const server = createTcpServer((socket) => {
       socket.resume().on('close', () => {

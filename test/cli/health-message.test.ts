@@ -66,7 +66,7 @@ for (const [what, message, status] of [
   });
 }
 
-test('K-033 a gRPC health response that is incomplete, compressed or followed by another message is parsed as no status', () => {
+test('K-033 a gRPC health response that is incomplete, compressed or followed by another message contains no valid status', () => {
   const serving = frame([0x08, 0x01]);
   assert.equal(statusIn(serving), 'SERVING');
   for (let length = 0; length < serving.length; length++) {

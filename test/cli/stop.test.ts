@@ -83,7 +83,7 @@ test('`lameduck stop` reports a port on which no process listens, and says what 
 });
 
 test(
-  '`lameduck stop` does not signal a client of the port instead of the process that listens on it',
+  '`lameduck stop` signals only the process that listens on the port, and not a client that is connected to the port',
   { skip },
   async (t) => {
     const server = createServer().listen(0, '127.0.0.1');

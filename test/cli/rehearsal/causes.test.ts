@@ -38,7 +38,7 @@ test('a reported cause of lost requests counts every lost request, even if one e
   );
 });
 
-test('a postStart hook that does not end is reported as a cause, unless the user interrupted the rehearsal', () => {
+test('the rehearsal reports a postStart hook that does not end as the cause of a failure, unless the user interrupted the rehearsal', () => {
   const hook: Story = [
     [0, 'containerStarted', { container: 'app' }],
     [10, 'postStartStarted', { container: 'app' }],
@@ -52,7 +52,7 @@ test('a postStart hook that does not end is reported as a cause, unless the user
   assert.deepEqual(causes(...hook.slice(0, 3), [400, 'postStartEnded', { container: 'app' }]), []);
 });
 
-test('a response that refuses a request is not reported as a listener that closed too early', () => {
+test('if the server refuses a request with a response, the rehearsal does not report that the listener closed too early', () => {
   assert.deepEqual(
     causes(
       ...deleted,
@@ -71,7 +71,7 @@ for (const [first, last, text] of [
   [3_000, 4_500, 'from 1.0 s before to 0.5 s after the deletion'],
   [4_500, 5_500, 'from 0.5 s to 1.5 s after the deletion'],
 ] as const) {
-  test(`requests that are lost ${String(first)} ms and ${String(last)} ms after the start are reported as ${text}`, () => {
+  test(`for requests that are lost ${String(first)} ms and ${String(last)} ms after the start of a scenario, the rehearsal reports the time ${text}`, () => {
     const [cause] = causes(
       ...deleted,
       counts(2_000, 9, 9),
@@ -88,7 +88,7 @@ for (const [what, failures, text] of [
   ['refuses every request', [refused(3_000, 'status 503')], 'was served; the first request failed with status 503'],
   ['never responds', [], 'got a response'],
 ] as const) {
-  test(`a server that never serves, because it ${what}, is reported as serving no request, and not as ending too early`, () => {
+  test(`if a server ${what}, the rehearsal reports that it served no request, and not that it ended too early`, () => {
     assert.deepEqual(
       causes(
         ...deleted,
@@ -104,7 +104,7 @@ for (const [what, failures, text] of [
   });
 }
 
-test('a server whose pod is deleted before it could serve a request is not reported as serving no request', () => {
+test('if the pod is deleted before its server could serve a request, the rehearsal does not report that the server served no request', () => {
   const [cause] = causes(...deleted, counts(3_500, 5, 0), lost(4_050, 'newConnection'), exit(0));
   assert.equal(cause?.[0], 'listenerClosedTooEarly');
 });
@@ -117,14 +117,14 @@ test('if a pod never becomes ready, the reported cause names the last failed pro
 });
 
 for (const code of [126, 127]) {
-  test(`a command that cannot be started and exits with ${String(code)} is reported as the only cause`, () => {
+  test(`if a command cannot be started and exits with ${String(code)}, the rehearsal reports this as the only cause of the failure`, () => {
     assert.deepEqual(causes([100, 'containerExited', { container: 'app', code, output: 'failed to execute x' }]), [
       ['commandNotStarted', 'the command cannot be started: failed to execute x'],
     ]);
   });
 }
 
-test('a crash of the container is reported before a pod that never becomes ready', () => {
+test('the list of causes has a crash of the container before a pod that never becomes ready', () => {
   assert.deepEqual(
     causes(exit(3)).map(([name]) => name),
     ['crashed', 'neverReady'],
@@ -142,12 +142,12 @@ test('a server that listens on another port after its restart is reported with i
   assert.deepEqual(cause, ['portChanged', 'after a restart, the server listened on port 4000 instead of port 3000']);
 });
 
-test('a server that returns to its port some time after its restart is not reported as listening on another port', () => {
+test('if a restarted server needs some time until it listens on its old port, the rehearsal does not report that it listens on another port', () => {
   const listening: Story[number] = [9_000, 'containerListening', { port: 3000, isMain: true, isLoopback: false }];
   assert.deepEqual(causes(...started, [8_000, 'note', { port: 3000, otherPorts: '4000' }], listening), []);
 });
 
-test('a server that never listened on the port of the requests is reported with the port on which it listens', () => {
+test('if the server never listened on the port of the requests, the rehearsal reports the port on which it listens', () => {
   const [cause] = causes(
     [300, 'containerListening', { port: 4000 }],
     [60_000, 'note', { port: 3000, otherPorts: '4000' }],

@@ -45,7 +45,7 @@ test('K-100, K-220 PID 1 without its own signal handler ignores SIGTERM', { skip
   assert.deepEqual(await container.exited, { code: 137, signal: 'SIGKILL' });
 });
 
-test('K-100 without a PID namespace, a signal without a handler kills the process', async (t) => {
+test('K-100 a process that is not PID 1 of a PID namespace dies of a signal for which it has no handler', async (t) => {
   const container = start(t, nodeProgram(`console.log('up'); ${waits}`), []);
   await printed(container, 'up');
   container.signal('SIGTERM');
@@ -125,7 +125,7 @@ test('a container whose command does not exist exits with 127', async (t) => {
   assert.equal((await container.exited).code, 127);
 });
 
-test('K-037 an exec probe with a command that does not exist in the container is not started', async (t) => {
+test('K-037 if the command of an exec probe does not exist in the container, the container runtime cannot start the probe', async (t) => {
   const container = start(t, nodeProgram(`console.log('up'); ${waits}`));
   await printed(container, 'up');
   assert.equal((await container.run(['no-such-command'])).kind, 'notStarted');

@@ -15,7 +15,7 @@ const fails = { kind: 'exec', command: ['false'] } as const;
 const kindsOf = (pod: PodUnderTest, kinds: readonly EventKind[]): string[] =>
   pod.log.events.filter(({ kind }) => kinds.includes(kind)).map(({ kind }) => kind);
 
-void describe('the simulated kubelet of a rehearsal', { concurrency: true }, () => {
+void describe('the simulated kubelet ends and restarts containers', { concurrency: true }, () => {
   it('K-082, K-090 the simulated kubelet runs preStop, then sends the stop signal, and reports the exit', async (t) => {
     const container = containerSpec({ command: endsOnSigterm, preStop: { kind: 'sleep', seconds: 1 } });
     const pod = PodUnderTest.start(t, { containers: [container] });
@@ -66,12 +66,13 @@ void describe('the simulated kubelet of a rehearsal', { concurrency: true }, () 
     ]);
   });
 
-  it('K-062, K-148 a container that fails its liveness probe restarts at once, and its pod stays ready until the old instance has ended', async (t) => {
+  it('K-062, K-148 if a container fails its liveness probe, the kubelet restarts it without a back-off, and its pod stays ready until the old instance has ended', async (t) => {
     const command = nodeProgram(
       `process.on('SIGTERM', () => setTimeout(() => process.exit(), 500)); console.log('up'); ${waits}`,
     );
-    // Use a TCP probe for readiness. The kernel kills the command of an exec probe together with the container. The
-    // killed probe would count as failed, and could make the pod unready before the kubelet has seen the exit.
+    // Use a TCP probe for readiness, because the kernel kills the command of an exec probe together with its container.
+    // The killed exec probe would count as failed. It could make the pod unready before the kubelet has noticed the
+    // exit of the container.
     const connects = { kind: 'tcp', port: await listen(t, createServer()) } as const;
     const probes = [
       probeSpec({ type: 'liveness', handler: fails }),
@@ -86,7 +87,7 @@ void describe('the simulated kubelet of a rehearsal', { concurrency: true }, () 
     assert.equal(pod.log.of('containerBackOff').length, 0);
   });
 
-  it('K-148 a container also restarts at once after a probe has killed it a second time, because the first kill starts no back-off', async (t) => {
+  it('K-148 the kubelet restarts a container without a back-off after the first two kills by a probe, because the first kill starts no back-off', async (t) => {
     const probes = [probeSpec({ type: 'liveness', handler: fails })];
     const pod = PodUnderTest.start(t, { containers: [containerSpec({ command: endsOnSigterm, probes })] });
     await pod.event('containerStarted', ({ detail }) => detail['restarts'] === 2);
@@ -94,7 +95,7 @@ void describe('the simulated kubelet of a rehearsal', { concurrency: true }, () 
     await pod.event('containerBackOff');
   });
 
-  it('a pod ends if its only container fails its liveness probe and is not restarted', async (t) => {
+  it('a pod whose containers are never restarted ends if its only container fails its liveness probe', async (t) => {
     const probes = [probeSpec({ type: 'liveness', handler: fails, terminationGracePeriodSeconds: 60 })];
     const containers = [containerSpec({ command: endsOnSigterm, probes })];
     const pod = PodUnderTest.start(t, { containers, restartPolicy: 'Never' });
@@ -116,12 +117,12 @@ void describe('the simulated kubelet of a rehearsal', { concurrency: true }, () 
     ]);
   });
 
-  it('K-046 the simulated kubelet probes an unready container at once after a change of its state, but not whenever the kubelet checks the pod', async (t) => {
+  it('K-046 the simulated kubelet probes an unready container at once when the state of the container changes, but not at each periodic check of the pod', async (t) => {
     const probes = [probeSpec({ type: 'readiness', handler: fails, periodSeconds: 60 })];
     const pod = PodUnderTest.start(t, { containers: [containerSpec({ command: endsOnSigterm, probes })] });
     await pod.event('probe');
-    // A second pod starts later, with a liveness probe every five seconds. When this probe has run again, five seconds
-    // have also passed for the first pod.
+    // The test uses a second pod, which starts later, as a clock. Its liveness probe runs every five seconds. When the
+    // probe has run again, five seconds have passed for the first pod too.
     const liveness = probeSpec({ type: 'liveness', handler: passes, periodSeconds: 5 });
     const other = PodUnderTest.start(t, {
       containers: [containerSpec({ command: endsOnSigterm, probes: [liveness] })],
@@ -256,7 +257,7 @@ void describe('the simulated kubelet of a rehearsal', { concurrency: true }, () 
     assert.deepEqual([...new Set(probed.map(({ detail }) => detail['container']))], ['proxy']);
   });
 
-  it('K-167, K-168 if a pod is deleted while a probe kills its container, the kubelet still restarts the container, and then ends it', async (t) => {
+  it('K-167, K-168 if a pod is deleted while the kubelet kills its container after a failed probe, the kubelet still restarts the container, and then ends the new instance', async (t) => {
     const slow = nodeProgram(
       `process.on('SIGTERM', () => setTimeout(() => process.exit(), 1_000)); console.log('up'); ${waits}`,
     );

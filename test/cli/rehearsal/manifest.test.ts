@@ -77,7 +77,7 @@ test('`lameduck rehearse` reads a Deployment with its probes, hooks and sidecars
   assert.deepEqual('warnings' in reading ? reading.warnings : [], ['1 init containers are not run']);
 });
 
-test('K-002 a field that is absent, or that is 0 although its minimum is 1, gets its default', () => {
+test('K-002 a probe field gets its default if the field is absent, or if it is 0 although its minimum is 1', () => {
   const [, shop] = podOf(read(deployment, { proxy: ['proxy'] })).containers;
   const [startup, readiness, liveness] = shop?.probes ?? [];
   assert.deepEqual([startup?.periodSeconds, startup?.failureThreshold, startup?.timeoutSeconds], [10, 3, 1]);

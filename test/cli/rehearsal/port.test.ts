@@ -53,7 +53,7 @@ test('`lameduck rehearse` uses the port named http if a Service has several port
   assert.equal(servicePortOf({ services: [{ spec }], labels, containers: [], skipped: [] }), 2);
 });
 
-test('without a Service `lameduck rehearse` uses the container port named http, else the first port of the serving container', () => {
+test('if the manifest has no Service, `lameduck rehearse` uses the port named http of the serving container, or else the first port of this container', () => {
   const services = [serviceOn(1_234, { app: 'other' }), serviceOn('unknown'), serviceOn(1_234, {})];
   assert.equal(servicePortOf({ services, labels, containers: [{ ports }], skipped: [] }), 8_080);
   const unnamed = [{ ports: [{ containerPort: 7_000 }, { containerPort: 7_001 }] }, { ports }];

@@ -54,7 +54,7 @@ class HeldHook {
   }
 }
 
-void describe('the simulated kubelet while a postStart hook runs', { concurrency: true }, () => {
+void describe('the simulated kubelet waits for the end of a postStart hook', { concurrency: true }, () => {
   it('K-096 a container is neither probed nor ready until its postStart hook has ended', async (t) => {
     const container = containerSpec({
       command: endsOnSigterm,
@@ -105,7 +105,8 @@ void describe('the simulated kubelet while a postStart hook runs', { concurrency
     const pod = PodUnderTest.start(t, {
       containers: [
         containerSpec({ name: 'first', command: endsOnSigterm, probes }),
-        // During the postStart hook, two probes of the first container would otherwise be due.
+        // The postStart hook of the second container takes two seconds. Without this hook, the kubelet would probe the
+        // first container twice in this time.
         containerSpec({ name: 'second', command: endsOnSigterm, postStart: { kind: 'sleep', seconds: 2 } }),
         containerSpec({ name: 'third', command: endsOnSigterm }),
       ],
@@ -122,7 +123,8 @@ void describe('the simulated kubelet while a postStart hook runs', { concurrency
 
   it('K-163 the simulated kubelet kills a container after a failed probe only when the postStart hook of another container has ended', async (t) => {
     const held = await HeldHook.create(t);
-    // The liveness probe of the second container fails from the second run of the hook on.
+    // The liveness probe of the second container fails after the postStart hook of the first container has begun its
+    // second run.
     let isHeldAgain = false;
     const probed = createServer((_, response) => response.writeHead(isHeldAgain ? 500 : 200).end());
     const handler = { kind: 'http', port: await listen(t, probed), path: '/', scheme: 'HTTP', headers: [] } as const;
@@ -134,7 +136,8 @@ void describe('the simulated kubelet while a postStart hook runs', { concurrency
     });
     await held.started();
     held.release();
-    // The kubelet restarts the first container and runs its hook again, while it probes the second container.
+    // The kubelet restarts the first container, and its postStart hook runs again. In the meantime, the kubelet probes
+    // the second container.
     await held.started();
     isHeldAgain = true;
     await pod.event('probe', ({ detail }) => detail['published'] === 'failure');

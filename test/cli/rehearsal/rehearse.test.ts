@@ -74,7 +74,8 @@ void describe('`lameduck rehearse`', { concurrency: 3 }, () => {
     const fixture = join(import.meta.dirname, '..', '..', 'fixtures', 'rehearsed.ts');
     const { code, result, output } = await rehearse(t, ['--report', report], [process.execPath, fixture]);
     assert.deepEqual([result.lost, result.refused], [0, 0], output);
-    // On a machine that is too busy for exact timing, the report gives no verdict, and gives this reason.
+    // On a machine that is too busy for exact timing, the report gives no verdict. The output then says that the
+    // machine was too busy.
     const isBusy = output.includes('too busy for exact timing');
     assert.deepEqual([code, result.verdict], isBusy ? [3, 'withheld'] : [0, 'clean'], output);
     assert.ok(result.requests > 200, String(result.requests));
@@ -210,7 +211,7 @@ void describe('`lameduck rehearse`', { concurrency: 3 }, () => {
   });
 
   it('lameduck rehearse --all prints one table with a row for each scenario, and each row has the counts of the result', async (t) => {
-    // Each scenario ends at once, because the command to rehearse does not exist.
+    // The command to rehearse does not exist, so that each scenario of this test ends at once.
     const { code, output, result } = await rehearse(t, ['--all', '--propagation', '1s,1500ms'], ['/absent']);
     assert.equal(code, 1, output);
     const lines = output.split('\n');

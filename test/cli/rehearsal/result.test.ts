@@ -79,7 +79,7 @@ test('a container that a liveness probe or the rehearsal has killed does not cou
   for (const result of [restarted, killed]) assert.ok(!namesOf(result).includes('crashed'));
 });
 
-test('if new connections fail after the deletion, the reported cause is a listener that closed too early', () => {
+test('if new connections fail after the deletion of the pod, the reported cause is that the listener closed too early', () => {
   const result = judge(
     [
       ...started,
@@ -93,7 +93,7 @@ test('if new connections fail after the deletion, the reported cause is a listen
   assert.match(result.causes[0]?.text ?? '', /^1 new connection failed, the listener closed 0\.0 s after the deletion/);
 });
 
-test('if requests on keep-alive connections are lost, the reported cause is that the server cut the connections', () => {
+test('if requests on keep-alive connections are lost, the reported cause is that the server closed the connections while requests were in flight', () => {
   const result = judge(
     [...started, [4_100, 'requestLost', { client: 'keptConnection', why: 'ECONNRESET' }], ...exit(0)],
     {
@@ -113,7 +113,7 @@ test('K-100 a main process that has no signal handler and is killed is reported 
   assert.deepEqual([result.verdict, namesOf(result)], ['lost', ['stopSignalIgnored']]);
 });
 
-test('a process that has closed its port since the stop signal is not reported as ignoring the signal', () => {
+test('if a process has closed its port after the stop signal, the rehearsal does not report that the process ignored the signal', () => {
   const result = judge([
     ...started,
     [4_100, 'listenerClosed', { port: 3000 }],
@@ -123,7 +123,7 @@ test('a process that has closed its port since the stop signal is not reported a
   assert.deepEqual(namesOf(result), ['gracePeriodTooShort']);
 });
 
-test('K-100, K-220 a process that the stop signal kills is reported, because as PID 1 it would have ignored the signal', () => {
+test('K-100, K-220 if the stop signal kills a process, the rehearsal reports this, because the process would ignore the signal as PID 1', () => {
   const result = judge([...started, [4_010, 'containerExited', { container: 'app', code: 143, signal: 'SIGTERM' }]], {
     keptConnection: { sent: 10, answered: 9, lost: 1 },
   });
@@ -152,7 +152,7 @@ test('a server in a child process of the main process is reported as the cause o
 
 const loopback = [500, 'containerListening', { port: 3000, isMain: true, isLoopback: true }] as const;
 
-test('K-009 the verdict of a scenario is lost if a server listens only on loopback, and the first reported cause names the loopback address', () => {
+test('K-009 if a server listens only on loopback, the verdict of a scenario is `lost`, and the first reported cause names the loopback address', () => {
   const story: Story = [started[0] as Story[number], loopback, ...started.slice(2)];
   const answered = { newConnection: { sent: 10, answered: 10 } };
   const served = judge([...story, ...exit(0)], answered);
@@ -161,18 +161,18 @@ test('K-009 the verdict of a scenario is lost if a server listens only on loopba
   assert.deepEqual([neverReady.verdict, namesOf(neverReady)], ['lost', ['onlyLoopback', 'neverReady']]);
 });
 
-test('K-009 a server that listens on loopback and later on all addresses is not reported as a cause', () => {
+test('K-009 if a server listens on loopback first and later on all addresses, the rehearsal does not report loopback as the cause of losses', () => {
   const story: Story = [started[0] as Story[number], loopback, ...started.slice(1)];
   const result = judge([...story, ...exit(0)], { newConnection: { sent: 10, answered: 10 } });
   assert.deepEqual([result.verdict, namesOf(result)], ['clean', []]);
 });
 
-test('the verdict of a scenario is lost if a pod never becomes ready, and the report has a cause for that', () => {
+test('if a pod never becomes ready, the verdict of a scenario is `lost`, and the report has a cause for it', () => {
   const result = judge([[0, 'containerStarted', { container: 'app' }]]);
   assert.deepEqual([result.verdict, namesOf(result)], ['lost', ['neverReady']]);
 });
 
-test('K-129 if connections are refused while there is no endpoint, the reported cause is a last pod that was not ready', () => {
+test('K-129 if connections are refused while the Service has no endpoint, the reported cause is that the last pod was not ready', () => {
   const refused = [6_000, 'requestRefused', { client: 'newConnection', why: 'no endpoint' }] as const;
   const result = judge([...started, refused, ...exit(0)], { newConnection: { sent: 10, answered: 9, refused: 1 } });
   assert.deepEqual(namesOf(result), ['lastEndpointNotReady']);
@@ -198,7 +198,7 @@ test('a scenario without a request has no verdict, unless the pod ends before it
   assert.deepEqual([early.verdict, early.reason], ['clean', undefined]);
 });
 
-test('a scenario has no verdict if a request had no response when the scenario ended, except for a long poll', () => {
+test('if a request other than a long poll had no response at the end of a scenario, the scenario has no verdict', () => {
   const open = judge([...started, ...exit(0)], { newConnection: { sent: 10, answered: 8 } });
   const polling = judge([...started, ...exit(0)], { longPoll: { sent: 10, answered: 8 } });
   assert.deepEqual(
@@ -215,7 +215,7 @@ test('an interrupted scenario has no verdict, unless requests were lost', () => 
   assert.deepEqual([lost.verdict, lost.reason], ['lost', undefined]);
 });
 
-test('a pod that is interrupted before it is ready is not reported as never ready', () => {
+test('if the user interrupts the rehearsal before the pod is ready, the rehearsal does not report that the pod never became ready', () => {
   const result = judge([
     [0, 'containerStarted', { container: 'app' }],
     [100, 'interrupted'],
@@ -224,7 +224,7 @@ test('a pod that is interrupted before it is ready is not reported as never read
   assert.deepEqual([result.verdict, namesOf(result)], ['withheld', []]);
 });
 
-test('a rehearsal has no verdict if some scenarios did not run', () => {
+test('if some scenarios did not run, the whole rehearsal has no verdict', () => {
   const clean = judge([...started, ...exit(0)], { newConnection: { sent: 10, answered: 10 } });
   const lost = judge([...started, ...exit(0)], { newConnection: { sent: 10, answered: 9, lost: 1 } });
   const verdictOf = (one: ScenarioResult): string => resultOf([one], { seed: 7, command: ['x'], leftOut: 8 }).verdict;
@@ -263,7 +263,7 @@ test('K-062 if a container restarts in place and requests are lost, the report s
 
 const withSidecar: Story = [[0, 'containerStarted', { container: 'proxy', isSidecar: true }], ...started];
 
-test('K-105 a sidecar that exits before the regular containers is reported as a cause', () => {
+test('K-105 if a sidecar exits before the regular containers, the rehearsal reports this as a cause of lost requests', () => {
   const story: Story = [...withSidecar, [4_200, 'containerExited', { container: 'proxy', code: 0 }], ...exit(0)];
   const result = judge(story, { newConnection: { sent: 10, answered: 9, lost: 1 } });
   assert.deepEqual(
@@ -296,7 +296,7 @@ test('a command that exits before its pod is ready is reported as a program that
   assert.deepEqual([result.verdict, namesOf(result)], ['lost', ['endedItself']]);
 });
 
-test('a server that listens on another port than the requests use is reported with both ports', () => {
+test('if the server listens on another port than the port of the requests, the rehearsal reports both ports', () => {
   const result = judge([
     [0, 'containerStarted', { container: 'app' }],
     [60_000, 'note', { text: 'the pod did not become ready', port: 9999, otherPorts: '3000' }],

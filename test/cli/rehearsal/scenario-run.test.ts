@@ -64,8 +64,8 @@ const serving = (port: number): ContainerSpec =>
       process.on('SIGTERM', () => process.exit());
       createServer((_, response) => response.end('ok')).listen(${String(port)});
     `),
-    // The failure threshold is high, so that a connection that is refused while the process exits does not make the pod
-    // unready before the exit.
+    // While the process exits, the probe's connections are refused. The failure threshold is high, so that these
+    // failures do not make the pod unready before the exit.
     probes: [probeSpec({ type: 'readiness', handler: { kind: 'tcp', port }, failureThreshold: 60 })],
   });
 
@@ -91,7 +91,7 @@ test('the time limit of a scenario covers its steps, the grace period, the propa
 });
 
 void describe('a scenario of a rehearsal', { concurrency: 2 }, () => {
-  it('a scenario sends no requests to a pod without a readiness probe until its server listens', async () => {
+  it('if a pod has no readiness probe, a scenario sends requests to it only after its server listens', async () => {
     const log = await interruptedWhen(isLoadStart, { container: containerSpec({ command: listensLater(0) }) });
     const [started, listening] = [log.of('loadStarted')[0], log.of('containerListening')[0]];
     assert.equal(started?.detail['port'], listening?.detail['port']);
@@ -175,7 +175,7 @@ void describe('a scenario of a rehearsal', { concurrency: 2 }, () => {
     );
   });
 
-  it('K-104 the scenario `sidecars` adds a sidecar to a pod that has none, and this sidecar ends last', async () => {
+  it('K-104 if the pod has no sidecar, the scenario `sidecars` adds one, and it ends after the other containers', async () => {
     const port = await reservePort();
     const scenario = { ...scenarios.sidecars, steps: [{ at: 0, do: { kind: 'delete' } }] } as const;
     const log = await interruptedWhen(() => false, { container: serving(port), port, scenario });

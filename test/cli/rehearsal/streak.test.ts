@@ -54,7 +54,7 @@ const vectors: readonly Vector[] = [
 
 for (const vector of vectors) {
   const { type, thresholds, results: text, published } = vector;
-  test(`K-048, K-049, K-050, K-217 the results "${text}" of a ${type} probe with successThreshold/failureThreshold ${thresholds.join('/')} give the states "${published}"`, () => {
+  test(`K-048, K-049, K-050, K-217 a ${type} probe with successThreshold/failureThreshold ${thresholds.join('/')} and the results "${text}" publishes the states "${published}"`, () => {
     assert.equal(play(vector).published, published);
   });
 }
@@ -72,7 +72,7 @@ test('K-052 after its exit, a container is not ready until a probe of its next i
   assert.equal(inNewContainer(afterExit(last), 'readiness').published, 'failure');
 });
 
-test('K-056 a probe worker pauses after a startup result or a liveness failure, until it sees a new container', () => {
+test('K-056 after the result of a startup probe or a liveness failure, a probe worker makes no probes until it sees a new container', () => {
   const started = play({ type: 'startup', thresholds: [1, 3], results: 'S', published: '' }).last;
   const dead = play({ type: 'liveness', thresholds: [1, 1], results: 'F', published: '' }).last;
   const unready = play({ type: 'readiness', thresholds: [1, 1], results: 'F', published: '' }).last;

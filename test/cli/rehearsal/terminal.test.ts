@@ -19,7 +19,7 @@ for (const [at, longestMs, bar] of bars) {
   });
 }
 
-test('the remaining time of a rehearsal no longer includes the start of the pod once the pod is ready', () => {
+test('once the pod is ready, the displayed remaining time of a rehearsal does not include the start of the pod', () => {
   let written = '';
   const stream = {
     isTTY: true,

@@ -6,7 +6,9 @@ interface Vector {
   readonly grace: number;
   /** Seconds for which the preStop hook runs, unless the kubelet abandons the hook earlier. */
   readonly preStop?: number;
-  /** Seconds from the start of the kill until all containers that must end before this container have ended. */
+  /**
+   * Seconds from the start of the termination of the container until all containers that must end earlier have ended.
+   */
   readonly ordering?: number;
   readonly signalAt: number;
   readonly killAt: number;

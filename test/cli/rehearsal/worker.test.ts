@@ -17,7 +17,10 @@ class WorkerUnderTest {
   container: Container | undefined;
   startedAt = 0;
   isStarted = true;
-  /** How often the probe worker has looked at its container. It looks at the beginning and at the end of each probe. */
+  /**
+   * The number of times that the probe worker has read the state of its container. It reads the state at the beginning
+   * and at the end of each probe.
+   */
   looks = 0;
 
   constructor(t: TestContext, probe: Probe) {
@@ -81,7 +84,7 @@ test('K-045 the first probe runs at the first tick after initialDelaySeconds fro
   await one.probed(1);
 });
 
-test('K-046 a probe worker that is triggered between two ticks probes at once', async (t) => {
+test('K-046 a call of `poke()` between two ticks makes a probe worker probe immediately', async (t) => {
   const one = new WorkerUnderTest(t, passing({ type: 'readiness' }));
   await one.clock.advance(1_000);
   await one.start();
@@ -114,12 +117,12 @@ test('K-054 readiness and liveness probes wait until the startup probe has succe
   await one.probed(1);
 });
 
-test('K-043 after a probe that lasts several periods, a probe worker runs one of the missed probes at once', async (t) => {
+test('K-043 after a probe that lasts for several periods, a probe worker makes one probe immediately instead of all missed probes', async (t) => {
   const handler = { kind: 'exec', command: ['sleep', '0.3'] } as const;
   const one = new WorkerUnderTest(t, passing({ handler, timeoutSeconds: 10 }));
   await one.start();
   one.worker.poke();
-  // The command of the probe runs in real time while three ticks of the fake clock pass.
+  // The command of the probe takes real time. Meanwhile, the test advances the fake clock by three ticks.
   await one.clock.advance(35_000);
   await one.probed(2);
   await one.clock.advance(4_000);

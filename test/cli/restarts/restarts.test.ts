@@ -22,7 +22,7 @@ for (const { title, before, after, effect, causes } of restartPairs) {
     assert.deepEqual([first?.effect, first?.causes.map(({ path }) => path)], [effect, causes]);
   });
 
-  test(`the command lameduck restarts predicts no effect if the same manifest is applied again: ${title}`, () => {
+  test(`the command lameduck restarts predicts no effect if both files contain the same manifest: ${title}`, () => {
     assert.ok(effects(after, after).every((one) => one.effect === 'nothing'));
   });
 }
@@ -142,7 +142,7 @@ test('a StatefulSet replaces its pods if the ordinal of its first pod changes', 
   );
 });
 
-test('in a Pod, a container without a resource request gets its limit as the request, which does not happen in a pod template', () => {
+test('in a Pod, a missing resource request is set to the resource limit; in a pod template, it is not', () => {
   const pod = (resources: string): string =>
     `kind: Pod\nmetadata: { name: a }\nspec: { containers: [{ name: a, image: a, resources: { ${resources} } }] }\n`;
   const limit = 'limits: { cpu: 1 }';
@@ -278,7 +278,7 @@ for (const [args, problem] of [
   [['a.yaml', 'b.yaml'], /unable to read a\.yaml: ENOENT/],
   [['a.yaml', 'b.yaml', '--format=xml'], /--format must be text or json, got "xml"/],
 ] as const) {
-  test(`the command lameduck restarts ${args.join(' ')} exits with 2, and prints the reason and a hint`, async (t) => {
+  test(`the command lameduck restarts ${args.join(' ')} is invalid usage: it exits with 2, and prints the reason and a hint`, async (t) => {
     const { code, output } = await lameduck(t, ['restarts', ...args]);
     assert.equal(code, 2);
     assert.match(output, problem);

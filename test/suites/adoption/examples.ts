@@ -80,7 +80,7 @@ test('the examples depend on the package versions that the tests install', () =>
 void describe('the examples', { concurrency: 4 }, () => {
   for (const example of servers) {
     const title = [example.name, example.startedBy].filter((part) => part !== undefined).join(', started by ');
-    test(`the example ${title} loses no request, and its process ends by itself`, async (t) => {
+    test(`the example ${title} loses no request, and the example program exits without SIGKILL`, async (t) => {
       const program = await started(t, example);
       const sockets = example.hasWebSockets === true ? await openWebSockets(program.targets[0] as Target) : [];
       const load = await program.loaded();

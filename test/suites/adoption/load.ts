@@ -96,7 +96,7 @@ async function runHttp2Client(port: number, path: string, account: Account, stop
     while (!isStopped() && !client.session.closed && !client.session.destroyed) {
       const { status, isWhole, code } = await client.request(path);
       if (isWhole && status === 200) account.answered++;
-      // With REFUSED_STREAM, the server did not execute the request.
+      // If the stream was reset with REFUSED_STREAM, the server did not execute the request.
       else if (code === 7) account.refused.push('REFUSED_STREAM');
       else account.lost.push(`status ${String(status)}, code ${String(code)}`);
     }

@@ -83,10 +83,10 @@ void describe('the programs of docs/migrate.md', { concurrency: 4 }, () => {
   }
 });
 
-// A rehearsal runs the two manifests with the programs of another section. The test shortens 15 s in the manifests to 5
-// s, to wait less. This is still longer than the 2.3 s for which the nodes of a rehearsal send new connections to a
-// deleted pod.
-test('A preStop sleep in docs/migrate.md: the pod loses no request once the shutdown delay replaces the sleep', async (t) => {
+// A rehearsal runs both manifests of the section "A preStop sleep" with the programs of another section. To save time,
+// the test shortens 15 s in the manifests to 5 s. This is still longer than the 2.3 s for which the nodes of a
+// rehearsal send new connections to a deleted pod.
+test('A preStop sleep in docs/migrate.md: a pod with the shutdown delay instead of the sleep loses no request', async (t) => {
   const section = sections.find(({ title }) => title === 'A preStop sleep');
   const [before = '', after = ''] = section?.manifests ?? [];
   const withSleep = await rehearsed(t, before, 0);

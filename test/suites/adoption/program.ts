@@ -4,14 +4,17 @@
 export interface Paths {
   readonly quick: string;
   readonly slow: string;
-  /** A header without which the program rejects requests to these paths. */
+  /**
+   * A request header that the program requires. Without it, the program rejects requests to the paths `quick` and
+   * `slow`.
+   */
   readonly header?: string;
 }
 
-/** Program is a program in a folder of programs/, or one of several ways to start it. */
+/** Program is one way to start a program that is in a folder of programs/. Most of these programs have only one way. */
 export interface Program {
   readonly title: string;
-  /** The package that the row of the program in docs/register.md names. By default, this is Node itself. */
+  /** The package that docs/register.md names in the table row of this program. By default, this is Node itself. */
   readonly package?: string;
   /** How the program handles SIGTERM, as text for the table of docs/register.md. */
   readonly handling: string;
@@ -28,7 +31,7 @@ export interface Program {
   readonly cleanup: readonly string[];
   /** How the program ends after its own cleanup: its exit code, or the process signal that it sends to itself. */
   readonly end: string;
-  /** A health path that the program itself serves, and a part of the response. */
+  /** A health path that the program itself serves, and a text that its response must contain. */
   readonly ownProbe?: { readonly path: string; readonly body: string };
   /**
    * Two paths of GET requests: one with an immediate response, and one with a slow response. The defaults are `/` and
@@ -44,7 +47,7 @@ export interface Program {
   readonly stream?: { readonly path: string; readonly lastEvent: string };
   readonly hasAdminPort?: boolean;
   readonly hasWebSockets?: boolean;
-  /** Text that the program prints if the other preloaded module works. */
+  /** Text that the program prints if the module that is preloaded together with lameduck/register works. */
   readonly prints?: RegExp;
 }
 

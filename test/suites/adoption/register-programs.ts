@@ -22,7 +22,7 @@ const isLong = process.env['LONG'] === 'yes';
 const chosen = programs.filter((program) => program.title.includes(only) && (isLong || program.isLong !== true));
 const rows = new Map<Program, Row>();
 
-test('the packed package is installed, and the programs have the versions of their lock file', () => {
+test('the packed package of lameduck is installed, and the test programs have the versions of their lock file', () => {
   assert.ok(root !== '' && existsSync(join(root, 'node_modules', 'lameduck', 'dist', 'register.cjs')), root);
   for (const program of chosen) assert.equal(installedPackage(program), lockedPackage(program), program.title);
 });
@@ -30,7 +30,7 @@ test('the packed package is installed, and the programs have the versions of the
 void describe('programs that do not use lameduck in their code', { concurrency: 2 }, () => {
   for (const program of chosen) {
     test(`P-003, P-112 ${program.title}: with lameduck/register no request is lost, and the program's own cleanup runs once`, async (t) => {
-      // A run without lameduck/register is needed only for the table of docs/register.md.
+      // The program also runs without lameduck/register, but only if the test writes the table of docs/register.md.
       const without = results === undefined ? undefined : await endWithout(t, program);
       const withRegister = await endRegistered(t, program);
       if (without === undefined) return;
@@ -60,7 +60,8 @@ interface End {
   readonly end: string;
 }
 
-// The table shows how many requests a program loses without lameduck/register. These losses fail no test.
+// Returns how the program ends without lameduck/register. The table shows how many requests the program then loses. No
+// test fails because of these losses.
 async function endWithout(t: TestContext, program: Program): Promise<End> {
   const adopted = disposed(t, await AdoptedProgram.start(root, program, false));
   await adopted.serving();

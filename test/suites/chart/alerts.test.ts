@@ -60,12 +60,15 @@ interface Case {
   readonly fires: Series;
   /** Series of metrics with which the alert must not fire. */
   readonly silent: Series;
-  /** Set to false if the alert does not name a pod. */
+  /** Set `isOnPod` to false if the alert does not name a pod. */
   readonly isOnPod?: false;
   readonly says: RegExp;
 }
 
-/** Two sets of series for each alert: with the first it fires, and with the second it does not. */
+/**
+ * Two sets of time series for each alert. The alert must fire with the set `fires`, and must not fire with the set
+ * `silent`.
+ */
 const cases: Readonly<Record<string, Case>> = {
   LameduckShutdownWouldCutRequests: {
     at: '7m',
@@ -77,8 +80,8 @@ const cases: Readonly<Record<string, Case>> = {
     at: '8m',
     fires: { [overrun]: steps([0, 0], [310, 1], [346, 'stale']), [remaining]: drained },
     silent: { [overrun]: steps([0, 1], [290, 0], [346, 'stale']), [remaining]: drained },
-    // The series end in second 346. The last scrape is 8 s before that with a scrape interval of 15 s, and 5 s before
-    // that with 30 s.
+    // The series end at second 346. With a scrape interval of 15 s, the last scrape is 8 s earlier. With an interval of
+    // 30 s, the last scrape is 5 s earlier.
     says: /will cut requests: [85]s of the shutdown budget were left at the last scrape/,
   },
   LameduckRequestsCut: {
@@ -91,8 +94,8 @@ const cases: Readonly<Record<string, Case>> = {
   },
   LameduckHookFails: {
     at: '5m',
-    // The counter starts at 1, because the hook failed before the first scrape. After a minute, the pod no longer
-    // exists.
+    // The hook failed before the first scrape, so the first value of the counter is 1. After a minute, the pod no
+    // longer exists.
     fires: { [scraped('lameduck_hook_failures_total', ',kind="post-start"')]: steps([0, 1], [60, 'stale']) },
     silent: { [scraped('lameduck_hook_failures_total', ',kind="post-start"')]: always(0) },
     says: /A post-start hook of shop-lameduck-5d9c7b-x2x4z has failed/,
@@ -116,7 +119,7 @@ const cases: Readonly<Record<string, Case>> = {
   LameduckContainerKilled: {
     at: '5m',
     fires: { [exitCode]: steps([120, 137]), [restarts]: steps([0, 0], [120, 1]) },
-    // The container was killed long before the first scrape.
+    // The container was killed long before the first scrape, so its exit code is old and the alert must not fire.
     silent: { [exitCode]: always(137), [restarts]: always(1) },
     says: /exit code 137/,
   },
@@ -218,13 +221,13 @@ describe('H-145 H-146 HC-30 the alerts of the chart', () => {
     assert.deepEqual(await fired(groups, [one], { interval: 30, offset: 0 }), ['']);
   });
 
-  it('with lameduck.enabled: false, missing metrics of the release do not make an alert fire', async () => {
+  it('with lameduck.enabled: false, the chart creates no alert about missing metrics of the release', async () => {
     const off = { lameduck: { enabled: false }, prometheusRule: { enabled: true } };
     const names = rulesOf(await metricRules(off)).map(({ alert }) => alert);
     assert.ok(!names.includes('LameduckIsNotScraped') && names.includes('LameduckContainerKilled'));
   });
 
-  it('an alert with a threshold of one event does not fire at the first event', { skip: noPromtool() }, async () => {
+  it('an alert with a threshold of one event does not fire after a single event', { skip: noPromtool() }, async () => {
     const names = [
       'LameduckHookFails',
       'LameduckEventLoopBlocked',
@@ -285,7 +288,7 @@ test('the alerts for a whole cluster can be installed once, in a release without
   }
 });
 
-test('the alerts on the log of a whole cluster name the Deployment of each pod, even if Kubernetes shortens the name', async () => {
+test('the alerts on the log of a whole cluster name the Deployment of each pod, even if Kubernetes has shortened the pod names', async () => {
   const values = { rulesOnly: true, logRules: { enabled: true, scope: 'cluster' } };
   for (const { expr } of rulesOf(await logRules(values))) {
     const [, pattern = ''] = /, "workload", "\$1", "pod", "([^"]*)"\)/.exec(expr) ?? [];

@@ -39,7 +39,7 @@ describe('H-043 HC-01 HC-02 the grace period is preStop + max(delay, hooks) + lo
   }
 });
 
-test('H-050 by default, longestRequestDuration is at least as long as the load balancer or proxy waits for a response', async () => {
+test('H-050 with each load balancer or proxy, the default of longestRequestDuration in the chart is at least the response timeout of the load balancer or proxy', async () => {
   const seconds = { none: 48, envoy: 53, traefik: 53, haproxy: 73, nginx: 83, aws: 98, gce: 83, azure: 128 };
   for (const [front, grace] of Object.entries(seconds)) assert.equal(await graceOf({ front }), grace, front);
   assert.equal(await graceOf({ front: 'nginx', longestRequestDuration: '30s' }), 53);
@@ -48,7 +48,7 @@ test('H-050 by default, longestRequestDuration is at least as long as the load b
 test('H-062 the chart leaves at least the time of the longest request for the drain', async () => {
   const deployment = await object('Deployment', { lameduck: { preStopSeconds: 120, front: 'gce' } });
   const grace = specOf(deployment).template.spec.terminationGracePeriodSeconds;
-  // The package computes the same time: grace − preStop − 2 s − delay − destroy hooks.
+  // The package computes the same limit of the drain: grace period − preStop − 2 s − delay − destroy hooks.
   assert.equal(grace - 120 - 2 - 45 - 3, 30 + 5 - 2);
 });
 
@@ -140,7 +140,7 @@ test('H-103 HC-13 the autoscaler removes at most one pod per grace period, or pe
   }
 });
 
-describe('H-148 HC-31 the notes of the chart', () => {
+describe('H-148 HC-31 the notes of the chart describe the shutdown of a pod', () => {
   // Helm 3 connects to the cluster even for a dry run, so this test does not use Helm 3.
   async function notes(args: readonly string[]): Promise<string> {
     const all = ['install', 'shop', chart, '--namespace', 'orders', '--dry-run=client', ...args];

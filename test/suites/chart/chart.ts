@@ -20,7 +20,7 @@ export const helms = ['helm3', 'helm4'].map((name) => join(tools, name));
 
 for (const helm of helms) assert.ok(existsSync(helm), `${helm} is missing: run bash .ci/chart-tools to install it`);
 
-/** Values of the chart. Helm gets them as it gets a values file. */
+/** Values of the chart. A test passes them to Helm in a values file. */
 export type Values = Record<string, unknown>;
 
 /** KubernetesObject declares the fields of a Kubernetes object that the tests read. */

@@ -17,12 +17,15 @@ const { KUBECTL: kubectl = 'kubectl', KUBECONFIG: kubeconfig, CHART_CLUSTER: wis
 const hasCluster = kubeconfig !== undefined || kubectl !== 'kubectl';
 const isRequired = wish === 'required';
 
-/** Only clusters of Google and AWS have these kinds, and no Go module contains their definitions. */
+/**
+ * Kinds that only clusters of Google and AWS have. No Go module contains their definitions, so the test leaves out
+ * objects of these kinds.
+ */
 const clouds = ['BackendConfig', 'GCPBackendPolicy', 'HealthCheckPolicy', 'TargetGroupConfiguration'];
 
 const skip = hasCluster || isRequired ? false : 'no cluster: set KUBECONFIG';
 
-describe('the objects of the chart on a real API server', { skip }, () => {
+describe('a real API server accepts the objects of the chart', { skip }, () => {
   const namespace = `chart-${randomBytes(3).toString('hex')}`;
   const folder = mkdtempSync(join(tmpdir(), 'chart-'));
   const added: string[] = [];
@@ -71,7 +74,7 @@ describe('the objects of the chart on a real API server', { skip }, () => {
     });
   }
 
-  it('the API server accepts the manifest of docs/kubernetes.md, examples/kustomize, and their pods', async () => {
+  it('the API server accepts the manifest of docs/kubernetes.md, the objects of examples/kustomize, and the pods of both', async () => {
     for (const all of [writtenByHand(), await kustomized(), await withComponents(['lifecycle'])]) {
       await accepts(all);
       await accepts(all, '--server-side');
@@ -118,7 +121,10 @@ describe('the objects of the chart on a real API server', { skip }, () => {
   });
 });
 
-/** Pod security rejects only pods, not Deployments. The pod uses an account that exists in the namespace. */
+/**
+ * Returns the pod of a Deployment. Pod security rejects only pods, not Deployments. The pod uses the service account
+ * `default`, because the account of the chart does not exist.
+ */
 function podOf(object: KubernetesObject): object[] {
   if (object.kind === 'Pod') return [object];
   if (object.kind !== 'Deployment') return [];

@@ -36,7 +36,7 @@ async function dashboard(namespace = 'orders', release = 'shop', values: Values 
   return [key, JSON.parse(text) as Dashboard];
 }
 
-test('H-147 HC-30 the rendered dashboard is the file of the chart, with the release selected', async () => {
+test('H-147 HC-30 the rendered dashboard has the panels of the file in the chart, and its variables select the release', async () => {
   const [key, { uid, title, panels, templating, ...rest }] = await dashboard();
   const file = JSON.parse(readFileSync(join(chart, 'files', 'dashboard.json'), 'utf8')) as Dashboard;
   const { uid: _uid, title: _title, panels: panelsOfFile, templating: _templating, ...restOfFile } = file;
@@ -51,7 +51,7 @@ test('H-147 HC-30 the rendered dashboard is the file of the chart, with the rele
   assert.ok(templating.list.slice(1).every(({ multi }) => multi === true));
 });
 
-test('each line of the panel Error rate is a share of all requests, because the unit of the panel is percent', async () => {
+test('each line of the panel Error rate is a share of all requests in percent', async () => {
   const [, { panels }] = await dashboard();
   const targets = panels.find(({ title }) => title === 'Error rate')?.targets ?? [];
   assert.equal(targets.length, 2);
@@ -63,7 +63,8 @@ test('each line of the panel Error rate is a share of all requests, because the 
 // The most characters that the chart gives to the name of a Deployment.
 const longest = 54;
 
-// A pod's name has at most 63 characters. Kubernetes cuts everything before its last five characters to 58.
+// A pod's name has at most 63 characters. Its last five characters are random. Kubernetes shortens the part before them
+// to 58 characters.
 const podOf = (deployment: string, hash: string): string => `${`${deployment}-${hash}-`.slice(0, 58)}x2x4z`;
 
 test('the variable workload of the dashboard names the Deployment of each pod, and the queries select these pods', async () => {

@@ -15,8 +15,8 @@ function documentsOf(rendered: string): string {
 }
 
 test('H-150 with default values, each version of Helm renders the objects in defaults.yaml', async () => {
-  // UPDATE=1 writes the file of expected objects. Each change of the file changes the objects of every user who
-  // upgrades.
+  // With UPDATE=1, the test writes the file of expected objects. Each change of this file also changes the objects of
+  // every user who upgrades the chart.
   if (process.env['UPDATE'] === '1') writeFileSync(golden, documentsOf(await template()));
   for (const helm of helms) assert.equal(documentsOf(await template({}, { helm })), readFileSync(golden, 'utf8'));
 });

@@ -54,7 +54,8 @@ export function podWith(container: Partial<Container> = {}, spec: object = {}): 
 }
 
 /**
- * `changed()` returns the paths in which two pods differ. It ignores fields that the API server generates for each pod.
+ * `changed()` returns the paths of the fields in which two pods differ. It ignores fields that the API server generates
+ * for each pod.
  */
 export function changed(one: Pod, other: Pod): string[] {
   const strip = (given: Pod): unknown => {

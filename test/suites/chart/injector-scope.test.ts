@@ -70,7 +70,7 @@ describe('which pods the injector changes', { skip, concurrency: 2 }, () => {
       }
     });
 
-    it('the injector adds no preStop hook to other programs, and looks for the program in command before args', async () => {
+    it('the injector adds a preStop hook only to Node programs, and looks for the program first in command and then in args', async () => {
       for (const container of [
         {},
         { command: ['node', 'npm'] },

@@ -80,7 +80,7 @@ describe('which pods the injector skips', { skip, concurrency: 2 }, () => {
       assert.equal(await (reason.includes('Linux') ? open : byVolume).skipped(given), reason);
     };
     for (const [title, given, reason] of cases) {
-      it(`the injector skips a pod that it cannot inject, one ${title}, and gives the reason`, () =>
+      it(`the injector skips a pod ${title}, because it cannot inject this pod, and gives the reason`, () =>
         isSkipped(given(), reason));
     }
   });
@@ -128,7 +128,8 @@ describe('which pods the injector skips', { skip, concurrency: 2 }, () => {
     const given = podWith({}, { volumes });
     assert.deepEqual(changed(await byVolume.untouched(given), await byVolume.inject(given)), []);
     const mirror = { ...podWith(), metadata: { annotations: { 'kubernetes.io/config.mirror': 'x' } } };
-    // The API server accepts a mirror pod only from a node. It reports this error after the policy has run.
+    // The API server rejects a mirror pod that does not come from a node. It reports this error only after the policy
+    // of the injector has run.
     await assert.rejects(byVolume.inject(mirror), (error: Error) => !error.message.includes('lameduck/'));
   });
 });

@@ -16,7 +16,7 @@ import { Injector, skip } from './injector.ts';
 
 const load = '--import=/opt/lameduck/package/dist/register.cjs';
 
-describe('what the injector adds to a pod', { skip, concurrency: 2 }, () => {
+describe('the injector adds lameduck to a pod', { skip, concurrency: 2 }, () => {
   let byVolume: Injector;
   let byContainer: Injector;
 
@@ -28,7 +28,7 @@ describe('what the injector adds to a pod', { skip, concurrency: 2 }, () => {
     await Promise.all([byVolume, byContainer].map((one) => one.stop()));
   });
 
-  it('M-01 the injector renames the NODE_OPTIONS of the pod to GIVEN_NODE_OPTIONS, and adds its init container first', async () => {
+  it('M-01 the injector renames the NODE_OPTIONS of the pod to GIVEN_NODE_OPTIONS, and adds its init container before all others', async () => {
     const env = [{ name: 'NODE_OPTIONS', valueFrom: { configMapKeyRef: { name: 'a', key: 'b' } } }];
     const first = { ...podWith().spec.containers[0], name: 'first' };
     const made = await byContainer.inject(podWith({ env }, { initContainers: [first] }));
@@ -134,7 +134,7 @@ describe('what the injector adds to a pod', { skip, concurrency: 2 }, () => {
     assert.deepEqual(containerNamed(withClaim, 'lameduck')['resources'], resources);
   });
 
-  it('M-09 the init container uses the image in the values, which the node does not pull if it has the image', async () => {
+  it('M-09 the init container of the injector has the image of the values, and the node pulls this image only if it lacks it', async () => {
     const { image, imagePullPolicy } = containerNamed(await byContainer.inject(podWith()), 'lameduck');
     assert.deepEqual([image, imagePullPolicy], ['registry.example/lameduck:1', 'IfNotPresent']);
   });

@@ -39,8 +39,8 @@ export class Injector {
   }
 
   /**
-   * startEach starts an injector for each delivery: by image volume and by init container. Their namespaces enforce pod
-   * security `restricted`.
+   * startEach starts two injectors: one delivers lameduck by an image volume, the other by an init container. The
+   * namespaces of both enforce pod security `restricted`.
    */
   static startEach(): Promise<readonly [byVolume: Injector, byContainer: Injector]> {
     const image = 'registry.example/lameduck:1';
@@ -86,7 +86,10 @@ export class Injector {
     return annotation(made, 'skipped');
   }
 
-  /** `apply()` creates the pod without a dry run. Its image does not exist, so it never starts. */
+  /**
+   * `apply()` creates the pod in the cluster, not as a dry run. The image of the pod does not exist, so the pod never
+   * starts.
+   */
   async apply(pod: Pod): Promise<void> {
     await apply({
       apiVersion: 'v1',
@@ -96,7 +99,10 @@ export class Injector {
     });
   }
 
-  /** `deployment()` resolves with the Deployment, with this pod as its template, that the API server would store. */
+  /**
+   * `deployment()` resolves with a Deployment whose template is this pod, in the form in which the API server would
+   * store it.
+   */
   async deployment({ metadata, spec }: Pod): Promise<string> {
     const labels = { app: 'one', ...metadata.labels };
     const whole = {
@@ -133,7 +139,7 @@ export class Injector {
     await apply({ ...binding, metadata: { ...binding.metadata, name: `${this.name}-again` } });
   }
 
-  /** `add()` installs another policy for the same namespace. */
+  /** `add()` installs another admission policy of the injector for the same namespace. */
   async add(values: Values): Promise<void> {
     for (const object of await this.#narrowed(values, `${this.name}-other`)) await apply(object);
   }

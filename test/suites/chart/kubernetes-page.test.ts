@@ -1,4 +1,5 @@
-// Tests that docs/kubernetes.md, examples/kustomize and docker/compose.yaml set what the chart would set.
+// Tests that docs/kubernetes.md, examples/kustomize and docker/compose.yaml have the same settings as the objects of
+// the chart.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
@@ -51,7 +52,7 @@ function lifecycleOf(deployment: KubernetesObject): object {
 const legacy = { image: { repository: 'registry.example/legacy', tag: '7' } };
 const injection: Values = { inject: { enabled: true, image: 'registry.example/reference-service:1.4.2' } };
 
-test('examples/kustomize changes the pods of a program without lameduck as the chart does with inject.enabled', async () => {
+test('for a program without lameduck, examples/kustomize changes the pods in the same way as the chart with inject.enabled', async () => {
   const patched = only('Deployment', await kustomized());
   const ofTheChart = await object('Deployment', { ...legacy, ...injection, ...noSocket });
   assert.deepEqual(lifecycleOf(patched), lifecycleOf(ofTheChart));
@@ -87,7 +88,7 @@ test('the component `lifecycle` of examples/kustomize sets the same fields of a 
 
 test('H-056 HC-07 the Kustomize components for load balancers and proxies have the times of the chart', async () => {
   const fronts = firstColumn(readPage('docs/load-balancers.md'), '`front`');
-  // The chart has no idle timeout for these values of `front`.
+  // For these values of `front`, the chart does not know the idle timeout of the load balancer or proxy.
   const others = ['none', 'gateway'];
   assert.deepEqual([...loadBalancers].sort(), fronts.filter((front) => !others.includes(front)).sort());
   for (const front of loadBalancers) {
@@ -104,7 +105,7 @@ test('docs/kubernetes.md shows the kustomization of examples/kustomize', () => {
   assert.deepEqual(parse(shown[0]?.text ?? ''), parse(withPath));
 });
 
-test('the manifest of docs/kubernetes.md has the numbers and the disruption budget of the chart', async () => {
+test('the manifest of docs/kubernetes.md has the same durations, limits and disruption budget as the chart', async () => {
   const all = writtenByHand();
   const written = only('Deployment', all);
   assert.deepEqual(lifecycleOf(written), lifecycleOf(await object('Deployment')));

@@ -28,7 +28,7 @@ test('H-135 the chart merges the attributes of an ALB by key, and sets its idle 
   assert.deepEqual(await attributes(...given), [...given]);
 });
 
-test('H-051 an Application Gateway of Azure drains a removed pod for longer than its longest request', async () => {
+test('H-051 with `front: azure`, the Application Gateway drains a removed pod for longer than lameduck.longestRequestDuration', async () => {
   const prefix = 'appgw.ingress.kubernetes.io/connection-draining';
   const drain = async (annotations: Record<string, string>): Promise<unknown[]> => {
     const lameduck = { front: 'azure', longestRequestDuration: '100s' };

@@ -126,7 +126,7 @@ test('H-045 with lameduck.enabled: false, the pods have LAMEDUCK_DISABLED, TCP p
   assert.equal(annotations['alb.ingress.kubernetes.io/success-codes'], '200-499');
 });
 
-test('H-045 with lameduck.enabled: false, a probe in the values becomes a TCP probe if only lameduck would answer it', async () => {
+test('H-045 with lameduck.enabled: false, the chart replaces a probe in the values by a TCP probe if only lameduck serves the path of this probe', async () => {
   const probes = {
     readinessProbe: { httpGet: { path: '/readyz', port: 'probes' }, periodSeconds: 2, failureThreshold: 2 },
     livenessProbe: { httpGet: { path: '/livez', port: 'http' } },
@@ -154,7 +154,7 @@ test('H-045 with lameduck.enabled: false, the load balancers of AWS and Google c
   assert.deepEqual(spec.default.config, { type: 'TCP', tcpHealthCheck: { port: 8_080 } });
 });
 
-test('H-045 with lameduck.enabled: false, the chart accepts a preStop hook in the values that sleeps for as long as the shutdown delay', async () => {
+test('H-045 with lameduck.enabled: false, the chart accepts a preStop hook in the values if the hook sleeps for at least the shutdown delay', async () => {
   const lameduck = { enabled: false, front: 'nginx', preStopSeconds: 20 };
   for (const preStop of [
     { sleep: { seconds: 15 } },
@@ -166,7 +166,7 @@ test('H-045 with lameduck.enabled: false, the chart accepts a preStop hook in th
   }
 });
 
-test('H-070 probes and a lifecycle in the values replace those of the chart', async () => {
+test('H-070 probes and a container lifecycle in the values replace the probes and the lifecycle of the chart', async () => {
   const given = {
     readinessProbe: { httpGet: { path: '/health', port: 'http' }, periodSeconds: 2 },
     livenessProbe: { exec: { command: ['/bin/alive'] } },
@@ -282,7 +282,7 @@ test('H-103 the autoscaler can use memory as its target, with or without CPU', a
   assert.deepEqual(await names({ targetMemoryUtilizationPercentage: 80 }), ['cpu', 'memory']);
   const memory = { targetCPUUtilizationPercentage: null, targetMemoryUtilizationPercentage: 80 };
   assert.deepEqual(await names(memory), ['memory']);
-  // Without a target, the HorizontalPodAutoscaler itself uses 80 % of the CPU request.
+  // If the values set no target utilization, the HorizontalPodAutoscaler by default scales at 80 % of the CPU request.
   const none = await object('HorizontalPodAutoscaler', {
     autoscaling: { enabled: true, targetCPUUtilizationPercentage: null },
   });

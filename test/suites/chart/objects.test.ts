@@ -170,7 +170,7 @@ test('H-135 HC-07 an NLB gets its deregistration delay from an annotation of the
   assert.equal((await object('Service', values)).metadata.annotations?.[key], own);
 });
 
-test('H-051 the drain time of a load balancer is at most its limit of one hour', async () => {
+test('H-051 the chart sets the drain time of a load balancer to at most one hour, because load balancers accept no longer time', async () => {
   const lameduck = { front: 'aws', longestRequestDuration: '59m55s', allowLongGracePeriod: true };
   const told = await object('Ingress', { lameduck, ingress: { enabled: true, hosts: [{ host: 'a.example' }] } });
   const attributes = told.metadata.annotations?.['alb.ingress.kubernetes.io/target-group-attributes'];

@@ -1,4 +1,5 @@
-// Tests values that charts of other projects have. A team may copy them when it migrates to this chart.
+// Tests that this chart accepts values of the charts of other projects. A team may copy these values when it migrates
+// to this chart.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { object, objects, refusals, type KubernetesObject } from './chart.ts';
@@ -56,7 +57,7 @@ test('the chart rejects fields in extraPodSpec and extraContainerSpec that the c
   }
 });
 
-test('a variable in env can take its value from another object, as in extraEnv of other charts', async () => {
+test('a variable in env can have a valueFrom, as in extraEnv of other charts', async () => {
   const valueFrom = { secretKeyRef: { name: '{{ .Release.Name }}-database', key: 'url' } };
   const { env } = containerOf(await object('Deployment', { env: { DATABASE_URL: { valueFrom } } }));
   assert.deepEqual(env.at(-1), {
@@ -92,7 +93,7 @@ test('H-122 an extra port can be a UDP port, and can have a hostPort and a nodeP
   assert.deepEqual(ingress[0]?.ports, [{ port: 'http' }, { port: 'dns', protocol: 'UDP' }, { port: 'dns-tcp' }]);
 });
 
-test('H-135 a path of an Ingress can have a backend of its own, such as an action of an ALB', async () => {
+test('H-135 a path of an Ingress can have another backend than the Service of the release, such as an action of an ALB', async () => {
   const backend = { service: { name: 'ssl-redirect', port: { name: 'use-annotation' } } };
   const hosts = [{ host: 'a.example', paths: [{ path: '/', backend }, '/api'] }];
   const { rules } = (await object('Ingress', { lameduck, ingress: { enabled: true, hosts } }))['spec'] as {

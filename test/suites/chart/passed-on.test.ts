@@ -102,7 +102,8 @@ const passedOn: readonly [value: string, given: unknown, kind: string, where: st
   ['dashboard.annotations', annotations, 'ConfigMap', 'metadata.annotations'],
 ];
 
-// In a path, −1 means the last elements of a list, as many as the given value has.
+// Returns the value at a path. A key of −1 stands for the end of a list: if `given` is a list of n elements, the last n
+// elements are returned.
 function at(value: unknown, path: string, given: unknown): unknown {
   return path.split('.').reduce<unknown>((found, key) => {
     if (key === '-1') return (found as unknown[]).slice(-(given as unknown[]).length);
@@ -142,7 +143,7 @@ describe('H-122 H-138 H-141 HC-28 HC-29 values that the chart copies unchanged t
         where,
         given,
       );
-      // The chart may add keys to a map that it copies.
+      // If the chart copies a map from the values, the copy may have more keys.
       if (typeof given === 'object' && !Array.isArray(given)) assert.partialDeepStrictEqual(found, given);
       else assert.deepEqual(found, given);
     });

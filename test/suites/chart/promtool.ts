@@ -113,7 +113,7 @@ export async function checkRules(groups: object): Promise<void> {
 
 const after = (value: Sampled, second: number): ReturnType<Sampled> => (second < 0 ? undefined : value(second));
 
-// The test file expects that no alert fires. promtool then prints each alert that does fire.
+// The test file tells promtool to expect no alert, so promtool prints each alert that fires.
 function written({ alert, at, series }: Trial, { interval, offset }: Scraping): object {
   const samples = (value: Sampled): string =>
     Array.from({ length: 3_600 / interval }, (_, index) => after(value, index * interval - offset) ?? '_').join(' ');

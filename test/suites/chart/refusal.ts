@@ -13,8 +13,8 @@ export interface Refusal {
 }
 
 /**
- * `refusal()` makes a Refusal. The title is its first argument, so that the script for docs/conformance.md finds the
- * rule numbers in it.
+ * `refusal()` makes a Refusal. The title is the first argument, because the script for docs/conformance.md reads the
+ * rule numbers from the first argument.
  */
 export function refusal(title: string, values: Values, line: RegExp, args: readonly string[] = []): Refusal {
   return { title, values, line, args };
@@ -22,7 +22,7 @@ export function refusal(title: string, values: Values, line: RegExp, args: reado
 
 const collected: { list?: Refusal[] } = {};
 
-/** `collect()` returns the refusals of test files, and does not run their tests. */
+/** `collect()` returns the invalid chart values that test files declare, and does not run the tests in these files. */
 export async function collect(files: readonly string[]): Promise<Refusal[]> {
   const list: Refusal[] = [];
   collected.list = list;
@@ -31,7 +31,10 @@ export async function collect(files: readonly string[]): Promise<Refusal[]> {
   return list;
 }
 
-/** `refused` adds a test for each value: the error of the chart must contain the line for this value, and no other line. */
+/**
+ * `refused` adds a test for each invalid value: the error of the chart must contain the line for this value, and no
+ * other line.
+ */
 export function refused(area: string, list: readonly Refusal[]): void {
   if (collected.list !== undefined) {
     collected.list.push(...list);

@@ -1,4 +1,5 @@
-// Tests that for each error in the templates of the chart, a test fails if the template no longer reports it.
+// Tests that the tests of the chart cover each error in its templates: if a template no longer reports an error, a test
+// fails.
 import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,12 +13,15 @@ import { collect } from './refusal.ts';
 const unknownValues = '_includes.tpl';
 
 /**
- * A statement that adds an error. The statement in refuseDuplicates is numbered at the places that include
- * refuseDuplicates.
+ * A template statement that adds an error. Several templates include refuseDuplicates, so the statement in it is
+ * counted once for each include.
  */
 const statement = /\{\{- include "lameduck\.refuse(?:Duplicates)?" \(list \$problems(?! \$path \$name \$rule)/g;
 
-/** `number()` appends to each error of a chart its place in the templates, and returns all places. */
+/**
+ * `number()` appends to each error message of a chart the place of its statement in the templates. It returns all
+ * places.
+ */
 function number(folder: string): string[] {
   const places: string[] = [];
   for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
@@ -47,7 +51,7 @@ test('HC-04 each error message in the templates of the chart has a test in which
   const names = readdirSync(import.meta.dirname).filter((name) => /^refusals-(?!complete).*\.test\.ts$/.test(name));
   const list = await collect(names);
   const seen = new Set<string>();
-  // Render two charts at a time, as in the other tests of the chart.
+  // Render two sets of values at the same time, as the other tests of the chart do.
   const render = async (): Promise<void> => {
     for (let next = list.pop(); next !== undefined; next = list.pop()) {
       const lines = await refusals(next.values, { chart: folder, args: next.args });

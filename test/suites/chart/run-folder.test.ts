@@ -7,14 +7,14 @@ import { containerOf, environmentOf, specOf } from './pods.ts';
 const volume = { name: 'run-lameduck', emptyDir: { sizeLimit: '1Mi' } };
 const mount = { name: 'run-lameduck', mountPath: '/run/lameduck' };
 
-describe('the chart turns on the debug socket by default', () => {
+describe('by default, the chart sets the path of the debug socket for each kind of image', () => {
   const images: Readonly<Record<string, Values>> = {
     'an image with lameduck': {},
     'an image into which lameduck is injected': { inject: { enabled: true } },
     'an image without a probe port': { lameduck: { probePort: 'off' } },
   };
   for (const [name, values] of Object.entries(images)) {
-    it(`the debug socket is on an emptyDir, and there is no checkpoint, for ${name}`, async () => {
+    it(`for ${name}, the debug socket is on an emptyDir volume, and the chart sets no checkpoint`, async () => {
       const deployment = await object('Deployment', values);
       const environment = environmentOf(deployment);
       assert.deepEqual((specOf(deployment).template.spec['volumes'] as object[]).at(-1), volume);

@@ -99,12 +99,12 @@ describe("H-118 HC-25 the block lameduck of the values equals the package's tabl
     }
   });
 
-  it('the block lameduck sets no default for any other setting, so that the program decides', () => {
+  it('the block `lameduck` of the values has no default for a setting that the chart does not need, so that the program decides', () => {
     const given = ['probePort', 'preStopSeconds', 'preShutdownHookTimeout', 'destroyHookTimeout'];
     for (const name of names) if (!given.includes(name)) assert.equal(block[name]?.default, null, name);
   });
 
-  it('the block lameduck passes each setting as its variable, in a form that the package can parse', async () => {
+  it('each setting in the block `lameduck` of the values becomes its variable, in a form that the package can parse', async () => {
     const lameduck = Object.fromEntries(names.map((name) => [name, example(name)]));
     delete lameduck['terminationGracePeriodSeconds'];
     const environment = environmentOf(await object('Deployment', { lameduck }));
@@ -119,7 +119,7 @@ describe("H-118 HC-25 the block leaderElection of the values equals the package'
   const block = readSchema().properties?.['leaderElection']?.properties ?? {};
   const rows = Object.entries<Row<unknown, unknown>>(electionTable);
 
-  it('the block leaderElection has each setting of an elector, and otherwise only its switch and the name of the Lease', () => {
+  it('the block leaderElection has each setting of an elector, and apart from these settings only `enabled` and `leaseName`', () => {
     assert.deepEqual(Object.keys(block).sort(), [...Object.keys(electionTable), 'enabled', 'leaseName'].sort());
   });
 

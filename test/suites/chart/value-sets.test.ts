@@ -10,7 +10,7 @@ import { findingsIn } from '../../cli/lint/findings.ts';
 import { chart, helms, objects, run, template, tools, type KubernetesObject } from './chart.ts';
 import { valueSets } from './value-sets.ts';
 
-describe('H-151 H-152 HC-32 the documented sets of values', { concurrency: 2 }, () => {
+describe('H-151 H-152 HC-32 each documented set of values is valid', { concurrency: 2 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'value-sets-'));
 
   after(() => {
@@ -40,7 +40,7 @@ describe('H-050 `lameduck lint` on the documented sets of values', { concurrency
   const risky = ['a single pod', 'downtime', 'a short delay', 'no disruption budget'];
   for (const [name, values] of Object.entries(valueSets)) {
     if (risky.includes(name)) continue;
-    it(`lameduck lint finds no error for the set of values "${name}", and no load balancer that waits for longer than the drain`, async () => {
+    it(`for the set of values "${name}", lameduck lint reports neither an error nor a load balancer whose response timeout exceeds the drain`, async () => {
       const found = findingsIn(await template(values)).filter(
         ({ severity, rule }) => severity === 'error' || rule === 'drain-shorter-than-proxy-timeout',
       );

@@ -12,8 +12,9 @@ import type { Scraper } from './scraper.ts';
 const slack = 1500;
 
 /**
- * The longest allowed time between two successful scrapes, in milliseconds. The probe thread waits up to 5.5 s for a
- * busy main thread before it sends older metrics. The scraper sends its next request after the response.
+ * The longest allowed time between two successful scrapes, in milliseconds. The sum contains up to 5.5 s for which the
+ * probe thread waits for a busy main thread before it sends older metrics. The scraper sends its next request only
+ * after the response.
  */
 const longestSilence = 6500;
 

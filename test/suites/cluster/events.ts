@@ -11,7 +11,7 @@ import type { Column } from './table.ts';
 const settleLimit = 120;
 const nameOf = (pod: Pod) => pod.metadata.name;
 
-/** The releases that an event changes, and the clients that send them requests. */
+/** The Helm releases that an event on the cluster changes, and the clients that send requests to these releases. */
 export interface Scene {
   readonly namespace: Namespace;
   readonly releases: readonly Release[];
@@ -128,7 +128,8 @@ async function signalInside(scene: Scene): Promise<void> {
 }
 
 /**
- * The events in their order, by their names in the table. An event that adds pods precedes the event that removes them.
+ * The events on the cluster in their order. Each key is the name of the event in the results table. An event that adds
+ * pods comes before the event that removes these pods.
  */
 export const events = {
   'rolling update': rollOut,
@@ -144,7 +145,7 @@ export const events = {
 export type EventName = keyof typeof events;
 export const eventNames = Object.keys(events) as EventName[];
 
-/** Runs one event. Even if the event fails, the table gets a column with the requests that failed. */
+/** Runs one event. Even if the event is not completed, the table gets a column with the requests that failed. */
 export async function play(event: EventName, kubeProxy: KubeProxy, scene: Scene, columns: Column[]): Promise<void> {
   const { load } = scene;
   const before = structuredClone(load.tallies);

@@ -19,8 +19,8 @@ import { Release } from './release.ts';
 import { failed, sum, table } from './table.ts';
 
 /**
- * Whether the test has its long form, which also writes the table of hand-overs. The option `--all` of run.ts sets the
- * variable ALL.
+ * Whether the test runs in its long form. The long form also writes the table of leadership hand-overs into
+ * docs/leader-election.md. The option `--all` of run.ts sets the variable ALL.
  */
 const isWhole = process.env['ALL'] === '1';
 const rollouts = isWhole ? 20 : 3;

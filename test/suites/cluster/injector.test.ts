@@ -27,15 +27,19 @@ const injectorImage = `localhost/lameduck-injector:${namespace.name}`;
 const inNode = programs.filter(({ isNode }) => isNode);
 /** Whether the suite runs in its long form. The option `--all` of run.ts sets the variable ALL. */
 const isWhole = process.env['ALL'] === '1';
-/** The number of rollouts of the programs under load. */
+/** The number of rollouts while clients send requests to the programs. */
 const rollouts = isWhole ? 5 : 1;
-// In the short form, the naive server of rollout.test.ts alone shows that the same clients notice a loss.
+// In the short form of this test, no server here loses requests on purpose. Only the naive server of rollout.test.ts
+// shows that the same clients notice a loss.
 const onlyWhole = isWhole ? false : 'only with --all';
 
 const podsOf = (name: string): Pod[] =>
   [...namespace.pods.values()].filter(({ metadata }) => metadata.labels?.[instanceLabel] === name);
 
-/** Parts of the pods' own manifest that contain the word lameduck and that do not come from the injector. */
+/**
+ * Parts of the pods' own manifest that contain the word lameduck. The test ignores these parts, because they do not
+ * come from the injector.
+ */
 const given = /"lameduck\/inject":"enabled"|lameduck\/container|localhost\/lameduck-\w+/g;
 
 async function settled(): Promise<void> {
@@ -99,7 +103,7 @@ async function startLoad(): Promise<Load> {
   return Load.start(namespace, jobs);
 }
 
-describe('a namespace with the label of the injector', () => {
+describe('a namespace with the label of the injector gets lameduck in its Node programs', () => {
   let load: Load;
 
   before(async () => {

@@ -1,7 +1,7 @@
-// Makes the kube-proxies of the cluster act late.
+// Delays the changes that the kube-proxies of the cluster make on their nodes.
 //
-//   CLUSTER_PROXY_LAG  optional: a command that makes every kube-proxy act only once every S seconds for the next N
-//                      seconds; S and N are appended to the command, and `0 0` ends the delay
+//   CLUSTER_PROXY_LAG  optional: a command to which the arguments S and N are appended. For the next N seconds, it makes
+//                      every kube-proxy apply changes only once every S seconds. `0 0` ends the delay
 import { run } from '../../support/command-line.ts';
 
 const { CLUSTER_PROXY_LAG: proxyLag } = process.env;
@@ -21,8 +21,8 @@ export function setKubeProxies(kubeProxy: KubeProxy, duration: number): Promise<
 }
 
 /**
- * Makes every kube-proxy act only every `interval` seconds for the next `duration` seconds. If both are 0, every
- * kube-proxy acts promptly again.
+ * Makes every kube-proxy apply changes only every `interval` seconds, for the next `duration` seconds. If both are 0,
+ * every kube-proxy applies changes promptly again.
  */
 export async function lagKubeProxies(interval: number, duration: number): Promise<void> {
   if (proxyLag) await run(proxyLag, String(interval), String(duration));

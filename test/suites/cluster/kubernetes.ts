@@ -54,8 +54,8 @@ export interface Run {
   readonly instance: string | undefined;
   readonly lines: string[];
   /**
-   * The exit code, from the last watch events before the deletion of the pod (P-122) or before the container's next
-   * run.
+   * The exit code of the run. It comes from the last watch event before the pod was deleted (P-122), or before the
+   * container's next run.
    */
   exitCode: number | undefined;
   exitReason: string | undefined;
@@ -80,11 +80,14 @@ export interface KubernetesEvent {
 /** The label with the name of a pod's release. The pods of clients do not have it. */
 export const instanceLabel = 'app.kubernetes.io/instance';
 
-/** Namespace is one namespace of the cluster. It emits `line` for each line of each log. */
+/**
+ * Namespace is one namespace of the cluster. For each line in the log of each of its containers, it emits the event
+ * `line`.
+ */
 export class Namespace extends EventEmitter<{ change: []; line: [run: Run, line: string] }> {
   /** The existing pods by UID, after the latest watch event. */
   readonly pods = new Map<string, Pod>();
-  /** Every run of a container so far, by the container's id. */
+  /** Every run of a container so far. The key is the container's ID, which is new for each run. */
   readonly runs = new Map<string, Run>();
   readonly endpointChanges: EndpointChange[] = [];
   readonly events: KubernetesEvent[] = [];
@@ -150,7 +153,7 @@ export class Namespace extends EventEmitter<{ change: []; line: [run: Run, line:
     return this.#api?.get(`/api/v1/namespaces/${this.name}/pods/${pod}:${String(port)}/proxy${path}`);
   }
 
-  /** Whether the pod is among the ready endpoints of a service. */
+  /** Tells whether a Service has the pod as a ready endpoint. */
   isEndpoint(service: string, pod: string): boolean {
     return this.#ready.get(service)?.has(pod) === true;
   }

@@ -34,7 +34,9 @@ function leastOf<One>(all: readonly [One, ...One[]], count: (one: One) => number
   return all.reduce((least, one) => (count(one) < count(least) ? one : least));
 }
 
-/** Lease records as other programs write them: without some fields, or with times in another notation. */
+/**
+ * Lease records in the form in which other programs write them: without some fields, or with times in another notation.
+ */
 const foreign = {
   kubelet: () => ({ holderIdentity: 'node', leaseDurationSeconds: 4, renewTime: now() }),
   fabric8: () => ({
@@ -47,7 +49,7 @@ const foreign = {
 };
 const foreignNames = Object.keys(foreign) as (keyof typeof foreign)[];
 
-describe('leader election on a real cluster', { skip: noAuditLog || (await noGoPrograms()) }, () => {
+describe('a Lease on a real cluster has one leader', { skip: noAuditLog || (await noGoPrograms()) }, () => {
   const namespace = new Namespace('leader-election');
   /** How many Node leaders and how many Go leaders were ended, for each way to end a leader. */
   const ended = new Map<string, number>(sides.flatMap((side) => ways.map((way) => [`${side}, ${way}`, 0])));
@@ -69,7 +71,10 @@ describe('leader election on a real cluster', { skip: noAuditLog || (await noGoP
     }
   });
 
-  /** Starts the program that is to lead next. If it is a worker on Node, both Go programs contend too. */
+  /**
+   * Starts the program that must lead next. If this program is a worker on Node, both Go programs start too, and
+   * contend with it for the Lease.
+   */
   async function standBy(next: Program): Promise<void> {
     const candidates: Program[] = next === 'worker' ? ['worker', ...goPrograms] : [next];
     const followers = contest.running.filter((one) => one !== contest.leader);
@@ -81,10 +86,13 @@ describe('leader election on a real cluster', { skip: noAuditLog || (await noGoP
     await contest.until('every candidate contends', 60, () => contest.running.every((one) => one.isContending));
   }
 
-  /** Ends the term of the leader. A leader that was suspended resumes after another contender has taken over. */
+  /**
+   * Ends the term of the leader. If the leader was suspended, it is resumed after another contender has become the
+   * leader.
+   */
   async function endTerm(leader: Contender, way: (typeof ways)[number]): Promise<void> {
     if (way === 'SIGSTOP' && sideOf(leader) === 'Node') {
-      // A worker that is suspended between its log line and the start of its work never starts this work.
+      // If a worker is suspended after it has logged that it leads, but before its work starts, its work never starts.
       await contest.until('the work of the leader has begun', 60, () => leader.isWorking);
     }
     const lateBefore = leader.lateWrites.length;
@@ -92,7 +100,7 @@ describe('leader election on a real cluster', { skip: noAuditLog || (await noGoP
     await contest.until(`another contender leads after ${way}`, 60, () => contest.leader !== leader);
     if (way === 'SIGSTOP') {
       leader.kill('SIGCONT');
-      // A Go program exits when it has lost the Lease. A worker contends again.
+      // After the loss of the Lease, a Go program exits, but a worker on Node contends for the Lease again.
       await contest.until(
         'the previous leader has noticed its loss of the Lease',
         60,
@@ -151,7 +159,7 @@ describe('leader election on a real cluster', { skip: noAuditLog || (await noGoP
     assert.deepEqual(rejectedWrites([...contest.jobs, ...resumedWrites], history.terms), resumedWrites);
   });
 
-  it('LT-56 the API server and client-go accept each Lease record of Node, and Go programs take over from Node', () => {
+  it('LT-56 the API server and client-go accept each Lease record that lameduck writes, and Go programs take the Lease over from lameduck', () => {
     const { terms, faults } = history;
     assert.deepEqual(faults, []);
     const isOfNode = (index: number) => terms[index]?.agent.startsWith('lameduck');
@@ -182,7 +190,8 @@ describe('leader election on a real cluster', { skip: noAuditLog || (await noGoP
       const level = ['prioritylevelconfiguration', 'leader-election', '--output=jsonpath={.metadata.uid}'];
       const uid = await namespace.kubectl('get', ...level);
       const user = `--as=system:serviceaccount:${namespace.name}:worker`;
-      // The headers of a response name the priority level even if the Lease does not exist.
+      // The headers of every response of the API server name the priority level. So the test also works if the Lease
+      // does not exist.
       const headers = () => namespace.complaintsOf('get', 'lease', 'app', user, '--v=8').catch(String);
       // The API server applies a new FlowSchema after a moment, and does not say when.
       for (let attempt = 1; !(await headers()).includes(uid); attempt++) {

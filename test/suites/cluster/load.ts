@@ -6,7 +6,7 @@ import { programPod } from './program-pods.ts';
 
 type Failure = Extract<Line, { type: 'failure' }>;
 
-/** The counts of all clients, by the row of the table to which they belong. */
+/** The counts of all clients. Each key is the row of the results table to which the counts belong. */
 export type Tallies = Readonly<Record<string, Tally>>;
 
 const clientsImage = 'localhost/lameduck-clients:dev';
@@ -20,7 +20,7 @@ const stacks = {
 /** The language in which the clients are written. */
 export type Stack = keyof typeof stacks;
 
-/** The report of one client pod about one second. */
+/** The counts that a client pod reports each second. */
 interface Second {
   readonly at: number;
   readonly pods: Readonly<Record<string, PodSecond>>;
@@ -28,9 +28,12 @@ interface Second {
 
 /** Clients that send requests until the test ends them. */
 export class Load {
-  /** The failed requests that no test has examined yet. */
+  /** The failed requests that no test has asserted on so far. */
   readonly failures: Failure[] = [];
-  /** Log lines that are not part of the report. If there are any, the counts of the clients cannot be trusted. */
+  /**
+   * Log lines of the clients that are not part of their report, such as errors. If there are any, the counts of the
+   * clients may be wrong.
+   */
   readonly warnings: string[] = [];
   readonly seconds: Second[] = [];
   readonly jobs: readonly Job[];
@@ -71,7 +74,7 @@ export class Load {
     return [...this.#latest.values()].some(({ pods }) => (pods[pod]?.answered ?? 0) > 0);
   }
 
-  /** Stops the clients after their pending responses, and resolves with the final counts. */
+  /** Lets the clients wait for their pending responses, then stops the clients. Resolves with their final counts. */
   async end(): Promise<Tallies> {
     await this.#namespace.kubectl('delete', 'pod', ...this.#pods);
     const isOver = () => this.#summaries.size === this.#pods.length;
@@ -100,8 +103,8 @@ function podOf(stack: Stack): string {
 
 function clientPod(stack: Stack, jobs: readonly Job[]): object {
   const { image, command } = stacks[stack];
-  // The client requests twice as much CPU as the chart requests for a server. With less, a busy node would starve the
-  // clients. With more, it would starve the servers.
+  // The client requests twice as much CPU as the chart requests for a server. With a smaller CPU request, a busy node
+  // would starve the clients. With a larger CPU request, the clients would starve the servers.
   const client = { image, command: [...command, JSON.stringify(jobs)], cpu: '200m' };
   return programPod(podOf(stack), client, { terminationGracePeriodSeconds: 60 });
 }

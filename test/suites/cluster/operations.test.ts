@@ -15,7 +15,7 @@ import { Release } from './release.ts';
 const namespace = new Namespace('operations');
 const node = '/nodejs/bin/node';
 const phases = ['Started', ...signalNames];
-// The number of pods: one for each phase, and one for each other test.
+// The number of pods that the tests need: one for each phase of the lifecycle, and one for each other test.
 const replicas = phases.length + 4;
 
 const release = new Release(namespace, 'operations', replicas, {
@@ -65,8 +65,8 @@ describe('the checkpoint and the debug socket on a real cluster', () => {
     );
 
   /**
-   * `restarted()` waits until the container is ready after this number of restarts. It resolves with the current run
-   * and the previous run.
+   * `restarted()` waits until the container has restarted `restarts` times and is ready. It resolves with the current
+   * run and the previous run of the container.
    */
   async function restarted(pod: string, restarts: number): Promise<{ run: Run; previous: Run }> {
     await namespace.until(
@@ -146,7 +146,7 @@ describe('the checkpoint and the debug socket on a real cluster', () => {
         await assertSays(pod, run, 'previous run was killed', 'killed', 'HasBeenReady');
       });
 
-      it('after a failing livez check, with a drain before the exit, the next run says that the previous run ended cleanly', async () => {
+      it('if a failing livez check restarts a container after its drain, the next run reports that the previous run ended cleanly', async () => {
         const pod = pods[phases.length + 2] ?? '';
         await send(pod, '/unhealthy');
         const { run, previous } = await restarted(pod, 1);
@@ -157,12 +157,12 @@ describe('the checkpoint and the debug socket on a real cluster', () => {
     },
   );
 
-  it('kubectl exec runs `lameduck inspect` in an image without a shell, and its options remove the pod from the endpoints and end it', async () => {
+  it('in an image without a shell, kubectl exec runs `lameduck inspect`, whose options remove the pod from the endpoints and end the process', async () => {
     const pod = pods.at(-1) ?? '';
     const isEndpoint = () => namespace.isEndpoint('operations', pod);
     const inspect = (...options: string[]) => inPod(pod, '/app/dist/cli/main.js', 'inspect', ...options);
     await assert.rejects(namespace.kubectl('exec', pod, '--', 'sh', '-c', 'true'));
-    // Use the command in docs/inspect.md, with the path that this page names for the image.
+    // Use the command in docs/inspect.md. Replace its path by the path that docs/inspect.md names for the image.
     const [, command = ''] =
       /^kubectl exec \S+ -- (.* inspect)$/m.exec(
         blocksIn(readPage('docs/inspect.md'))

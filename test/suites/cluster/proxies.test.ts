@@ -60,11 +60,11 @@ function jobs(proxy: Proxy, address: string): Job[] {
   const job = (kind: Kind, clients: number, rest: number): Job => {
     return { name: `${proxy}, ${kind}`, kind, url: `http://${address}:8080`, clients, rest };
   };
-  // Clients that pause for seconds leave connections between proxy and pod idle.
+  // These clients pause for seconds, so that the connections between proxy and pod become idle.
   return [job('kept POST', 4, 20), job('new POST', 2, 60), job('kept GET', 4, 40), job('slow', 2, 2_000)];
 }
 
-describe('releases that get their requests from nginx, HAProxy and Envoy', () => {
+describe('nginx, HAProxy and Envoy lose no request to a release while its pods are replaced', () => {
   let load: Load;
   let tallies: Tallies = {};
   const columns: Column[] = [];

@@ -17,9 +17,9 @@ export type Values = Readonly<Record<string, unknown>>;
 export class Release {
   readonly namespace: Namespace;
   readonly name: string;
-  /** The number of pods before and after each event. */
+  /** The number of pods of the release before and after each event on the cluster. */
   readonly replicas: number;
-  /** Whether clients with a new connection for each request reach every pod within a second. */
+  /** Whether clients that open a new connection for each request reach every pod of the release within a second. */
   readonly isSpread: boolean;
   readonly #values: Values;
 
@@ -31,7 +31,7 @@ export class Release {
     this.#values = { fullnameOverride: name, replicaCount: replicas, minReadySeconds: 1, ...values };
   }
 
-  /** Installs the release, or upgrades it with these values in addition to its own. */
+  /** Installs the release, or upgrades it. The given values are added to the values of the release. */
   async apply(more: Values = {}): Promise<void> {
     const where = ['--namespace', this.namespace.name, '--values', '-'];
     await feed(JSON.stringify({ ...this.#values, ...more }), helm, 'upgrade', '--install', this.name, chart, ...where);
@@ -51,7 +51,7 @@ export class Release {
     return [...this.namespace.pods.values()].filter(({ metadata }) => metadata.labels?.[instanceLabel] === this.name);
   }
 
-  /** The runs of the release's containers, including those of deleted pods. */
+  /** The runs of the release's containers. There is one run for each start of a container, also in deleted pods. */
   runs(): Run[] {
     return [...this.namespace.runs.values()].filter(({ instance }) => instance === this.name);
   }

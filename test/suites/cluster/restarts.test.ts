@@ -39,8 +39,8 @@ interface Versions {
   readonly newer: Manifest;
 }
 
-// This program ends at SIGTERM, so that the test does not wait for a grace period. If a pod has several containers,
-// only one of them listens on the port.
+// This program exits immediately at SIGTERM, so that the test does not wait for a grace period. Each container of a pod
+// runs this program, but only one of them can listen on the port.
 const idle = `require('node:http').createServer((_, response) => response.end()).listen(8080).on('error', () => undefined);
 setInterval(() => undefined, 1000);
 process.on('SIGTERM', () => process.exit());`;
@@ -54,7 +54,7 @@ const images = new Map([
   ['shop:1.1', strangersImage],
 ]);
 
-/** runnable returns the manifest with images and a namespace that the cluster has. */
+/** runnable returns the manifest with its images and its namespace replaced by ones that the cluster has. */
 function runnable(text: string, { name }: Namespace): Manifest {
   const { objects } = readObjects(text.replaceAll(pairsNamespace, name), 'pair.yaml');
   const manifest = structuredClone(objects[0]?.fields) as unknown as Manifest;
@@ -66,7 +66,7 @@ function runnable(text: string, { name }: Namespace): Manifest {
   return manifest;
 }
 
-/** `predicted()` returns the effect that the command predicts for this pair of manifests. */
+/** `predicted()` returns the effect that `lameduck restarts` predicts for the two versions of a manifest. */
 function predicted({ older, newer }: Versions): EffectKind {
   const [first, ...others] = effectsOf(objectsOf(older, 'old.json'), objectsOf(newer, 'new.json'));
   assert.deepEqual(others, []);
@@ -87,7 +87,7 @@ async function seen(namespace: Namespace, versions: Versions, expected: EffectKi
   try {
     await namespace.apply(newer);
   } catch (error) {
-    // The only expected error is a manifest that the API server rejects.
+    // The API server may reject the manifest. No other error is expected.
     assert.match(String(error), /is invalid|Forbidden|immutable/);
     return 'rejected';
   }
@@ -105,7 +105,8 @@ async function seen(namespace: Namespace, versions: Versions, expected: EffectKi
   }
   const count = replicasOf(newer);
   await namespace.until('the number of pods is as stated', 60, () => podsOf(namespace).length === count);
-  // The controller of a StatefulSet may report the change as observed before it replaces a pod.
+  // The controller of a StatefulSet may report that it has observed the change before it replaces a pod. So wait until
+  // the pods are replaced.
   const isReplaced = () =>
     podsOf(namespace).some(({ metadata }) => !old.some((one) => one.metadata.uid === metadata.uid));
   if (expected === 'rolls') await namespace.until('a pod is replaced', 60, isReplaced);
@@ -113,8 +114,8 @@ async function seen(namespace: Namespace, versions: Versions, expected: EffectKi
 }
 
 /**
- * If a pod does not restart, there is no event for which the test could wait. Therefore a second change makes one
- * container of the pod restart.
+ * If a pod does not restart, the cluster sends no event for which the test could wait. So the test makes a second
+ * change, which restarts one container of the pod.
  */
 async function seenOfPod(namespace: Namespace, newer: Manifest, expected: EffectKind): Promise<EffectKind> {
   const restarts = () => podsOf(namespace).flatMap(restartsOf);
@@ -149,7 +150,7 @@ function replicasOf({ kind, spec }: Manifest): number {
   return spec?.replicas ?? Math.min(spec?.parallelism ?? 1, spec?.completions ?? 1);
 }
 
-describe('the effect of a manifest on a real cluster', { concurrency: 3 }, () => {
+describe('`lameduck restarts` predicts which pods a real cluster restarts', { concurrency: 3 }, () => {
   before(async () => {
     await importImages('../../../docker/build-archive.sh', 'strangers/build-archive.sh');
   });

@@ -20,7 +20,10 @@ import { Release } from './release.ts';
 import { Scraper } from './scraper.ts';
 import { type Column, failed, sum, table } from './table.ts';
 
-/** Whether every event happens to every release. The option `--all` of run.ts sets the variable ALL. */
+/**
+ * Whether every Helm release is tested with all events that concern it. The option `--all` of run.ts sets the variable
+ * ALL.
+ */
 const isWhole = process.env['ALL'] === '1';
 
 const leastRequests = 200_000;
@@ -88,8 +91,8 @@ function assertNothingFailed(load: Load): void {
 const update = ['rolling update'] as const;
 
 /**
- * The events that happen to each release. All of them happen to the reference service, and to the other releases only
- * those that concern them.
+ * The events on the cluster that each release is tested with. The reference service is tested with all events. Each
+ * other release is tested only with the events that concern it.
  */
 const plan = new Map<Release, readonly EventName[]>([
   [reference, eventNames],
@@ -104,7 +107,7 @@ const promptPlan = kubeProxies.includes('slow')
   ? new Map<Release, readonly EventName[]>([reference, protocols].map((release) => [release, update]))
   : plan;
 
-describe('rolling updates and other events on a real cluster', () => {
+describe('a real cluster loses no request during rolling updates and other events', () => {
   let load: Load;
   let scraper: Scraper;
   let tallies: Tallies = {};
@@ -150,7 +153,7 @@ describe('rolling updates and other events on a real cluster', () => {
     });
   }
 
-  describe('the end of the test clients', () => {
+  describe('the test clients report no failure at the end of the test', () => {
     const ended = () => releases.flatMap((release) => release.runs()).filter(({ exitCode }) => exitCode !== undefined);
 
     before(async () => {

@@ -1,5 +1,6 @@
-// The program that `npm run test:cluster` runs: every suite of this folder. With --all, every event happens to every
-// release, with a fast and with a slow kube-proxy, and leadership changes more often.
+// The program that `npm run test:cluster` runs: every test suite of this folder. With --all, it tests each Helm release
+// with every event on the cluster, once with a fast and once with a slow kube-proxy. Leadership then also changes more
+// often.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

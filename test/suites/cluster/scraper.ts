@@ -9,7 +9,7 @@ const name = 'scraper';
 /** Scraper holds the successful scrapes of each pod, by the pod's name. */
 export class Scraper {
   readonly pods = new Map<string, Scrape[]>();
-  /** Log lines of the program that are not scrapes. If there are any, the scrapes cannot be trusted. */
+  /** Log lines of the scraping program that report no scrape. If there are any, the scrapes may be wrong. */
   readonly warnings: string[] = [];
 
   /** Starts to scrape the current and future pods of these releases. */

@@ -14,7 +14,8 @@ const namespace = new Namespace('stalls');
 const node = '/nodejs/bin/node';
 
 /**
- * The stall limit of liveness, in seconds. It is shorter than the default, but longer than the block of ten seconds.
+ * The stall limit of liveness, in seconds. It is shorter than the default. It is longer than ten seconds, for which one
+ * test blocks the event loop.
  */
 const livezLimit = 15;
 const livenessGrace = 5;
@@ -27,8 +28,8 @@ const release = new Release(namespace, 'stalls', 4, {
 });
 
 /**
- * How long the busy pod receives requests, in seconds. In this time, the kubelet restarts the pod that is blocked
- * forever.
+ * How long the busy pod receives requests, in seconds. In this time, the kubelet restarts another pod, whose event loop
+ * is blocked forever.
  */
 const floodSeconds = 45;
 const floodConnections = 2000;
@@ -47,7 +48,7 @@ describe('a blocked event loop on a real cluster', () => {
     namespace.endpointChanges.filter((change) => change.pod === pod && change.at > blockedAt);
   const isKilledByProbe = (pod: string) =>
     namespace.killsByProbe().some(({ involvedObject }) => involvedObject.name === pod);
-  /** The lengths of the stalls in the pod's log, in milliseconds. */
+  /** The lengths of the event loop stalls that the pod has logged, in milliseconds. */
   const stalls = (pod: string, message: string) =>
     runsOf(pod)
       .flatMap(({ lines }) => lines.map((line) => JSON.parse(line) as { msg: string; stalledMs?: number }))
@@ -81,8 +82,8 @@ describe('a blocked event loop on a real cluster', () => {
     await namespace.until('the pod has left the endpoints', 15, () => !namespace.isEndpoint('stalls', blocked));
     await namespace.until('the pod is an endpoint again', 15, () => namespace.isEndpoint('stalls', blocked));
     const [left = 0, back = 0] = changesOf(blocked).map(({ at }) => (at - blockedAt) / 1000);
-    // /readyz fails after 5 s, and two probes must fail before the pod is removed from the endpoints. The first probe
-    // after the block succeeds.
+    // /readyz fails when the block has lasted for 5 s. After two failed probes, the pod is removed from the endpoints.
+    // After the block, the first probe succeeds and the pod is added back.
     assert.ok(left > 5 && left < 10, `the pod left the endpoints after ${String(left)} s`);
     assert.ok(back > 10 && back < 15, `the pod was added back after ${String(back)} s`);
     await namespace.until(
@@ -124,7 +125,7 @@ describe('a blocked event loop on a real cluster', () => {
     assert.deepEqual(stalls(busy, 'event loop'), []);
   });
 
-  it('K-197 only the pod that is blocked forever is restarted', () => {
+  it('K-197 of the four pods of this test, the kubelet restarts only the pod whose event loop is blocked forever', () => {
     const [, dead, ...others] = pods;
     const calm = others.at(-1) ?? '';
     assert.deepEqual(changesOf(calm), []);

@@ -2,7 +2,7 @@
 import type { Tally } from './programs/exchange.ts';
 import type { Tallies } from './load.ts';
 
-/** Column has the counts before and after one event. */
+/** Column is one column of the results table: the counts before and after one event on the cluster. */
 export interface Column {
   readonly event: string;
   readonly before: Tallies;

@@ -104,7 +104,7 @@ test('H-168 HC-35 the files of the program belong to root and are read-only', ()
   assert.ok(code.length > 100);
   for (const { mode, owner, path } of code) {
     assert.equal(owner, '0/0', path);
-    // A COPY creates folders that only root can write to.
+    // A COPY in the Dockerfile creates folders that only root can write to.
     if (!mode.startsWith('l')) assert.match(mode, /^(-r-x|dr[w-]x)r-xr-x$/, path);
   }
 });

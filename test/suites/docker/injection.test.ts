@@ -1,5 +1,5 @@
-// Runs what the patch of examples/kustomize adds to a pod, in containers. One container copies the package, and the
-// other loads it into a program without lameduck.
+// Runs the containers that the patch of examples/kustomize adds to a pod, with docker or podman. One container copies
+// the package, and the other loads the package into a program without lameduck.
 import assert from 'node:assert/strict';
 import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -26,7 +26,7 @@ const {
   containers: [server],
 } = spec.template.spec;
 
-// The options match pod security `restricted`, with a user other than the image's own.
+// Options of the container runtime that match pod security `restricted`. The user is not the user of the image.
 const restrictedTo = (user: string): string[] => {
   return [...readOnly, '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges', '--user', `${user}:${user}`];
 };
@@ -43,15 +43,15 @@ const legacy = `
 async function folder(t: TestContext): Promise<string> {
   const made = await mkdtemp(join(tmpdir(), 'injection-'));
   t.after(() => rm(made, { recursive: true }));
-  // An emptyDir volume has the mode 0777.
+  // An emptyDir volume has the mode 0777, so the test gives its folder the same mode.
   await chmod(made, 0o777);
   return made;
 }
 
 function inject(t: TestContext, volume: string): Container {
   const [program, ...args] = injector.command;
-  // If a pod names no user, its containers run as the users of their images. This test has two images with different
-  // users.
+  // If a pod names no user, each of its containers runs as the user of its image. The two images of this test have
+  // different users.
   const options = [...restrictedTo('2000'), '--entrypoint', program, '--volume', `${volume}:/opt/lameduck`];
   return disposed(t, new Container(options, image, args));
 }

@@ -6,7 +6,7 @@ import { ask, build, inspectImage, uniqueName } from './runtime.ts';
 
 const megabyte = 2 ** 20;
 
-test('HC-35 the stage `injector` contains the package and its dependencies for every user and platform, without Node', async (t) => {
+test('HC-35 the stage `injector` contains the package and its dependencies, readable for every user and the same for every platform, without Node', async (t) => {
   const name = uniqueName();
   t.after(() => ask('image', 'rm', '--force', name));
   await build(name, 'docker/Dockerfile', '.', '--target', 'injector');

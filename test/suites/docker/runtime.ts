@@ -16,10 +16,10 @@ const isPodman = has('buildah');
 const runtime = isPodman ? 'podman' : 'docker';
 // podman's default runtime crun fails where both versions of cgroups are mounted.
 const always = isPodman && has('runc') ? ['--runtime', 'runc'] : [];
-// podman's default limits may exceed the limits of the user who runs the tests.
+// podman's default ulimits may exceed the limits of the user who runs the tests, so the tests set lower ulimits.
 const limits = isPodman ? ['--ulimit', 'nofile=1024:1024', '--ulimit', 'nproc=1024:1024'] : [];
 
-// docker kills a container to remove it. podman stops it first, unless the time is 0.
+// To remove a container, docker kills it immediately. podman stops it first, unless the time for the stop is 0.
 const atOnce = isPodman ? ['--time', '0'] : [];
 
 /** Options for a read-only root file system without a writable mount. */
@@ -78,8 +78,8 @@ export interface Healthcheck {
 }
 
 /**
- * healthcheckOf returns the health check of an image. Only the Docker image format has one, and each runtime stores it
- * elsewhere.
+ * healthcheckOf returns the health check of an image. Only images in the Docker format have a health check. docker and
+ * podman store it under different keys.
  */
 export async function healthcheckOf(name: string): Promise<Healthcheck | undefined> {
   const [found] = JSON.parse(await ask('image', 'inspect', name)) as [
@@ -127,8 +127,8 @@ export class Container extends CommandUnderTest {
   }
 
   /**
-   * `becomes()` waits until the health check has this state, for at most 60 seconds. This is longer than the start
-   * period and three checks.
+   * `becomes()` waits until the health check has the given state, for at most 60 seconds. This is longer than the start
+   * period of the health check and three of its intervals.
    */
   async becomes(state: string): Promise<void> {
     const limit = Date.now() + 60_000;
@@ -138,7 +138,7 @@ export class Container extends CommandUnderTest {
     }
   }
 
-  // Runs one health check. Some runtimes do not run it on their own.
+  // Runs the image's health check once, because some container runtimes do not run it on their own.
   async #health(): Promise<string> {
     if (isPodman) await ask('healthcheck', 'run', this.name).catch(() => undefined);
     return (await ask('inspect', '--format', '{{.State.Health.Status}}', this.name)).trim();

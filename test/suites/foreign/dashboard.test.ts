@@ -60,7 +60,7 @@ function overlaps<T extends Box>(boxes: readonly T[]): T[][] {
 const contains = (outer: Box, inner: Box): boolean =>
   inner.left >= outer.left && inner.right <= outer.right && inner.top >= outer.top && inner.bottom <= outer.bottom;
 
-describe('the dashboard of the chart in a browser', () => {
+describe('the dashboard of the chart works in a browser', () => {
   let browser: Chromium;
   before(async () => {
     browser = await Chromium.start();

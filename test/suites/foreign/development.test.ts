@@ -33,7 +33,7 @@ for (const [title, command, args] of [
 }
 
 for (const [runner, args, env] of [
-  // Jest loads ECMAScript modules only with this option.
+  // Jest loads ECMAScript modules only with the option `--experimental-vm-modules`.
   [
     'jest',
     ['--detectOpenHandles', 'jest.test.mjs', '--testMatch=**/jest.test.mjs'],

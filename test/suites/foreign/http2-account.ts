@@ -12,17 +12,18 @@ const longestTrace = 150;
 
 const body = 'x'.repeat(10_000);
 
-// Errors of connections that could not be opened, and of streams that the server refused. The client then knows that
-// the server did not execute the request.
+// Errors that show that the server did not execute the request: the connection could not be opened, or the server
+// refused the stream.
 const refusals = [/connection refused/i, /couldn't connect|failed to connect/i, /cannot retry err \[.*GOAWAY\]/];
 
-// Go's error for a request that it had not yet written when its session received a GOAWAY. Go closes the body, and then
-// cannot send the request again.
+// Go's error if its session received a GOAWAY before Go had written the request. Go closes the body of the request, and
+// then cannot send the request again.
 const closedUnsent = 'cannot rewind body';
 
-// Go closes that body in another goroutine (closeReqBodyLocked in net/http). If it does so after rewindBody has found
-// the body open, Go sends the request for the first time and cannot read the body. Go 1.26 does this with its own
-// server too, for 20 of 530 000 requests, of which the server executed none. A server's reset gives a different error.
+// After a GOAWAY, Go closes the body of a request that it has not yet written, in another goroutine (closeReqBodyLocked
+// in net/http). If this happens just after rewindBody has found the body open, Go sends the request for the first time,
+// but cannot read the body. Go 1.26 does this with its own server too, for 20 of 530 000 requests, of which the server
+// executed none. A server's reset gives a different error.
 const closedWhileSent = 'io: read/write on closed pipe';
 
 /** The result of one request that a client has sent. */
@@ -46,9 +47,12 @@ export class ForeignClient extends CommandUnderTest {
    * How many requests the client has sent again on its own, because the server had refused them or had sent a GOAWAY.
    */
   resent = 0;
-  /** The end of curl's log, for each request that curl sent again without a GOAWAY or REFUSED_STREAM from the server. */
+  /**
+   * For each request that curl sent again without a GOAWAY or REFUSED_STREAM from the server: the last lines of curl's
+   * log.
+   */
   readonly died: string[] = [];
-  /** The connections that have received a GOAWAY, by curl's numbers. */
+  /** The connections that have received a GOAWAY. Each is identified by the number that curl gives it. */
   readonly #told = new Set<string>();
   readonly name: string;
 
@@ -93,7 +97,10 @@ export class ForeignClient extends CommandUnderTest {
   }
 }
 
-/** curl would continue to the last of its URLs. The test ends it when it has been refused and no request is pending. */
+/**
+ * Curl runs curl with many URLs. If a connection was refused, curl would still try all other URLs. So the test ends
+ * curl when a connection was refused and no request is pending.
+ */
 class Curl extends ForeignClient {
   #last = 0;
 
@@ -101,7 +108,8 @@ class Curl extends ForeignClient {
     super.add(fields);
     this.#last = Math.max(this.#last, Number(this.asked.at(-1)?.id.split('-')[1]));
     const isRefused = this.asked.slice(-atOnce).every(({ outcome }) => outcome === 'refused');
-    // curl starts the requests in order. A request that it starts after a refusal finds no session and opens none.
+    // curl starts its requests in order. A request that curl starts after a refusal has no session to use, and curl
+    // opens no new session for it.
     if (isRefused && this.#last === this.asked.length) this.kill('SIGTERM');
   }
 }

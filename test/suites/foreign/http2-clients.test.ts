@@ -1,6 +1,6 @@
 // Tests HTTP/2 clients in Go (net/http) and curl, under load while their server shuts down. `.ci/http2-clients` runs
-// this file. The variable HTTP2_CLIENT names the client in Go, CURL names curl, and ROUNDS is the number of shutdowns
-// of each kind of server.
+// this file with three variables. HTTP2_CLIENT names the client in Go, and CURL names curl. ROUNDS is the number of
+// shutdowns of each kind of server.
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { disposed } from '../../support/disposed.ts';
@@ -11,7 +11,7 @@ import { curl, goClient, type Asked, type ForeignClient } from './http2-account.
 const delay = 1_000;
 const rounds = Number(process.env['ROUNDS'] ?? 1);
 
-// The shutdown begins after this many responses, when each session has carried many requests.
+// The shutdown begins after this number of responses. By then, each session has carried many requests.
 const loaded = 300;
 
 for (const [name, SECURE] of [

@@ -29,7 +29,7 @@ async function portOf(command: CommandUnderTest): Promise<number> {
   return Number(port);
 }
 
-// Use the configuration in docs/outside-kubernetes.md, but with a free port. The configuration also starts server.js.
+// The PM2 configuration in docs/outside-kubernetes.md starts server.js. The test replaces its port by a free port.
 const [, , , , { text: ecosystem = '' } = {}] = blocksIn(readPage('docs/outside-kubernetes.md'));
 writeFileSync(join(cwd, 'ecosystem.config.cjs'), ecosystem.replace("'8080'", "'0'"));
 
@@ -87,7 +87,8 @@ test("P-068 in PM2's cluster mode, a reload loses and refuses no request, and th
   const { lost, refused, failed } = account;
   assert.deepEqual({ lost, refused, failed }, { lost: [], refused: [], failed: 0 });
 
-  // Node distributes the requests over the workers, and PM2 stops one worker after another.
+  // In cluster mode, Node distributes the requests over the workers. During a reload, PM2 stops one worker after
+  // another.
   const requests = [await HeldRequest.open(t, port), await HeldRequest.open(t, port)];
   const stopped = pm2('stop', 'shop');
   await until(() => count(/"name":"HTTPServerStoppedListening"/g) === 3);

@@ -67,7 +67,7 @@ const wideElements = `[...document.querySelectorAll('body *')]
   .filter((element) => element.closest('figure') === null || element.tagName === 'FIGURE')
   .map((element) => element.outerHTML.slice(0, 80))`;
 
-describe('the report page of a rehearsal', () => {
+describe('the report page of a rehearsal is readable in a browser', () => {
   let browser: Chromium;
   before(async () => {
     browser = await Chromium.start();

@@ -95,11 +95,11 @@ const preloaded = {
 for (const [transports, count, expected, { program: file, environment }] of [
   [['websocket'], many, ['transport close', 1001], inCode],
   [['polling', 'websocket'], 5, ['transport close', 1001], inCode],
-  // The poll of this client gets its response when the grace period ends.
+  // The long poll of this client gets its response at the end of the grace period.
   [['polling'], 5, ['transport error', 503], inCode],
   [['polling'], 5, ['transport error', 503], preloaded],
 ] as const) {
-  test(`P-035, P-039 each Socket.IO client by ${transports.join(', then ')} in ${file} sees ${expected.join(' ')}, and reconnects to the next server by itself`, async (t) => {
+  test(`P-035, P-039 a Socket.IO client that uses ${transports.join(', then ')} in ${file} sees ${expected.join(' ')}, and then reconnects to the next server on its own`, async (t) => {
     const port = await reservePort();
     const program = await start(t, file, port, {
       ...environment,

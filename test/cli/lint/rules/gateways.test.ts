@@ -8,8 +8,8 @@ const drainRule = 'deregistration-delay-shorter-than-drain';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-// Returns the messages of one lint rule. The manifest has a program with a Service, and one more object that the test
-// passes.
+// Returns the messages of one lint rule. The manifest contains a program, its Service, and one more object that the
+// test gives as an argument.
 function messages(rule: string, container: Fields, front: Fields): string[] {
   const labels = { app: 'shop' };
   const spec = { terminationGracePeriodSeconds: 600, containers: [{ name: 'shop', ...container }] };
@@ -41,7 +41,7 @@ function policy(settings: Fields, target: Fields = { group: '', kind: 'Service',
 
 test('H-050 `lameduck lint` compares the drain with the longest timeout of an HTTPRoute, and prefers the timeout backendRequest to the timeout request', () => {
   assert.deepEqual(messages(timeoutRule, gunicorn(29), route({ ...toShop, timeouts: { request: '30s' } })), [
-    'The gateway of HTTPRoute shop waits 30 s for a response, but --graceful-timeout leaves at most 29 s for requests in flight.',
+    'The gateway of HTTPRoute shop waits 30 s for a response. During a shutdown, requests in flight have only 29 s, because --graceful-timeout limits them.',
   ]);
   for (const [drain, timeouts, found] of [
     [30, { request: '30s' }, false],

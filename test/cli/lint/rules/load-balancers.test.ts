@@ -10,7 +10,7 @@ const drainRule = 'deregistration-delay-shorter-than-drain';
 type Fields = Readonly<Record<string, unknown>>;
 
 interface Front {
-  /** Fields to add to the program's container in the manifest. */
+  /** Fields to add to the program's container in the linted manifest. */
   readonly container?: Fields;
   readonly containers?: readonly Fields[];
   readonly gracePeriodSeconds?: number;
@@ -19,7 +19,7 @@ interface Front {
   readonly serviceAnnotations?: Fields;
   readonly ingressClass?: string;
   readonly ingressAnnotations?: Fields;
-  /** The `spec` of the BackendConfig named `shop`, to which the Service refers. */
+  /** The `spec` of a BackendConfig that is named `shop`. An annotation of the Service refers to this BackendConfig. */
   readonly config?: Fields;
 }
 
@@ -118,7 +118,7 @@ test('H-048 `lameduck lint` uses the health check of a BackendConfig for instanc
   assert.ok(isFound({ ...front, serviceAnnotations: neg, container: sleep(39) }, delayRule));
 });
 
-test('H-048 `lameduck lint` ignores a health check unless all three of its times are set and the load balancer targets nodes', () => {
+test('H-048 `lameduck lint` uses a health check of a load balancer only if it sets all three times and the load balancer sends requests to nodes', () => {
   const front = { container: sleep(5), service: local };
   for (const name of Object.keys(check)) {
     const incomplete = Object.fromEntries(Object.entries(check).filter(([other]) => other !== name));
@@ -128,7 +128,7 @@ test('H-048 `lameduck lint` ignores a health check unless all three of its times
   assert.ok(!isFound({ ...front, serviceAnnotations: aws(check), service: { type: 'LoadBalancer' } }, delayRule));
 });
 
-test('H-050 `lameduck lint` compares the drain with the timeout in the annotations of an nginx Ingress, or by default with 60 s', () => {
+test('H-050 `lameduck lint` compares the drain of the program with the timeout in the annotations of an nginx Ingress, and with 60 s if no annotation sets the timeout', () => {
   const community = 'nginx.ingress.kubernetes.io/proxy-read-timeout';
   for (const [drain, annotations, found] of [
     [59, {}, true],
@@ -144,7 +144,7 @@ test('H-050 `lameduck lint` compares the drain with the timeout in the annotatio
   }
 });
 
-test('H-050 `lameduck lint` compares the drain with the idle timeout of an Application Load Balancer', () => {
+test('H-050 `lameduck lint` compares the drain of the program with the idle timeout of an Application Load Balancer', () => {
   const idle = (seconds: number): Fields =>
     alb({ 'load-balancer-attributes': `routing.http2.enabled=true, idle_timeout.timeout_seconds=${String(seconds)}` });
   const front = { container: gunicorn(50), ingressClass: 'alb' };
@@ -161,7 +161,7 @@ test('H-050 `lameduck lint` compares the drain with timeoutSec of a BackendConfi
   assert.ok(!isFound({ ...front, container: gunicorn(30) }, timeoutRule));
 });
 
-test('H-050 `lameduck lint` ignores the timeout of a BackendConfig that is missing, or that differs between ports', () => {
+test('H-050 `lameduck lint` ignores the timeout of a BackendConfig if the manifest lacks the BackendConfig, or if the annotation names different ones for the ports', () => {
   const front = { container: gunicorn(5), ingressClass: 'gce' };
   const named = (json: string): Fields => ({ 'cloud.google.com/backend-config': json });
   assert.ok(!isFound({ ...front, serviceAnnotations: withConfig }, timeoutRule));
@@ -187,7 +187,10 @@ test("H-050 `lameduck lint` computes how long lameduck's drain can last, and acc
   const grace = { TERMINATION_GRACE_PERIOD_SECONDS: '68', SHUTDOWN_DELAY_DURATION: '30s' };
   const found = (more: Readonly<Record<string, string>>, others: Fields = {}): string[] =>
     messages({ container: { ...variables(more), ...others }, ingressClass: 'nginx' }, timeoutRule);
-  assert.match(found({ ...grace, DESTROY_HOOK_TIMEOUT: '3s' }).join(), /PERIOD_SECONDS leaves at most 33 s/);
+  assert.match(
+    found({ ...grace, DESTROY_HOOK_TIMEOUT: '3s' }).join(),
+    /only 33 s, because LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS limits/,
+  );
   assert.match(found(grace).join(), /leaves at most 36 s/);
   assert.match(found({ ...grace, PRE_STOP_SECONDS: '10' }).join(), /leaves at most 26 s/);
   assert.match(found(grace, sleep(6)).join(), /leaves at most 30 s/);
@@ -199,7 +202,7 @@ test("H-050 `lameduck lint` computes how long lameduck's drain can last, and acc
   assert.equal(found({ ...grace, REQUEST_TIMEOUT: '0s' }).length, 1);
 });
 
-test('H-050 `lameduck lint` reports nothing about the drain for an Ingress of an unknown class, or if the manifest does not set the drain', () => {
+test('H-050 `lameduck lint` reports nothing about the drain of a program for an Ingress of an unknown class, without an Ingress, or if the manifest does not set the drain', () => {
   assert.ok(!isFound({ container: gunicorn(5), ingressClass: 'traefik' }, timeoutRule));
   assert.ok(!isFound({ container: { args: ['gunicorn', 'app'] }, ingressClass: 'nginx' }, timeoutRule));
   assert.ok(!isFound({ container: gunicorn(5) }, timeoutRule));
@@ -217,7 +220,7 @@ test("H-051 `lameduck lint` checks the deregistration delay of an Application Lo
   const own = (attributes: Fields): Front => ({ ...front, serviceAnnotations: alb(attributes) });
   assert.ok(!isFound(own({ 'target-group-attributes': deregistration(60) }), drainRule));
   assert.ok(!isFound(own({ 'target-type': 'instance' }), drainRule));
-  // With this grace period, the kubelet kills the pod before the load balancer has ended its requests.
+  // With this grace period, the kubelet kills the pod before the load balancer ends the requests to the pod.
   assert.ok(!isFound({ ...front, gracePeriodSeconds: 59 }, drainRule));
   assert.ok(!isFound(own({ 'target-group-attributes': 'stickiness.enabled=true' }), drainRule));
 });
@@ -249,7 +252,7 @@ test('H-051 `lameduck lint` checks the draining timeout of a BackendConfig for n
   );
 });
 
-test('H-051 `lameduck lint` compares the deregistration delay with the request timeout of lameduck if the manifest sets this timeout, and not with the longer drain', () => {
+test('H-051 if the manifest sets the request timeout of lameduck, `lameduck lint` compares the deregistration delay with this timeout instead of the longer drain', () => {
   const ingressAnnotations = alb({ 'target-type': 'ip', 'target-group-attributes': deregistration(30) });
   const grace = { TERMINATION_GRACE_PERIOD_SECONDS: '100', SHUTDOWN_DELAY_DURATION: '30s' };
   const found = (values: Readonly<Record<string, string>>, program: Fields = {}): boolean =>

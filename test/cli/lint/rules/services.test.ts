@@ -9,7 +9,7 @@ const service =
 const workload = (kind: string, spec: string, name = 'shop'): string =>
   `kind: ${kind}\nmetadata: { name: ${name} }\nspec: { ${spec}, template: { metadata: { labels: { app: shop } }, spec: { containers: [{ name: shop }] } } }`;
 
-test('H-073 `lameduck lint` does not report publishNotReadyAddresses if the Service never has more than one pod', () => {
+test('H-073 `lameduck lint` accepts publishNotReadyAddresses in a Service that never has more than one pod', () => {
   const isReported = (...workloads: readonly string[]): boolean =>
     findingsIn([service, ...workloads].join('\n---\n')).some(({ rule }) => rule === 'publish-not-ready-addresses');
   const only = workload('StatefulSet', 'replicas: 1');

@@ -21,13 +21,13 @@ test('H-080 Kubernetes 1.29 removes a preStop sleep, and each earlier version re
   assert.deepEqual(rulesIn(pod(10)), []);
 });
 
-test('H-080 versions before Kubernetes 1.33 reject a preStop sleep of 0 s, except that 1.29 removes it, which changes nothing', () => {
+test('H-080 Kubernetes versions before 1.33 reject a preStop sleep of 0 s, but 1.29 removes the sleep without an effect', () => {
   const versions = [28, 29, 30, 32, 33, 36];
   const found = versions.map((minor) => rulesIn(pod(0), minor));
   assert.deepEqual(found, [[sleepRules[1]], [], [sleepRules[1]], [sleepRules[1]], [], []]);
 });
 
-test('H-080 `lameduck lint` does not report a removed preStop sleep if the program has its own shutdown delay', () => {
+test('H-080 `lameduck lint` accepts a preStop sleep that the API server removes, if the program has its own shutdown delay', () => {
   const delay = (value: string): string => `, env: [{ name: LAMEDUCK_SHUTDOWN_DELAY_DURATION, value: ${value} }]`;
   assert.deepEqual(rulesIn(pod(10, delay('10s')), 29), []);
   assert.deepEqual(rulesIn(pod(10, delay('0s')), 29), ['dropped-pre-stop-sleep']);

@@ -83,7 +83,7 @@ describe('a retrying client of a rehearsal', () => {
     assert.notEqual((await counts(t, endsAtSecond, plan, isEnough)).retryingConnection.lost, 0);
   });
 
-  it('a retrying client does not retry a request whose response was cut', async (t) => {
+  it('a client that retries refused requests does not retry a request if a part of its response has arrived', async (t) => {
     const cut: RequestListener = ({ socket }, response) => {
       response.writeHead(200, { 'Content-Length': 100 });
       response.write('begun', () => socket.destroy());
@@ -102,8 +102,8 @@ describe('a retrying client of a rehearsal', () => {
         crowd.routes = everywhere('others');
         isLeft = true;
       }
-      // When no request is in flight, every client has left this pod: it has retried on another pod, or has no
-      // connection to this pod.
+      // When no request is in flight, no client uses this pod. Each client has retried on another pod, or has closed
+      // its connection to this pod.
       return isLeft && crowd.inFlight === 0;
     });
     assert.equal(retryingConnection.lost + retryingConnection.refused, 0);
@@ -136,14 +136,14 @@ describe('a long poll of a rehearsal', () => {
 });
 
 describe('the rate of requests in a rehearsal', () => {
-  // Between two requests on a keep-alive connection, the client waits on average for half of `gap`. The request and the
-  // response each take another 10.5 ms.
+  // Between two requests on a keep-alive connection, the client pauses for half of `gap` on average. The request takes
+  // 10.5 ms more, and so does the response.
   for (const [rate, connections, gap] of [
     [200, 40, 800],
     [600, 40, 800 / 3],
     [6_000, 40, 80 / 3],
   ] as const) {
-    it(`requests on ${String(connections)} keep-alive connections and on new connections add up to ${String(rate)} requests per second`, () => {
+    it(`with ${String(connections)} keep-alive connections, the clients of a rehearsal send ${String(rate)} requests per second in total, new connections included`, () => {
       const share = shareOf({ rate, connections });
       assert.ok(Math.abs(share.gap - gap) < 1, String(share.gap));
       const kept = connections / ((share.gap / 2 + 21) / 1_000);
@@ -152,7 +152,7 @@ describe('the rate of requests in a rehearsal', () => {
     });
   }
 
-  it('half of the requests of a rehearsal use new connections, even if there are more keep-alive connections than the rate needs', () => {
+  it('half of the requests of a rehearsal use new connections, no matter how many keep-alive connections there are', () => {
     assert.deepEqual(shareOf({ rate: 200, connections: 1_000 }), { gap: 1_000, newPerSecond: 100 });
   });
 });

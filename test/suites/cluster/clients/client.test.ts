@@ -121,14 +121,14 @@ for (const [name, stack] of Object.entries(stacks)) {
       });
     }
 
-    it(`the test clients on ${name} count a response that belongs to another request as wrong`, async (t) => {
+    it(`if a response belongs to another request, the test clients on ${name} count it as a wrong response`, async (t) => {
       const posting = { ...stack, kinds: stack.kinds.filter((kind) => kind.endsWith('POST')) };
       const swap: Answer = (_, response) => response.writeHead(201).end('another');
       const { failures } = await load(t, posting, swap, (seen) => seen.length > 3);
       assert.ok(failures.every((failure) => failure.outcome === 'wrong'));
     });
 
-    it(`the test clients on ${name} count a connection that is refused as refused`, async (t) => {
+    it(`the test clients on ${name} count a refused connection as refused and not as lost`, async (t) => {
       const leave: Answer = (request, response, body) => {
         response.setHeader('Connection', 'close');
         answerRightly(request, response, body);

@@ -103,12 +103,12 @@ describe('the WebSocket client of the cluster tests', () => {
     });
   }
 
-  it('the WebSocket client counts a refused connect as refused', async () => {
+  it('if its connection is refused, the WebSocket client counts the request as refused and not as lost', async () => {
     assert.match(await judged(webSocketClient(new URL('http://127.0.0.1:1'))), /^refused/);
   });
 });
 
-describe('the HTTP/2 client of the cluster tests', () => {
+describe('the HTTP/2 client of the cluster tests counts how each request ended', () => {
   type Act = (stream: ServerHttp2Stream, connection: Socket) => void;
   const serving = async (t: TestContext, act: Act) => {
     let asked = 0;
@@ -159,7 +159,7 @@ describe('the HTTP/2 client of the cluster tests', () => {
     assert.match(await judged(await serving(t, leave), 2), /^answered, told.*new/);
   });
 
-  it('the HTTP/2 client counts a refused connect as refused', async () => {
+  it('if its connection is refused, the HTTP/2 client counts the request as refused and not as lost', async () => {
     assert.match(await judged(http2Client(new URL('http://127.0.0.1:1'))), /^refused/);
   });
 });

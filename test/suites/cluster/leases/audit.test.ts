@@ -45,8 +45,8 @@ const held = (holder: string, transitions: number, at: number) => ({
 });
 
 /**
- * Two terms of `a`, one of `b` after a release, and one of `a` after an expiry. The last two writes are in reverse
- * order in the log.
+ * In this history, `a` has two terms. Then `b` has one term after a release, and `a` has one term after an expiry. The
+ * log contains the last two writes in reverse order.
  */
 const good: readonly Given[] = [
   { at: 0, version: 9, verb: 'create', code: 201, spec: held('a', 0, 0) },
@@ -65,7 +65,7 @@ const historyWith = (change: (given: Given) => Given | undefined, more: readonly
 const replaced = (version: number, changes: Partial<Given>) =>
   historyWith((given) => (given.version === version ? { ...given, ...changes } : given));
 
-test('an audit log without a broken rule has no fault, and its terms are found', () => {
+test('the check of an audit log in which every rule is kept finds all terms and no faults', () => {
   const conflict = { at: 2, version: 0, basedOn: 10, code: 409, spec: held('b', 1, 2), agent: 'b/1' };
   const foreign = { at: 2, version: 11, verb: 'create', code: 201, spec: held('c', 7, 2), name: 'other' };
   const { terms, faults } = historyWith((given) => given, [conflict, foreign]);
@@ -77,7 +77,7 @@ test('an audit log without a broken rule has no fault, and its terms are found',
   assert.deepEqual(times, [[at(0), at(2)], [at(2), at(3)], [at(3), undefined], [at(5), undefined]]); // prettier-ignore
 });
 
-test('a write counts although its client was killed, if a later write is based on it', () => {
+test('a write whose client was killed counts as stored if a later write is based on it', () => {
   const { terms, faults } = historyWith((given) =>
     given.version === 17 ? { ...given, version: 0, code: 504 } : given,
   );
@@ -90,7 +90,7 @@ test('a write counts although its client was killed, if a later write is based o
   assert.match(early.faults.join('\n'), /18 by a\/1: a took the Lease 0 ms after a write of b/);
 });
 
-test('a Lease that a kubelet created is valid without transitions and acquireTime', () => {
+test('if a kubelet created a Lease, the Lease is valid without leaseTransitions and acquireTime', () => {
   const { acquireTime, leaseTransitions, ...spec } = held('a', 0, 0);
   assert.ok(acquireTime !== '' && leaseTransitions === 0);
   assert.deepEqual(replaced(9, { spec }).faults, []);
@@ -157,7 +157,7 @@ const bad: Readonly<Record<string, [() => { faults: readonly string[] }, RegExp]
 };
 
 for (const [title, [history, expected]] of Object.entries(bad)) {
-  test(`a broken rule is found as a fault in the audit log: ${title}`, () => {
+  test(`the check of the audit log reports a history that breaks a rule: ${title}`, () => {
     assert.match(history().faults.join('\n'), expected);
   });
 }
@@ -179,7 +179,7 @@ const jobs = [
   { time: 9_100, token: '11' },
 ];
 
-test('a log line of a leader during its own term is no fault', () => {
+test('the check of the audit log accepts a log line that a leader writes during its own term', () => {
   assert.deepEqual(jobFaults(jobs, terms), []);
 });
 
@@ -200,7 +200,7 @@ test('a store that checks fencing tokens rejects lines of an earlier term after 
   assert.deepEqual(rejectedWrites([{ ...late, time: 3_499 }], terms), []);
 });
 
-test('a hand-over is measured from the release of the Lease, once to its acquisition and once to the first log line of the next leader', () => {
+test('a hand-over has two times, both from the release of the Lease: until the next leader acquires it, and until the next leader writes its first log line', () => {
   assert.deepEqual(handOversOf(terms, jobs), [{ untilAcquired: 500, untilJobDone: 600 }]);
   const [withoutWork] = handOversOf(terms, jobs.slice(1, 3));
   assert.equal(withoutWork?.untilJobDone, Infinity);

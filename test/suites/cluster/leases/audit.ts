@@ -15,7 +15,7 @@ export interface Term {
   /** The resourceVersion of the write that acquired the Lease, which is the fencing token. */
   readonly token: string;
   readonly transitions: number;
-  /** When the API server received the write that acquired the Lease. */
+  /** The time at which the API server received the write that acquired the Lease. */
   readonly acquiredAt: number;
   /** When the API server received the release of the Lease; undefined if the term ended without a release. */
   readonly releasedAt: number | undefined;
@@ -36,7 +36,7 @@ export interface JobDone {
 
 /** HandOver has the time from the release of a Lease to two events of the next leader, in milliseconds. */
 export interface HandOver {
-  /** Milliseconds from the release until the API server received the acquiring write. */
+  /** Milliseconds from the release of the Lease until the API server received the write that acquired it. */
   readonly untilAcquired: number;
   /** Milliseconds from the release of the Lease to the first output line of the next leader's work. */
   readonly untilJobDone: number;
@@ -106,8 +106,8 @@ function isAbout({ objectRef, requestObject }: AuditEvent, { namespace, name }: 
 
 /**
  * Returns the accepted writes in the order in which etcd stored them. If a client is killed after it has sent a write,
- * the log has a 504 for it, although etcd may have stored it. The write was stored if the next write is based on a
- * newer version than the previous write.
+ * the log has the status 504 for this write. But etcd may have stored the write. The write was stored if the next write
+ * is based on a newer version than the version of the write before the 504.
  */
 function writesIn(events: readonly AuditEvent[], faults: string[]): Write[] {
   const writes: Write[] = [];
@@ -163,7 +163,7 @@ function judge(write: Write, before: Write | undefined, terms: Term[], faults: s
   if (!isFirst && write.basedOn !== before.version) found(`writes after ${before.version} are not in the log`);
   for (const field of ['acquireTime', 'renewTime'] as const) {
     const time = spec[field];
-    // Some programs that do not contend create a Lease in which some fields are missing.
+    // Programs that are no electors can also create a Lease. In such a Lease, some fields are missing.
     const isMissing = time === undefined || time === null;
     if (isMissing ? !isFirst : !microTime.test(time)) found(`${field} is ${JSON.stringify(time)}`);
   }

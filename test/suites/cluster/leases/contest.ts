@@ -1,8 +1,8 @@
 // Starts Node and Go programs that contend for Leases of a real cluster, and reads the terms from their logs.
 //
-//   CLUSTER_RUN        optional: a command to which a program and its arguments are appended. It replaces itself with
-//                      that program (`exec`). It is needed if this machine cannot reach the API server, or if
-//                      kube-scheduler and kube-controller-manager are not on the PATH
+//   CLUSTER_RUN        optional: a command to which a program and its arguments are appended. The command must replace
+//                      itself with that program (`exec`). The variable is needed if this machine cannot reach the
+//                      API server, or if kube-scheduler and kube-controller-manager are not on the PATH
 //   CLUSTER_AUDIT_LOG  a command that prints the API server's audit log, with whole requests and responses for Leases
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
@@ -20,10 +20,10 @@ import { historyOf, type History, type JobDone } from './audit.ts';
 
 const { CLUSTER_RUN: runner = '', CLUSTER_AUDIT_LOG: auditLog } = process.env;
 
-/** The Go programs that contend for any Lease. */
+/** The Go programs that the tests can start to contend for a Lease. */
 export const goPrograms = ['kube-scheduler', 'kube-controller-manager'] as const;
 
-/** Program is a contender: one of the Go programs, or a worker on Node. */
+/** Program is a program that contends for the Lease: one of the Go programs, or a worker on Node. */
 export type Program = 'worker' | (typeof goPrograms)[number];
 
 /** noAuditLog is the reason to skip a suite that needs an audit log, or false. */
@@ -37,7 +37,10 @@ export async function noGoPrograms(): Promise<string | false> {
   return isFound === false && `CLUSTER_RUN finds no ${goPrograms.join(' and ')}`;
 }
 
-/** readHistory resolves with the terms and faults of a Lease in the audit log. */
+/**
+ * readHistory reads the audit log of the API server. It resolves with the terms of a Lease, and the faults in these
+ * terms.
+ */
 export async function readHistory(namespace: Namespace, name: string): Promise<History> {
   assert.ok(auditLog !== undefined);
   return historyOf(await run(auditLog), { namespace: namespace.name, name });
@@ -68,9 +71,9 @@ const times = { 'lease-duration': '6s', 'renew-deadline': '4s', 'retry-period': 
 
 /** Contest starts contenders and follows which of them leads. */
 export class Contest extends EventEmitter<{ change: [] }> {
-  /** The contender of each term, in order. */
+  /** The contenders that have become the leader, one for each term, in the order of the terms. */
   readonly leaders: Contender[] = [];
-  /** The log lines that the workers wrote. */
+  /** The log lines that the work of all workers has written so far. */
   readonly jobs: JobDone[] = [];
   readonly #namespace: Namespace;
   readonly #folder: string;
@@ -144,8 +147,8 @@ export class Contest extends EventEmitter<{ change: [] }> {
   }
 
   /**
-   * Resolves when `claim` returns true. If that takes too long, rejects with `what` and the last log lines of all
-   * contenders.
+   * Resolves when the function `claim` returns true. If that takes too long, rejects with the text `what` and the last
+   * log lines of all contenders for the Lease.
    */
   async until(what: string, seconds: number, claim: () => boolean): Promise<void> {
     const limit = AbortSignal.timeout(seconds * 1000);
@@ -200,7 +203,8 @@ export class Contest extends EventEmitter<{ change: [] }> {
     const election = { ...times, 'resource-name': lease, 'resource-namespace': this.#namespace.name };
     const own = {
       'kube-scheduler': [`--config=${join(this.#folder, 'scheduler')}`],
-      // The one controller of the test does not disturb the controllers of the cluster.
+      // In this test, kube-controller-manager runs only one controller. It does not disturb the controllers of the
+      // cluster.
       'kube-controller-manager': [`--kubeconfig=${join(this.#folder, 'kubeconfig')}`, '--controllers=ttl-controller'],
     }[program];
     const flags = Object.entries(election).map(([name, value]) => `--leader-elect-${name}=${value}`);

@@ -1,4 +1,5 @@
-// Tests that the table of hand-overs replaces the earlier table on the page, and that nothing else on the page changes.
+// Tests that a new table of leadership hand-overs replaces the earlier table on the page, and that the rest of the page
+// is unchanged.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readPage } from '../../../support/markdown.ts';

@@ -7,7 +7,10 @@ const place = {
   marker: '<!-- `npm run test:cluster -- --all` writes this table: do not edit it. -->',
 };
 
-/** withHandOvers returns the page with a table of these hand-overs, in milliseconds. It throws if the page has no place for it. */
+/**
+ * withHandOvers returns the page with a table of the given hand-overs of leadership, in milliseconds. It throws if the
+ * page has no place for this table.
+ */
 export function withHandOvers(page: string, rollouts: number, handOvers: readonly number[]): string {
   const sorted = [...handOvers].sort((one, other) => one - other);
   const median = sorted[Math.floor(sorted.length / 2)];

@@ -39,23 +39,26 @@ export interface PodSecond {
   readonly kept: number;
 }
 
-/** The result of one exchange, which is never repeated. */
+/** The result of one request and its response. The client never retries the request. */
 export interface Exchange {
   outcome: Outcome;
   reason?: string;
   /** The pod that responded. It names itself in a header. */
   pod?: string | undefined;
   isNewConnection: boolean;
-  /** Whether the server announced the end of the connection in the way of its protocol. */
+  /**
+   * Whether the server announced the end of the connection, by the means of the protocol, such as `Connection: close`
+   * or GOAWAY.
+   */
   toldToClose: boolean;
-  /** True for an ordinary request, false for a long-lived stream. */
+  /** Whether this is an ordinary request (true) or a long-lived stream (false). */
   isRequest: boolean;
 }
 
 /** One client. It sends a request only after the response to its previous request. */
 export interface Client {
   ask(): Promise<Exchange>;
-  /** Ends connections and streams of the client that would otherwise stay open. */
+  /** Ends the connections and streams of this client that would stay open after the test. */
   end(): void;
 }
 

@@ -24,7 +24,7 @@ const longMilliseconds = 11_000;
 const piece = Buffer.alloc(64 * 1024, 'x');
 const pieces = 32;
 
-/** httpClient returns a client of this kind. With `slow`, each of its requests takes longer. */
+/** httpClient returns a client of the given kind. If `slow` is true, each request of the client takes longer. */
 export function httpClient(target: URL, kind: HttpKind, slow: boolean): Client {
   const agent = !kind.startsWith('new') && new Agent({ keepAlive: true, maxSockets: 1 });
   return {

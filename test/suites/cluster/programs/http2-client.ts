@@ -32,7 +32,7 @@ export function http2Client(target: URL): Client {
       // After the first GOAWAY, Node's client itself fails the requests that it has not sent. The server does not see
       // them.
       if (result.reason === refusedStream && lastStream === highest) return this.ask();
-      // Each GOAWAY is counted once: with the first request on the next session.
+      // Count each GOAWAY only once, when the client sends the first request on its next session.
       return { ...result, isNewConnection, toldToClose: toldToClose && isNewConnection };
     },
     end() {

@@ -1,5 +1,5 @@
 // A server with large responses. If a client reads slowly, most of a response stays in the buffers of the kernel. A pod
-// runs it from a ConfigMap, with the package of the image.
+// runs this program from a ConfigMap, with the package lameduck in its image.
 import { createServer } from 'node:http';
 import { lameduck } from 'lameduck';
 

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** One successful scrape, as a line of the output. */
+/** One successful scrape. The program writes it as one line of its output. */
 export interface Scrape {
   readonly pod: string;
   readonly at: number;

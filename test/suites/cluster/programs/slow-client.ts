@@ -1,5 +1,5 @@
-// Reads large responses slowly, one on a keep-alive connection and one on a connection on which it has sent a FIN. It
-// logs when it has begun to read all of them, and at the end how many bytes of each are missing.
+// Reads two large responses slowly: one on a keep-alive connection, and one on a connection on which it has sent a FIN.
+// Logs when it has begun to read both. At the end, logs how many bytes of each response are missing.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';

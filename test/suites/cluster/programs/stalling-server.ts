@@ -1,5 +1,5 @@
-// A server whose event loop can be blocked, or kept busy, by a request. A pod runs it from a ConfigMap, with the
-// package of the image.
+// A server whose event loop a request can block or keep busy. A pod runs this program from a ConfigMap, with the
+// package lameduck in its image.
 import { createServer } from 'node:http';
 import { lameduck } from 'lameduck';
 
@@ -12,7 +12,8 @@ const server = createServer((request, response) => {
     while (performance.now() < until);
   }
   response.end('served\n');
-  // Without `ms` the block lasts forever. The block uses no CPU, because the busy pod of the same test needs the CPU.
+  // The path /block blocks the event loop for `ms` milliseconds, or forever without `ms`. The blocked thread uses no
+  // CPU, because another pod of the same test needs the CPU.
   if (pathname === '/block') {
     response.once('finish', () =>
       setImmediate(() => Atomics.wait(nothing, 0, 0, Number(searchParams.get('ms') ?? Infinity))),

@@ -21,7 +21,7 @@ export interface Account {
   readonly deletedAt: number | undefined;
 }
 
-/** Row is one property that is compared, with its value on the cluster and in the rehearsal. */
+/** Row is one property that the test compares: its value on the cluster and its value in the rehearsal. */
 export interface Row {
   readonly what: string;
   readonly onCluster: string;
@@ -34,7 +34,7 @@ export interface Row {
 const afterSignal = 100;
 const otherSteps = 1_500;
 
-// A container that restarts after more than this many milliseconds was in back-off.
+// If a container restarts more than this many milliseconds after its exit, it was in back-off.
 const backOff = 4_000;
 
 // The kubelet extends a back-off by up to half of its length.
@@ -43,7 +43,7 @@ const jitter = 1.5;
 interface Answers {
   readonly answer: string;
   readonly count: number;
-  /** When the first of `count` equal responses was sent, in milliseconds from the start of the run. */
+  /** The time at which the first of `count` equal responses was sent, in milliseconds from the start of the run. */
   readonly since: number;
 }
 
@@ -176,7 +176,8 @@ function isAfterDeletion({ endedAt }: Run, account: Account | undefined): boolea
   return account?.deletedAt !== undefined && endedAt > account.deletedAt;
 }
 
-// The start of a run, in milliseconds from the end of the previous run or from the start of the pod.
+// Returns when a run started, in milliseconds from the end of the previous run. For the first run, the time counts from
+// the start of the pod.
 function startOf(run: Run, previous: Run | undefined, { lines }: Account): number {
   return run.startedAt - (previous?.endedAt ?? Math.min(...lines.map(({ startedAt }) => startedAt)));
 }
@@ -206,8 +207,8 @@ function compareReadiness(cluster: Account, rehearsal: Account): Row {
   };
 }
 
-// Returns only the changes of readiness before the deletion, because later transitions depend on the endpoint
-// controller. The time of a change after a back-off differs from run to run.
+// Returns the changes of readiness before the deletion of the pod. Later changes are left out, because they depend on
+// the endpoint controller. `isExact` is false for a change after a back-off, because its time differs from run to run.
 function transitionsOf(account: Account): { isReady: boolean; since: number; isExact: boolean }[] {
   const from = Math.min(...account.lines.map(({ startedAt }) => startedAt));
   const runs = runsOf(account);
@@ -229,7 +230,7 @@ interface Moment {
   readonly text: string;
 }
 
-// If two moments are close together on the cluster or in the rehearsal, their order is not compared.
+// The order of two moments is compared only if they are far apart both on the cluster and in the rehearsal.
 function compareOrder(ours: readonly Moment[], theirs: readonly Moment[]): Row {
   const gap = (all: readonly Moment[], from: string, to: string): number => {
     const at = (text: string) => all.find((one) => one.text === text)?.at ?? NaN;

@@ -3,7 +3,7 @@
 import { alone, commandOf, everySecond, withSidecars, type Case } from './pods.ts';
 import { startingCases } from './starting-cases.ts';
 
-/** `cases` lists the cases in the order of the page. */
+/** `cases` lists the cases in the order of docs/rehearsal-truth.md. */
 export const cases: readonly Case[] = [
   {
     name: 'good',

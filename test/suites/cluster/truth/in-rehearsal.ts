@@ -1,5 +1,5 @@
-// Runs a case in a rehearsal. Builds the account of its pod from the logs of its containers and the events of the
-// rehearsal.
+// Runs a case in a rehearsal. Builds the record of what happened to its pod from the logs of the containers and the
+// events of the rehearsal.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

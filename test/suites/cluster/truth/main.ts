@@ -19,13 +19,13 @@ import { onCluster } from './on-cluster.ts';
 import { page, withLosses, type Comparison } from './page.ts';
 import type { Case } from './pods.ts';
 
-// How many cases run at once, and the milliseconds between the starts of two cases. If the machine were busier, the
-// measured times would be wrong.
+// The number of cases that run at once, and the milliseconds between the starts of two cases. Both keep the load of the
+// machine low. On a busier machine, the measured times would be wrong.
 const atOnce = 6;
 const apart = 1500;
 
-// A case is tried at most this many times, because a process may start or end late on a busy machine. The page lists
-// the differences of earlier attempts.
+// A case has at most this many attempts, because a process may start or end late on a busy machine.
+// docs/rehearsal-truth.md also lists in what earlier attempts of a case differed.
 const attempts = 3;
 
 const file = new URL('../../../../docs/rehearsal-truth.md', import.meta.url);
@@ -82,7 +82,8 @@ async function compareAll(some: readonly Case[], attempt: number): Promise<void>
   });
 }
 
-// Returns the case with the time at which the kubelet evicted the pod. The case itself cannot choose this time.
+// Returns the case with the time at which the kubelet evicted the pod on the cluster. A case cannot set this time
+// itself.
 function atTimeOf(one: Case, account: Account | undefined): Case {
   const signal = account?.lines.find(({ what }) => what === 'SIGTERM');
   return signal === undefined ? one : { ...one, endsAfter: (signal.at - signal.startedAt) / 1000 };

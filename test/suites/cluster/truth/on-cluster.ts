@@ -1,5 +1,5 @@
-// Runs a case on the cluster. Builds the account of its pod from the logs of its containers, and from the status and
-// the events of the pod.
+// Runs a case on the cluster. Builds the record of what happened to its pod from the logs of the containers, and from
+// the status and the events of the pod.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Line } from '../programs/told-server.ts';
 import { referenceImage } from '../images.ts';

@@ -8,7 +8,7 @@ export interface Comparison {
   readonly name: string;
   readonly title: string;
   readonly rows: readonly Row[];
-  /** The properties of the pod that differed in earlier attempts. */
+  /** The properties of the pod that differed between cluster and rehearsal in earlier attempts of this case. */
   readonly earlier: readonly Row[];
 }
 
@@ -68,7 +68,9 @@ export function page(comparisons: readonly Comparison[], losses: readonly Compar
 
 const lossesHeading = '## What a rolling update loses';
 
-/** withLosses returns the page with a new comparison of the servers in place of the old one. */
+/**
+ * withLosses returns the text of docs/rehearsal-truth.md with a new comparison of the servers instead of the old one.
+ */
 export function withLosses(text: string, losses: readonly ComparedLoss[]): string {
   const [head = '', ...sections] = text.split(/^(?=## )/m);
   const isHowTo = (one: string): boolean => one.startsWith('## How it is compared');

@@ -29,13 +29,13 @@ export interface Case {
   /** Seconds from the first log line of the pod to its deletion, or in a rehearsal to its eviction. */
   readonly endsAfter: number;
   /**
-   * Whether the pod is deleted while a postStart hook runs. The kubelet then returns no log of the container, so the
-   * time counts from the kubelet's event `Started`.
+   * Whether the pod is deleted while a postStart hook runs. During the hook, the kubelet returns no log of the
+   * container. So the time of the deletion counts from the kubelet's event `Started` instead of the first log line.
    */
   readonly isInPostStart?: boolean;
   /** The grace period of the deletion, in seconds. */
   readonly gracePeriodSeconds?: number;
-  /** Whether the kubelet evicts the pod. The kubelet chooses the time. */
+  /** Whether the kubelet evicts the pod. If it does, the kubelet decides when the eviction begins. */
   readonly isEvicted?: boolean;
 }
 
@@ -44,7 +44,7 @@ type Get = (path: string, rest?: object) => object;
 
 interface Described {
   readonly env?: Variables;
-  /** `exec` returns the command of a probe or hook that gets a path from the server. */
+  /** `exec` returns the command of a probe or hook that sends a GET for a path to the server. */
   readonly rest?: (tools: { get: Get; exec: Get; port: number }) => object;
   readonly name?: string;
 }
@@ -71,7 +71,7 @@ function containers(...all: readonly Described[]): (place: Place) => SpecContain
     });
 }
 
-/** everySecond is the timing of a probe that runs every second and whose first failure takes effect. */
+/** everySecond is the timing of a probe: the probe runs every second, and its first failure takes effect. */
 export const everySecond = { periodSeconds: 1, failureThreshold: 1 };
 
 /** `alone()` returns a pod with one container. */
@@ -96,7 +96,7 @@ export function withSidecars(terminationGracePeriodSeconds: number, ...all: read
   };
 }
 
-/** commandOf returns a preStop hook with the command of an exec probe. */
+/** commandOf returns a preStop hook that runs the same command as the given exec probe. */
 export function commandOf(probe: object): object {
   return 'exec' in probe ? { exec: probe.exec } : {};
 }

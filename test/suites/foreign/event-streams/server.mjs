@@ -1,5 +1,5 @@
-// A server that does not use lameduck. It streams responses as an LLM provider, an MCP server, Hono, the `ai` SDK and
-// two servers of GraphQL subscriptions do.
+// A server that does not use lameduck. It streams its responses in the same way as an LLM provider, an MCP server,
+// Hono, the `ai` SDK and two servers of GraphQL subscriptions.
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';

@@ -12,7 +12,7 @@ app.get('/slow', async (context) => {
 
 const server = serve({ fetch: app.fetch, port: Number(process.env.PORT ?? 3000) });
 
-// This is the example in Hono's documentation.
+// This handler is the example of a graceful shutdown in Hono's documentation.
 process.on('SIGINT', () => {
   server.close();
   process.exit(0);

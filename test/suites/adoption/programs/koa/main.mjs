@@ -16,7 +16,7 @@ app.use(async (context) => {
 const server = app.listen(process.env.PORT ?? 3000);
 
 process.once('SIGTERM', async () => {
-  // If the close fails, the unhandled rejection ends the process with 1.
+  // If `server.close()` fails, the unhandled rejection ends the process with exit code 1.
   await promisify(server.close.bind(server))();
   await pool.end();
   process.exit();

@@ -1,4 +1,4 @@
-// A gateway and its upstream service in one process.
+// One process with two HTTP servers: a gateway, and the upstream service to which the gateway sends requests.
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import express from 'express';

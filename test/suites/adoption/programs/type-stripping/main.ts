@@ -20,7 +20,8 @@ const server = createServer((request: IncomingMessage, response: ServerResponse)
 
 server.listen(process.env.PORT ?? 3000);
 
-// The process ends when nothing is left to do, with its own exit code.
+// The program never calls process.exit(). The process ends when its event loop is empty, with the exit code that the
+// program has set.
 process.once('SIGTERM', () => {
   server.close((error?: Error) => {
     process.exitCode = error === undefined ? 3 : 1;

@@ -23,7 +23,7 @@ const lossless: ComparedLoss = {
   rehearsal: { ...losing.rehearsal, refused: 0, verdict: 'clean', causes: [] },
 };
 
-test('cluster and rehearsal agree if a server loses requests in both', () => {
+test('cluster and rehearsal agree about a server if both lost requests, in whatever number', () => {
   assert.ok(hasAgreed(losing));
   assert.ok(!hasAgreed({ ...losing, cluster: lossless.cluster }));
   assert.ok(!hasAgreed({ ...losing, rehearsal: { ...losing.rehearsal, refused: 0 } }));
@@ -31,13 +31,13 @@ test('cluster and rehearsal agree if a server loses requests in both', () => {
 });
 
 for (const name of failuresToServe) {
-  test(`a server that never served, with the cause ${name}, does not count as agreement`, () => {
+  test(`cluster and rehearsal do not agree if the rehearsal reports with the cause ${name} that the server never served`, () => {
     const causes = [...losing.rehearsal.causes, cause(name)];
     assert.ok(!hasAgreed({ ...losing, rehearsal: { ...losing.rehearsal, causes } }));
   });
 }
 
-test('for a server with lameduck, cluster and rehearsal agree if both sent requests and lost none', () => {
+test('for a server with lameduck, cluster and rehearsal agree if requests were sent and none was lost in either', () => {
   const { server, cluster, rehearsal } = lossless;
   assert.ok(hasAgreed(lossless));
   for (const failed of [

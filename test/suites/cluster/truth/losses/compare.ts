@@ -12,7 +12,7 @@ import { servers, type Server } from './servers.ts';
 
 /**
  * The seconds that a node takes to learn of a changed endpoint. The rehearsal always uses this time. On a cluster, the
- * command in CLUSTER_PROXY_LAG slows the kube-proxies down to this time.
+ * command in CLUSTER_PROXY_LAG delays each kube-proxy by this time.
  */
 export const propagationSeconds = 2;
 const longestRun = 1_800;

@@ -25,7 +25,7 @@ interface Described {
   readonly name: string;
   readonly title: string;
   readonly image: string;
-  /** The command line, relative to the folder of the servers. */
+  /** The command line of the server. Its paths are in the folder of the servers. */
   readonly command: (folder: string) => readonly string[];
   readonly workingDir?: string;
   readonly here?: (folder: string) => readonly string[];

@@ -20,10 +20,10 @@ describe('AppController (e2e)', () => {
     await app.close();
   });
 
-  it('a GET of / gets the response of the controller', () =>
+  it('GET / returns the response of the controller of the application', () =>
     request(app.getHttpServer()).get('/').expect(200).expect('hello'));
 
-  it('the application drains, and its exit code is 0', async () => {
+  it('duck.shutdown() drains the application and resolves with the exit code 0', async () => {
     await app.listen(0);
     await duck.signals.hasBeenReady.signaled;
     await request(await app.getUrl())

@@ -1,4 +1,5 @@
-// A node:http server whose argument selects its shutdown. Each way is the first example in the README of that package:
+// A node:http server whose argument selects the way of its shutdown. Each way is the first example in the README of the
+// package that the argument names:
 //
 //   server.js nothing|close|terminus|lightship|stoppable
 import { createServer } from 'node:http';

@@ -1,6 +1,6 @@
 export const dynamic = 'force-dynamic';
 
-// The page calls the API of its own program over HTTP, as if the page and the API were still two programs.
+// This web page calls the API of its own program over HTTP. The page and the API were two programs before.
 export default async function Page() {
   const response = await fetch(`http://localhost:${process.env.PORT ?? 3000}/api/greeting`, { cache: 'no-store' });
   if (!response.ok) throw new Error(`the API answers ${response.status}`);

@@ -1,4 +1,4 @@
 import { pool } from '../../../pool.mjs';
 
-// SvelteKit closes the server at SIGTERM, and emits this event after that.
+// At SIGTERM, SvelteKit closes its server. After that, it emits the event `sveltekit:shutdown`.
 process.on('sveltekit:shutdown', () => pool.end());
