@@ -98,10 +98,7 @@ function outcomeOf(pair: Pair, all: readonly ManifestObject[]): Outcome | undefi
   if (end !== undefined && (causes.length === 0 || spec['replicas'] === 0)) return nothing(end, causes);
   const renumbered = kind === 'StatefulSet' && spec['replicas'] !== 0 ? renumberingCauses(pair) : [];
   if (renumbered.length > 0)
-    return rolls('The StatefulSet replaces pods, because the change gives its pods other ordinal numbers.', [
-      ...renumbered,
-      ...causes,
-    ]);
+    return rolls('The StatefulSet replaces pods, because its pods get other ordinals.', [...renumbered, ...causes]);
   if (causes.length === 0) {
     const others = differencesOf(clean(old), clean(spec)).length > 0;
     return nothing(others ? 'Nothing restarts, because the pod template is unchanged.' : 'Nothing restarts.');
@@ -139,11 +136,7 @@ const rolls = (message: string, causes: readonly Cause[]): Outcome => ({ effect:
 const templateOutcomes: Readonly<Record<string, (spec: Fields, causes: readonly Cause[]) => Outcome>> = {
   Deployment: (spec, causes) => {
     if (spec['replicas'] === 0) return nothing('Nothing restarts: the object has no pods.', causes);
-    if (spec['paused'] === true)
-      return nothing(
-        'Nothing restarts while the Deployment is paused. If you resume its rollout, the Deployment replaces its pods.',
-        causes,
-      );
+    if (spec['paused'] === true) return nothing('Nothing restarts until you resume the paused Deployment.', causes);
     const isRecreate = object(spec['strategy'])['type'] === 'Recreate';
     return rolls(
       isRecreate

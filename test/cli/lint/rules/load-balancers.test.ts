@@ -191,9 +191,9 @@ test("H-050 `lameduck lint` computes how long lameduck's drain can last, and acc
     found({ ...grace, DESTROY_HOOK_TIMEOUT: '3s' }).join(),
     /only 33 s, because LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS limits/,
   );
-  assert.match(found(grace).join(), /leaves at most 36 s/);
-  assert.match(found({ ...grace, PRE_STOP_SECONDS: '10' }).join(), /leaves at most 26 s/);
-  assert.match(found(grace, sleep(6)).join(), /leaves at most 30 s/);
+  assert.match(found(grace).join(), /requests in flight have only 36 s/);
+  assert.match(found({ ...grace, PRE_STOP_SECONDS: '10' }).join(), /requests in flight have only 26 s/);
+  assert.match(found(grace, sleep(6)).join(), /requests in flight have only 30 s/);
   assert.deepEqual(found({ ...grace, TERMINATION_GRACE_PERIOD_SECONDS: '92' }), []);
   assert.deepEqual(found({ ...grace, TERMINATION_GRACE_PERIOD_SECONDS: '32' }), []);
   assert.deepEqual(found({ TERMINATION_GRACE_PERIOD_SECONDS: '68' }), []);
