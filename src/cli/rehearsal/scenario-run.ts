@@ -209,7 +209,7 @@ export class ScenarioRun {
         main?.signal('SIGTERM');
         break;
       case 'overload':
-        log.add('note', { text: 'the load of the clients is ten times higher from now on' });
+        log.add('note', { text: 'from now on, the pod gets ten times the usual number of requests' });
         if (this.#served.port !== undefined) this.#load.start(this.#served.host, this.#served.port, 9);
         break;
       default:

@@ -61,12 +61,12 @@ export const scenarios = {
     steps: [{ at: warmUp, do: { kind: 'delete' } }],
   },
   'scale-down': {
-    title: 'the only pod is deleted',
+    title: 'the only pod of the Service is deleted',
     steps: [{ at: warmUp, do: { kind: 'delete' } }],
     hasOthers: false,
   },
   eviction: {
-    title: 'hard eviction of the pod: its grace period is one second',
+    title: 'hard eviction: the pod gets a grace period of one second',
     steps: [{ at: warmUp, do: { kind: 'evict', kill: { cause: 'hardEviction' } } }],
   },
   'node-shutdown': {
@@ -79,7 +79,7 @@ export const scenarios = {
     isWhileStarting: true,
   },
   overload: {
-    title: 'the pod is deleted while the load of the clients is ten times higher',
+    title: 'the pod is deleted while it gets ten times the usual number of requests',
     steps: [
       { at: warmUp, do: { kind: 'overload' } },
       { at: 2 * warmUp, do: { kind: 'delete' } },
@@ -115,7 +115,7 @@ export const scenarios = {
     backoffScale: 10,
   },
   sidecars: {
-    title: 'deletion of the pod: its sidecars end after its other containers',
+    title: 'the pod is deleted, and the kubelet ends its sidecars after its other containers',
     steps: [{ at: warmUp, do: { kind: 'delete' } }],
     needsSidecar: true,
   },
