@@ -16,7 +16,8 @@ export const chartRules: Readonly<Record<string, string>> = {
   'H-024':
     'Helm reads numbers from files as floats and prints large ones with an exponent. The chart therefore converts each number to an integer.',
   'H-025': 'A value of zero or `false` takes effect. The default does not replace it.',
-  'H-027': 'A chart value that is set to null counts as not set. A value that may be null is not required.',
+  'H-027':
+    'A chart value that is set to null counts as not set. The schema of the chart therefore does not require a value that may be null.',
   'H-029':
     'The schema of the chart rejects unknown values, except inside values that the chart copies into Kubernetes objects.',
   'H-030': 'The schema of the chart checks each single value: its type, its range and its choices.',
@@ -137,7 +138,7 @@ export const chartRules: Readonly<Record<string, string>> = {
     'The image has the runtime dependencies of the lock file, without development dependencies and install scripts. No layer contains the npm cache.',
   'H-167': 'The build gets credentials for a registry as a secret, and no layer contains them.',
   'H-168':
-    'In the image, root owns the code, and no user can write it. The user is a number. The entrypoint is node itself, in exec form.',
+    'In the image, root owns the code, and no user can write it. The image names its user by a numeric ID. The entrypoint is node itself, in exec form.',
   'H-169':
     'PID 1 does not receive a signal for which it has no listener. The process installs its listener first, so that a pod that is deleted during its start ends at once.',
   'H-170': 'A program that starts no other processes needs no init process, and runs as PID 1 itself.',

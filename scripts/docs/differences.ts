@@ -2,7 +2,7 @@
 
 export const differences: Readonly<Record<string, string>> = {
   'A-007':
-    'lameduck ends every long-running request, not only watches, and waits until each has ended, even if the grace period of watches is 0.',
+    'lameduck ends every long-running request, not only watches, and waits until each has ended. This also applies if its setting `shutdownWatchTerminationGracePeriod` is 0.',
   'A-009':
     'The stop of the listener may take the rest of the shutdown budget, not only two seconds. A client that reads its 429 late still gets the complete response.',
   'A-013':
@@ -15,7 +15,7 @@ export const differences: Readonly<Record<string, string>> = {
   'A-042':
     'Without a livez grace period, which is the default, post-start hooks are not checks of `/livez`. Otherwise the kubelet would restart a process that starts slowly again and again.',
   'A-044':
-    'If a post-start hook fails, `/readyz` fails, and the failure is logged. The process continues, because an exited process could neither answer probes nor report the reason.',
+    'If a post-start hook fails, `/readyz` fails, and the failure is logged. The process with lameduck continues, because an exited process could neither answer probes nor report the reason.',
   'A-046':
     'If a post-start hook still runs when the shutdown begins, its `AbortSignal` is aborted. A later error of the hook does not change the exit code.',
   'A-047':
@@ -30,10 +30,10 @@ export const differences: Readonly<Record<string, string>> = {
   'A-058':
     'A failed hook does not make the shutdown throw an error. Each failed hook gets its own log line, and the final log line names all of them.',
   'A-059':
-    'If a pre-shutdown hook fails, lameduck still drains the requests in flight, because they did not cause the failure. The exit code shows the failure.',
+    'If a pre-shutdown hook fails, lameduck still drains the requests in flight, because the failure does not concern them. The exit code of the process shows the failure.',
   'A-060': 'A pre-shutdown hook that throws counts as failed, and the shutdown continues.',
   'A-061':
-    'Each pre-shutdown hook has a time limit. A hook that reaches it is recorded as timed out, and the shutdown continues.',
+    'In lameduck, each pre-shutdown hook has a time limit. If a hook reaches its limit, lameduck logs that the hook has timed out, and the shutdown continues.',
   'A-070':
     'Probes ignore a trailing slash and the letter case of an endpoint (P-080), so that a misspelt probe does not restart or remove a healthy pod. There is no index of paths, because the path `/` belongs to the program.',
   'A-076':
@@ -64,7 +64,7 @@ export const differences: Readonly<Record<string, string>> = {
   'A-112':
     'lameduck recognizes event streams by their content type, and knows upgraded sockets. Other long-running requests are named by `longRunning(request)`, the config of a route or `longRunningPaths`.',
   'A-120':
-    'Each connection gets a random close time in the first three quarters of the delay. The next response after this time carries `Connection: close`. Clients thus reconnect to other pods one by one while the listener is still open.',
+    'lameduck gives each connection a random close time in the first three quarters of the shutdown delay. The next response after this time carries `Connection: close`. Clients thus reconnect to other pods one by one while the listener is still open.',
   'A-122':
     'Only connections accepted after `NotAcceptingNewRequest` get a 429. On a kept-alive connection, whose client could not know of the shutdown, lameduck serves the request with `Connection: close`. A response costs less than a retry.',
   'A-126':
@@ -124,7 +124,7 @@ export const differences: Readonly<Record<string, string>> = {
   'K-214':
     'A process cannot know that it has less time than configured. Flush state in a pre-shutdown hook: these hooks start at the process signal, so the state is safe if SIGKILL follows two seconds later.',
   'P-018':
-    'lameduck delays responses to requests from about the last 30 ms before the listener closes, so that their clients open no new connection. The listener closes after a turn of the event loop without a new connection or a response. Closing it resets each connection that is still in the backlog.',
+    'lameduck holds back the responses to requests that arrive in about the last 30 ms before the listener closes. Their clients then open no new connection in this time. The listener closes after a turn of the event loop in which no connection arrived and no response was sent. When a listener closes, the kernel resets each connection that is still in the backlog.',
   'P-026':
     'The server sends its FIN after the response. If no response carried `Connection: close`, it first reads the body for 1 s or 1 MiB more. After the FIN, it reads for up to 5 s, because some clients read the response only after they have sent everything.',
   'P-059':
@@ -174,6 +174,6 @@ export const differences: Readonly<Record<string, string>> = {
   'L-142':
     "By default, the process does not exit after a loss of leadership. The elector contends for the Lease again when its work has stopped. With `onLoss: 'shutdown'`, the process shuts down with code 83.",
   'L-174':
-    'Each elector has its own client, because a request without a response would otherwise delay the requests for other Leases. A follower with a watch reads nothing while the leader renews.',
+    'Each elector of lameduck has its own HTTP client. If electors shared a client, a request without a response would delay the requests for the other Leases. A follower with a watch reads nothing while the leader renews.',
   'LT-52': 'Each elector has connections of its own, so that a request without a response cannot delay other electors.',
 };

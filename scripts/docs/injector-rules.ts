@@ -4,13 +4,13 @@ export const injectorRules: Readonly<Record<string, string>> = {
   'M-01':
     "The injector's admission policy uses a JSON patch. An apply configuration cannot remove a field, and merges variables and init containers by its own rules.",
   'M-02':
-    '`failurePolicy: Ignore` covers only errors in the expressions of the admission policy. If a patch makes a pod invalid, the API server rejects the pod, so the policy checks every inserted value.',
+    'With `failurePolicy: Ignore`, the API server ignores errors in the expressions of the admission policy. But it rejects a pod that the patch of the policy has made invalid. The policy therefore checks every value before it inserts the value.',
   'M-03':
     "The expressions of the injector's admission policy stay within the cost limit of the API server, even for very large pods.",
   'M-04':
-    "The injector's admission policy changes a pod only once, even with two bindings, several policies and reinvocation.",
+    "The injector's admission policy changes a pod only once, even if there are two bindings and several policies, and the API server calls the policies again (`reinvocationPolicy`).",
   'M-05':
-    "The injector's policy keeps the `NODE_OPTIONS` of the pod. A reference to another variable comes last, because Node reads no option after a reference that is not resolved.",
+    "The injector's policy keeps the pod's own `NODE_OPTIONS`. If they contain a reference `$(NAME)`, the policy inserts its option before them, because Node reads no option after an unresolved reference.",
   'M-06':
     'If the user of a container cannot read its working directory, Node starts with `--import`, but not with `--require`.',
   'M-07':

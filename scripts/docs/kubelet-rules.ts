@@ -30,7 +30,7 @@ export const kubeletRules: Readonly<Record<string, string>> = {
     'The kubelet skips a run of a probe if the container does not run or must first be replaced. It also skips the run if the startup probe has not succeeded yet.',
   'K-045': '`initialDelaySeconds` of a probe counts from the start of the container, in whole seconds.',
   'K-046':
-    'While a started container is not ready, the kubelet probes its readiness whenever it computes the status of the pod.',
+    'While a started container is not ready, the kubelet also probes its readiness each time that the kubelet computes the status of the pod.',
   'K-048':
     "Before the first result of a container's probes, the kubelet treats the container as not ready, as alive and as not started.",
   'K-049':
@@ -41,7 +41,7 @@ export const kubeletRules: Readonly<Record<string, string>> = {
   'K-054': 'Until the startup probe of a container has succeeded, the kubelet makes no other probe of the container.',
   'K-055': 'When the startup probe of a container succeeds, the kubelet makes the readiness probe at once.',
   'K-056':
-    'After a liveness failure, or when the result of a startup probe takes effect, the kubelet pauses this probe until the container is replaced. The count of its results then begins at 0.',
+    'After a liveness probe has failed, or the result of a startup probe has taken effect, the kubelet pauses that probe until a new container replaces the old one. For the new container, the kubelet counts the results from 0 again.',
   'K-059': 'A container without a readiness probe is ready as soon as the kubelet sees that it runs.',
   'K-060':
     'If a liveness or startup probe has failed, the kubelet ends the container. It restarts the container if the restart policy allows it.',
@@ -61,7 +61,8 @@ export const kubeletRules: Readonly<Record<string, string>> = {
     'The grace period of a pod includes the preStop hook and the wait for other containers, each rounded down to whole seconds. The process has the rest.',
   'K-079': 'When the kubelet begins to end a pod, it first publishes the status of the pod, which may still be ready.',
   'K-084': 'Between the stop signal and SIGKILL there are at least two seconds.',
-  'K-087': 'If a container has already exited, the kubelet neither runs its preStop hook nor sends a signal.',
+  'K-087':
+    'When a pod is deleted, a container that has already exited gets neither its preStop hook nor a signal from the kubelet.',
   'K-090': 'The kubelet sends the stop signal when the preStop hook has ended.',
   'K-091':
     'The kubelet abandons a preStop hook that lasts longer than the grace period. If a preStop hook fails, the kubelet still sends the stop signal.',
@@ -88,9 +89,10 @@ export const kubeletRules: Readonly<Record<string, string>> = {
     'Before a restart of a container, the kubelet waits 0, 10, 20, 40, 80, 160 and then always 300 s. The wait begins at the exit of the previous instance.',
   'K-143':
     "The kubelet's wait before a restart starts again at 0 only after the container has run for more than 600 s.",
-  'K-146': 'Settings of the kubelet can limit the wait before a restart. The limit also applies to the first wait.',
+  'K-146':
+    'A setting of the kubelet can limit the wait before a container restarts. If this limit is below the default first wait of 10 s, the first wait is as long as the limit.',
   'K-148':
-    'If the kubelet itself ended a container, the wait before the restart counts from the exit of the previous instance. The first restart is therefore immediate.',
+    'If the kubelet itself ended a container, the wait before the restart counts from the exit of the instance before it. At the first restart there was no such instance, so the container restarts at once.',
   'K-149': 'The restart policy and the exit code decide whether a container is started again.',
   'K-150':
     'If a container is restarted in the same pod, it keeps the volumes of the pod and gets a new file system of its own.',
@@ -101,7 +103,7 @@ export const kubeletRules: Readonly<Record<string, string>> = {
   'K-154':
     'The upgrade of a kubelet from 1.30 to 1.31 restarts every container on its node once, unless the node is drained.',
   'K-155':
-    'A running pod accepts few changes. Only a changed image restarts a container. A changed ConfigMap or Secret restarts nothing.',
+    'The API server accepts few changes to a running pod. Of these changes, only a new image restarts a container. A change of a ConfigMap or Secret restarts no container.',
   'K-156':
     'A Deployment starts a rollout if, and only if, its pod template differs from that of every ReplicaSet. The label `pod-template-hash` does not count.',
   'K-157':
@@ -110,18 +112,18 @@ export const kubeletRules: Readonly<Record<string, string>> = {
     '`kubectl rollout restart` sets an annotation in the pod template. If another tool removes this annotation, all pods are replaced again.',
   'K-159': 'If a label of the pods contains the version of the chart, every new version replaces all pods.',
   'K-160':
-    'A checksum annotation over random values, times or labels of the chart changes with every rendering, which replaces all pods.',
+    'If a checksum annotation of a pod covers random values, times or chart labels, the annotation changes with every rendering of the chart. Each change replaces all pods.',
   'K-161':
     'If a ConfigMap changes, but the pod template has no changed checksum annotation or name, the running pods do not get the new configuration.',
   'K-163': 'The kubelet runs one sync of a pod at a time. A later sync waits until the current sync has ended.',
   'K-167':
     'If a pod is deleted while the kubelet starts or restarts its containers, the kubelet first completes this start, including postStart hooks. Only then does the grace period begin.',
   'K-168':
-    'If a pod is deleted while the kubelet ends a container for a failed probe, the deletion waits. The kubelet first ends and restarts the container.',
+    'If a pod is deleted while the kubelet ends a container for a failed probe, the kubelet first restarts this container. The kubelet then ends the container again, for the deletion.',
   'K-169':
     'Once per second, the kubelet compares the containers that should run with the containers that the container runtime reports.',
   'K-174':
-    'During a node shutdown, a pod gets its own grace period or the grace period of the node shutdown, whichever is shorter.',
+    'During a node shutdown, a pod gets the shorter of two grace periods: its own, and that of the node shutdown.',
   'K-175':
     "A hard eviction gives a pod one second. A soft eviction gives it the eviction's limit or the pod's own grace period, whichever is shorter.",
   'K-176': "During an eviction or a node shutdown, the pod's endpoint stays ready until every container has stopped.",
@@ -141,6 +143,6 @@ export const kubeletRules: Readonly<Record<string, string>> = {
   'K-222':
     "`lameduck rehearse` reports exit codes and the reasons `Completed` and `Error`, with the kubelet's messages and the end of the output.",
   'K-223':
-    '`lameduck rehearse` reports mistakes that a cluster accepts without a warning: in probes, in preStop hooks and in the command.',
+    '`lameduck rehearse` reports mistakes in the probes, the preStop hooks and the command of a pod, even if a cluster accepts them without a warning.',
   'K-224': 'If `lameduck rehearse` shortens the waits before restarts, it keeps their order and their ratio.',
 };

@@ -23,11 +23,11 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'L-021':
     'A new Lease is created with holder, duration, `acquireTime`, `renewTime` and `leaseTransitions`. Both times are equal, and `leaseTransitions` is 0.',
   'L-032':
-    'A PUT without a uid to a deleted Lease creates a new Lease, and the answer is 201. With the old uid, the answer is 409. Each PUT of an elector has the uid and the resourceVersion, so a 201 is an error.',
+    "A PUT without a uid to a deleted Lease creates a new Lease, and the answer is 201. A PUT with the old uid gets a 409. Every PUT of lameduck's elector has the uid and the resourceVersion, so the elector treats a 201 as an error.",
   'L-036':
     'A resourceVersion is a string, never a number. The longer of two resourceVersions is the greater one. If both have the same length, the digits decide.',
   'L-038':
-    'client-go repeats a request after a 429 or 5xx with a `Retry-After`. The elector of lameduck waits for the time in `Retry-After` before its next attempt.',
+    "client-go itself repeats a request that got a 429 or 5xx with a `Retry-After`. After such a response, lameduck's elector waits for the time in `Retry-After`, and then makes its next regular attempt.",
   'L-039':
     'The elector waits for the time in a `Retry-After` only if its term of leadership lasts long enough. It never waits beyond the end of the term.',
   'L-050':
@@ -51,9 +51,9 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'L-080':
     'A leader renews the Lease at once after it has acquired the Lease. It then starts one renewal per retry period. After a slow request, it sends the next one at once. No request outlasts the renew deadline.',
   'L-084':
-    'A request of the elector times out after a third of the renew deadline, but not before 1 s. It never outlasts the term. After a timeout, the elector repeats the PUT on a new connection. Only after a conflict does it send a GET.',
+    "The timeout of an elector's request is a third of the renew deadline and at least 1 s, but never longer than the rest of the term. After a timeout, the elector repeats the PUT on a new connection. The elector sends a GET only after a conflict.",
   'L-091':
-    'To release a Lease, the elector sends a GET and then a PUT with no holder and a duration of 1. Both times are the current time, and `leaseTransitions` is unchanged. After a conflict, the elector repeats both requests. It never deletes the Lease.',
+    'To release a Lease, the elector sends a GET, and then a PUT without a holder and with `leaseDurationSeconds: 1`. In this PUT, `acquireTime` and `renewTime` are the current time, and `leaseTransitions` is unchanged. After a conflict, the elector repeats the GET and the PUT. The elector never deletes the Lease.',
   'L-092':
     'The elector releases a Lease only if the holder, the uid, `leaseTransitions` and `acquireTime` that it has read are those of its term.',
   'L-093':
@@ -63,11 +63,11 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'L-095':
     '`isLeader()` of an elector reads the clock on each call, so after a blocked event loop it returns false before any timer fires. A term also has `remainingMs()`, an `AbortSignal` and a token.',
   'L-096':
-    'A monotonic clock measures all intervals of leader election. If the wall clock advances more than 2 s further than the monotonic clock, `isLeader()` is false. The leader then writes at once, and leads again if this write succeeds on the version of its own last write.',
+    'A monotonic clock measures all intervals of leader election. If the wall clock advances more than 2 s further than the monotonic clock, `isLeader()` is false. The leader then renews the Lease at once. If the Lease has not changed since its own last write, this write succeeds, and the leader leads again.',
   'L-096a':
     "If a leader's PUT succeeds on the version of its own last write, no other process has held the Lease between the two writes. After a conflict, a GET must show the leader's own `leaseTransitions` and `acquireTime`.",
   'L-125':
-    'Let R be the renew deadline, s the time that the work takes to stop, and D the lease duration. The clocks of leader and candidate run at the rates a and b. If R + s ≤ D · a / b, two leaders never act at the same time.',
+    "R is the renew deadline, s the time that the leader's work takes to stop, and D the lease duration. The leader's clock runs at the rate a, and the candidate's clock at the rate b. If R + s ≤ D · a / b, the old leader's work has stopped before the candidate leads.",
   'L-130':
     'The field `leaseTransitions` of a Lease counts changes of the holder, also if one identity leads twice in a row. Renewals do not change the field. It is an int32, and starts at 0 again when the Lease is deleted.',
   'L-131':
@@ -75,7 +75,7 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'L-160':
     'Coordinated leader election uses the fields `strategy` and `preferredHolder` of a Lease. Kubernetes has had coordinated leader election since 1.31. It is off by default.',
   'L-163':
-    'An elector does not contend for a Lease with a `strategy` or a preferred holder, and logs this as a problem. If the Lease gets one of the two fields during a term, the elector ends the term without another write.',
+    'An elector does not try to acquire a Lease that has `spec.strategy` or `spec.preferredHolder`, and logs this as a problem. If one of the two fields is set during a term, the elector ends the term without another write.',
   'L-001':
     'The components of Kubernetes use a lease duration of 15 s, a renew deadline of 10 s, a retry period of 2 s, and a fixed jitter of 1.2. The elector has the same defaults.',
   'L-002':
@@ -131,7 +131,7 @@ export const leaseRules: Readonly<Record<string, string>> = {
     'A candidate finds a Lease with another lease duration than its own. It waits for the duration in the Lease, whether that is shorter or longer.',
   'LT-08': 'A candidate takes a released Lease at once, and increases `leaseTransitions` by one.',
   'LT-09':
-    'A candidate takes a Lease without a holder at once. If the Lease had an empty spec, its `leaseTransitions` is then 1.',
+    'A candidate takes a Lease without a holder at once. After the takeover of a Lease with an empty spec, `leaseTransitions` is 1.',
   'LT-10':
     'A candidate finds a Lease without a duration, or with a duration of 0. It waits for its own lease duration. A missing field causes no error.',
   'LT-11':
@@ -179,7 +179,7 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'LT-33':
     'An elector cannot reach the API server to release its Lease. The `AbortSignal` of its work is aborted without delay. The release gives up after the renew deadline.',
   'LT-34':
-    'The process of a leader is suspended, and another process takes over the Lease. When the first process continues, its elector is stopped. It reads the Lease and does not change it.',
+    'The process of a leader is suspended, and another process takes over the Lease. When the first process continues, the program stops its elector. This elector reads the Lease and does not change it.',
   'LT-35': 'An elector is stopped before it has ever led. It writes nothing to the Lease.',
   'LT-36':
     'An elector is stopped while its request for a takeover is in flight, and the takeover succeeds. The elector releases the Lease, and no work begins.',
@@ -235,7 +235,7 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'L-030': 'An elector reads, creates and replaces Leases. It never patches or deletes them.',
   'L-031': 'The API server rejects a PUT to a Lease without a resourceVersion.',
   'L-033':
-    'If a client creates a Lease that exists, the API server answers 409 with the reason `AlreadyExists`. If it updates an old version, the reason is `Conflict`.',
+    'If a client creates a Lease that exists, the API server answers 409 with the reason `AlreadyExists`. If a client updates a Lease with an old resourceVersion, the API server answers 409 with the reason `Conflict`.',
   'L-034':
     'For a Lease, the API server rejects a duration of 0, a negative `leaseTransitions`, and a preferred holder without a strategy. The name is a DNS subdomain, and the holder may be any text.',
   'L-035':
@@ -256,13 +256,13 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'L-072':
     'If the Lease is deleted, a leader of client-go still leads, and each candidate may create the Lease at once. A leader of lameduck ends its term at its next renewal. A candidate creates the Lease only when the record that it saw last has expired. The Role of an elector does not permit it to delete a Lease.',
   'L-081':
-    'A leader of client-go leads for up to 12 s after the last reply of the API server. An elector leads for 10 s after it sent the last acknowledged write.',
+    "By default, a client-go leader leads for up to 12 s after the API server's last reply. A leader of lameduck leads for 10 s after it sent the last write that the API server acknowledged.",
   'L-082':
     'An elector counts the renew deadline from the moment when it sent the write. client-go counts it from the reply of the API server, so a late reply extends the leadership.',
   'L-083':
     'If a leader that uses client-go sees another holder in the Lease, it still leads until its renew deadline. An elector ends its term at once.',
   'L-085':
-    'When client-go is cancelled, its gauge `leader_election_master_status` may stay at 1. The gauge of an elector becomes 0.',
+    "When client-go's leader election is cancelled, its gauge `leader_election_master_status` may stay at 1. When lameduck's elector stops, its gauge of this name becomes 0.",
   'L-086': 'An elector has at most one request to the API server in flight.',
   'L-087':
     'If the API server becomes unreachable, a leader of client-go stops after 12 s. If it is configured to release the Lease, it stops after 17 s.',
@@ -305,7 +305,7 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'L-173':
     'N Leases make a semaphore: at most N processes hold a Lease at a time. Two applications must not use a Lease of the same name.',
   'L-174':
-    'A leader writes its Lease once per retry period. A follower that polls reads the Lease less often. The load grows with the number of Leases.',
+    'A leader writes its Lease once per retry period. A follower that polls reads the Lease less often. The load on the API server grows with the number of Leases.',
   'L-180':
     'An elector never compares the times in a Lease with its wall clock. Some other leader election libraries do this to decide whether a Lease has expired.',
   'L-181':
@@ -322,7 +322,7 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'L-187':
     'An elector continues its term after a failed renewal, until the renew deadline. Some other leader election libraries end their term after one failed renewal, or never end it.',
   'L-188':
-    'To release a Lease, an elector checks the holder and then removes it with a PUT. Some other leader election libraries delete the Lease without checking its holder, and some never release it.',
+    'To release a Lease, an elector checks that it is still the holder, and then clears the holder field with a PUT. Some other leader election libraries delete the Lease without checking its holder, and some never release it.',
   'L-189':
     'An elector writes only fields that a Lease has, and always writes `leaseTransitions`. Some other leader election libraries misspell fields, or never write `leaseTransitions`.',
   'L-190':

@@ -105,7 +105,7 @@ function firstCell({ title, version }: Row): string {
 
 function endOf(end: string): string {
   if (/^\d+$/.test(end)) return `exit code ${end}`;
-  return end.startsWith('SIG') ? `ended by ${end}` : end;
+  return end.startsWith('SIG') ? `ended by ${end}` : `${end} by SIGKILL`;
 }
 
 function inSeconds(milliseconds: number): string {

@@ -32,7 +32,7 @@ export const rules: Readonly<Record<string, string>> = {
   'A-006':
     '`NotAcceptingNewRequest` fires when both the shutdown delay and the pre-shutdown hooks have ended. Until then, every request is served.',
   'A-007':
-    '`InFlightRequestsDrained` fires when all requests that are not long-running have ended. If watches have a grace period, the signal also waits for the watches.',
+    "The apiserver's signal `InFlightRequestsDrained` fires when all requests that are not long-running have ended. If watches have a grace period, the signal also waits for the watches.",
   'A-008':
     'By default, the listener stops at the lifecycle signal `NotAcceptingNewRequest`, while the requests in flight drain.',
   'A-009':
@@ -135,7 +135,7 @@ export const rules: Readonly<Record<string, string>> = {
   'A-112':
     'The apiserver has lists of verbs, subresources and profiling paths. A request that matches a list is long-running.',
   'A-120':
-    "During the apiserver's shutdown delay, every request is served on existing and new connections. No response shows that a shutdown has begun.",
+    'During its shutdown delay, the apiserver serves every request, on existing and on new connections. No response of the apiserver shows that a shutdown has begun.',
   'A-122':
     'With `shutdownSendRetryAfter`, requests on new and kept-alive connections get a 429 from `NotAcceptingNewRequest` on.',
   'A-126': 'Requests to health and metrics paths, and calls of the server to itself, do not get the 429 of a shutdown.',
@@ -150,7 +150,7 @@ export const rules: Readonly<Record<string, string>> = {
   'A-140':
     'During the drain, long-running requests end one at a time, at 200 per second. The rate is higher if that is necessary to end all within their grace period, which is a hard deadline.',
   'A-141':
-    'A rate limiter delays the end of long-running requests during the drain: to end a request takes one permit of the limiter. The order of the requests is not defined. Before the drain, the limiter is not used.',
+    'During the drain, a rate limiter of the apiserver spaces out the ends of long-running requests: ending one request uses one permit. The order of the requests is not defined. Before the drain, the limiter is not used.',
   'A-143':
     'When the grace period of the watches is over, the drain stops waiting for them, even if some are still open.',
   'A-145':
@@ -159,7 +159,7 @@ export const rules: Readonly<Record<string, string>> = {
   'A-151':
     'When the server stops, the listener closes first, then idle connections close. Active connections are never closed by force.',
   'A-152':
-    'On the apiserver, a connection that has not sent a request counts as idle only after 5 s. The stop of the server waits until then.',
+    'On the apiserver, a new connection without a request counts as idle only after 5 s. The shutdown of the apiserver waits for these 5 s.',
   'A-156': "The apiserver's shutdown neither waits for upgraded connections nor closes them.",
   'A-161':
     'With `goawayChance`, the server sends a GOAWAY after a small random part of the HTTP/2 requests, so that clients spread over its replicas. Requests in flight on the connection continue. HTTP/1.1 is not affected.',
@@ -213,7 +213,7 @@ export const rules: Readonly<Record<string, string>> = {
   'K-100':
     'The kernel drops a signal to PID 1 if PID 1 has no handler for it. The kubelet kills such a process at the end of its grace period.',
   'K-115':
-    "The kubelet keeps the last 4096 bytes of a container's termination message. If the pod has four or more containers, it keeps only the first 12 288 bytes divided by their number.",
+    "The kubelet keeps the last 4096 bytes of a container's termination message. If the pod has n containers, and n is 4 or more, the kubelet keeps the first 12 288 / n bytes of each message.",
   'K-166': 'The grace period of a pod that is being deleted can become shorter, but never longer.',
   'K-193':
     'The kubelet sends probes from outside the pod, so the server must listen on every address, not only on loopback.',
@@ -273,7 +273,7 @@ export const rules: Readonly<Record<string, string>> = {
   'P-008':
     'A client that sends requests without a pause on one connection cannot keep the process alive. In the drain, the client gets one more response, with `Connection: close`.',
   'P-009':
-    'During the drain, the first of two pipelined requests gets a response. The second request also gets one, unless the first response carries `Connection: close`.',
+    'If a client pipelines two requests during the drain, both get a response. Only if the first response carries `Connection: close`, the second request gets none.',
   'P-010':
     "If requests are queued on a connection during the drain, the last response carries `Connection: close`. Later requests, and requests after the server's FIN, reach no handler.",
   'P-011':
@@ -283,7 +283,8 @@ export const rules: Readonly<Record<string, string>> = {
   'P-013':
     "If a client never sends the rest of a request head, the server ends the connection with a FIN before the end of the drain's time.",
   'P-014': 'A client that has sent its request and then a FIN still gets its response.',
-  'P-015': 'For clients that use HTTP/1.0 or send `Connection: close`, the drain changes nothing.',
+  'P-015':
+    'During the drain, a client that uses HTTP/1.0 or sends `Connection: close` gets its responses as before: each response ends its connection.',
   'P-016':
     'During the drain, lameduck overrides a `Connection` header of the handler and sends no `Keep-Alive` header.',
   'P-017':
@@ -338,7 +339,8 @@ export const rules: Readonly<Record<string, string>> = {
     'The gRPC health service answers `NOT_SERVING` from `ShutdownInitiated` on. A client that watches receives this status before its stream ends.',
   'P-047': 'Requests in flight over TLS survive the shutdown, as they do without TLS.',
   'P-048': 'A client that never starts or never finishes its TLS handshake does not delay the exit of the process.',
-  'P-049': 'If the TLS handshake of a connection ends during the drain, the connection is treated as a new one.',
+  'P-049':
+    'If the TLS handshake of a connection is completed during the drain, the connection counts as opened during the drain, even if its TCP connection is older.',
   'P-050': 'A server on a unix socket drains like one on a port.',
   'P-051': 'A socket error during the drain never becomes an uncaught exception.',
   'P-052': 'If a response ends after its socket has closed, lameduck throws no error.',
@@ -418,9 +420,9 @@ export const rules: Readonly<Record<string, string>> = {
   'P-103':
     'The drain is the same on every Fastify version from 5.8 on, including versions whose close destroys requests in flight.',
   'P-107':
-    'Outside a cluster, the default shutdown delay is 0, and the log says so. Under a watcher or in a terminal, a restart does not wait for idle connections either.',
+    'Outside a cluster, the default shutdown delay is 0, and the log says so. Under a watcher or in a terminal, a restart waits neither for a shutdown delay nor for idle connections.',
   'P-111':
-    "Only an override of `process.emit` can delay the program's own signal listeners. Node uses the override only for signals that get their first listener later, so lameduck removes older listeners and adds them again.",
+    "Only an override of `process.emit` can delay the program's own signal listeners. Node calls an override only for a signal whose first listener is added after the override. lameduck therefore removes the older listeners and adds them again.",
   'P-112':
     'lameduck sets its own `emit` on each server, and tracers that patch the prototype continue to work. On a diagnostics channel, Node publishes each server that begins to listen, even a server that a framework hides.',
   'P-113':

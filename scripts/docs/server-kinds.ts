@@ -8,7 +8,7 @@ export type Passed = Readonly<Record<string, Partial<Record<ServerKind, readonly
 
 const first = 1;
 const last = 55;
-/** `numbers` are the numbers of the rules that apply to every kind of server. */
+/** `numbers` has the number, such as P-001, of each rule that applies to every kind of server. */
 export const numbers = Array.from({ length: last }, (_, index) => `P-${String(index + first).padStart(3, '0')}`);
 
 /** `majors` are the major versions of Node on which the tests run. */
@@ -33,38 +33,50 @@ const reasons: readonly Reason[] = [
   {
     numbers: [1, 2, 4, 9, 10, 12, 13, 15, 16, 17, 29, 30, 52],
     kinds: onlyHttp2,
-    text: 'The rule is about HTTP/1.1 only: the `Connection` header, pipelined requests or partial heads. P-042 to P-044 cover the end of an HTTP/2 session.',
+    text: 'These rules are about HTTP/1.1 only: the `Connection` header, pipelined requests or partial heads. P-042 to P-044 cover the end of an HTTP/2 session.',
   },
   {
     numbers: [7, 18, 20, 47, 49, 50],
     kinds: onlyHttp2,
-    text: 'The rule is about listeners and connections, before any HTTP is sent. Every other kind of server is tested with HTTP/1.1.',
+    text: 'These rules are about listeners and connections, before any HTTP is sent. The tests on all other kinds of servers, which use HTTP/1.1, cover them.',
   },
   {
     numbers: [37, 38],
     kinds: onlyHttp2,
-    text: 'The same rate limiter ends long-running requests of HTTP/1.1 and of HTTP/2. P-036 tests it with HTTP/2.',
+    text: 'P-037 and P-038 are about the rate limiter of the drain. The same rate limiter ends long-running requests of HTTP/1.1 and of HTTP/2. P-036 tests it with HTTP/2.',
   },
-  { numbers: [39, 41], kinds: onlyHttp2, text: 'In HTTP/2, a connection cannot be upgraded to another protocol.' },
-  { numbers: [14], kinds: secure, text: 'A TLS socket of Node has no half-open state.' },
-  { numbers: [14], kinds: onlyHttp2, text: 'In HTTP/2, nearly every request half-closes its stream with END_STREAM.' },
+  {
+    numbers: [39, 41],
+    kinds: onlyHttp2,
+    text: 'P-039 and P-041 are about upgraded connections. In HTTP/2, a connection cannot be upgraded to another protocol.',
+  },
+  {
+    numbers: [14],
+    kinds: secure,
+    text: 'P-014 is about half-open connections. A TLS socket of Node has no half-open state.',
+  },
+  {
+    numbers: [14],
+    kinds: onlyHttp2,
+    text: 'P-014 is about half-open connections. In HTTP/2, nearly every request half-closes its stream with END_STREAM.',
+  },
   {
     numbers: [31],
     kinds: others(['node:http', 'Fastify']),
-    text: 'Requests can be injected only into the router of Fastify and into a server of node:http.',
+    text: 'P-031 is about injected requests. Requests can be injected only into the router of Fastify and into a server of node:http.',
   },
   {
     numbers: [42, 43, 44, 45],
     kinds: others([...http2, 'register']),
-    text: 'This kind of server supports only HTTP/1.1.',
+    text: 'P-042 to P-045 are about HTTP/2. The servers of `node:http`, `node:https` and `Fastify` in this table support only HTTP/1.1.',
   },
   {
     numbers: [45],
     kinds: ['register'],
-    text: 'Under `register`, servers are tested only without TLS. Without TLS, a server supports only one protocol.',
+    text: 'P-045 is about a server that supports HTTP/1.1 and HTTP/2, which needs TLS. Under `register`, servers are tested only without TLS.',
   },
-  { numbers: [46], kinds: serverKinds, text: 'The rule is about a gRPC server: `test/grpc.test.ts` tests it.' },
-  { numbers: [48], kinds: [...clear, ...onlyHttp2], text: 'This kind of server has no TLS.' },
+  { numbers: [46], kinds: serverKinds, text: 'P-046 is about a gRPC server: `test/grpc.test.ts` tests it.' },
+  { numbers: [48], kinds: [...clear, ...onlyHttp2], text: 'P-048 is about TLS. The servers of `node:http`, `node:http2 without TLS`, `Fastify` and `register` in this table have no TLS.' },
   {
     numbers: [54],
     kinds: [...onlyHttp2, 'register'],
@@ -72,7 +84,7 @@ const reasons: readonly Reason[] = [
   },
 ];
 
-/** passedSoFar returns the results of the last recorded run. */
+/** passedSoFar reads which rules passed on which kinds of servers in the last recorded test run. */
 export function passedSoFar(): Passed {
   return JSON.parse(readFileSync(file, 'utf8')) as Passed;
 }
@@ -85,12 +97,13 @@ export function serverKindsTable(passed: Passed): {
   const problems: string[] = [];
   const cellOf = (number: string, kind: ServerKind): string => {
     const on = passed[number]?.[kind] ?? [];
-    if (majors.every((major) => on.includes(major))) return 'tested';
+    const name = `\`${kind}\``;
+    if (majors.every((major) => on.includes(major))) return `tested on ${name}`;
     const index = reasons.findIndex((one) => one.kinds.includes(kind) && one.numbers.includes(Number(number.slice(2))));
-    if (on.length > 0) return on.join(' ');
+    if (on.length > 0) return `tested on ${name} with Node ${on.join(', ')}`;
     if (index === -1)
       problems.push(`${number} has no test on ${kind}, and scripts/docs/server-kinds.ts gives no reason for it`);
-    return `no test: note ${String(index + 1)}`;
+    return `not tested on ${name}: note ${String(index + 1)}`;
   };
   const rows = numbers.map(
     (number) => `| ${[number, ...serverKinds.map((kind) => cellOf(number, kind))].join(' | ')} |`,

@@ -124,7 +124,7 @@ const notes: Readonly<Record<string, string>> = {
   'stall limit':
     'A stall limit is written like a duration. It is at least a second, because a busy event loop is often blocked for less.',
   period:
-    'A period is written like a duration. It is at least a second, because a program in Go cannot distinguish two renewals within one second.',
+    'A period is written like a duration. It is at least 1 s, because candidates that are written in Go cannot distinguish two renewals of a Lease within one second.',
   'whole seconds':
     'Whole seconds are written like a duration. They are whole, because a Lease cannot store fractions of a second.',
   namespace: 'The name, as text.',
@@ -209,7 +209,7 @@ const closing = [
   '  period then ends with the drain.',
   '- lameduck warns if `healthCheckTimeout` is one second or more. A probe with the default `timeoutSeconds` then times out before the',
   '  check does, so that no answer names the failing check.',
-  '- lameduck warns if `livezEventLoopStallLimit` is shorter than `readyzEventLoopStallLimit`. If the event loop is blocked, the kubelet',
-  '  would then restart the container before the pod is removed from its Services.',
+  '- lameduck warns if `livezEventLoopStallLimit` is shorter than `readyzEventLoopStallLimit`. With these',
+  '  limits, a blocked event loop makes the kubelet restart the container before the pod is removed from its Services.',
   '',
 ];

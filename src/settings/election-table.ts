@@ -17,8 +17,9 @@ export const electionTable = {
     namedAfter: '--leader-elect-resource-namespace',
   }),
   /**
-   * leaseDuration: How long other candidates wait for a silent leader before one of them takes the Lease. This time must
-   * be longer than `renewDeadline`. The difference must be at least the time that the leader's work takes to stop.
+   * leaseDuration: How long the other candidates wait for a leader that no longer renews, before one of them takes the
+   * Lease. `leaseDuration` must be longer than `renewDeadline`, by at least the time that the leader's work takes to
+   * stop.
    *
    * @remarks In code, a number is in milliseconds.
    * @default `15s`

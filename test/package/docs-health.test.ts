@@ -115,8 +115,9 @@ test('the paths have the statuses that docs/health.md lists for each state of th
     const answerOwn = readinessPaths(['/health'], under.lifecycle.signals.shutdownInitiated);
     const [get, head, post] = ['GET', 'HEAD', 'POST'].map((method) => answerOwn('/health', method)?.status);
     assert.deepEqual([head, post], [get, undefined]);
-    const statuses = ['/readyz', '/livez', '/healthz'].map((path) => String(under.statusOf(path)));
-    return [state, ...statuses, get === undefined ? "your program's status" : `${String(get)} for GET and HEAD`];
+    const statuses = ['/readyz', '/livez', '/healthz'].map((path) => `\`${path}\`: ${String(under.statusOf(path))}`);
+    const own = get === undefined ? "your program's status" : `${String(get)} for GET and HEAD`;
+    return [state, ...statuses, `\`readinessPaths\`: ${own}`];
   });
   const [table] = tablesIn(page).filter(([head]) => head?.[0] === 'state of the process');
   assert.deepEqual(table?.slice(1), rows);

@@ -72,7 +72,7 @@ export const programs: readonly Program[] = [
   {
     title: 'NestJS without hooks',
     package: '@nestjs/platform-express',
-    handling: 'it does nothing',
+    handling: 'the program has no listener for SIGTERM',
     folder: 'nest',
     args: ['dist/without-hooks.js'],
     cleanup: [],
@@ -98,7 +98,7 @@ export const programs: readonly Program[] = [
   {
     title: 'NestJS on Fastify without hooks',
     package: '@nestjs/platform-fastify',
-    handling: 'it does nothing',
+    handling: 'the program has no listener for SIGTERM',
     folder: 'nest',
     args: ['dist/fastify-without-hooks.js'],
     cleanup: [],
@@ -193,15 +193,15 @@ export const programs: readonly Program[] = [
     ownProbe: { path: '/healthz', body: '"by":"terminus"' },
   },
   {
-    title: 'no listener',
-    handling: 'it does nothing',
+    title: 'node:http without a signal listener',
+    handling: 'the program has no listener for SIGTERM',
     folder: 'no-listener',
     args: ['main.mjs'],
     cleanup: [],
     end: '0',
   },
   {
-    title: 'exits at once',
+    title: 'node:http with a listener that exits at once',
     handling: '`process.exit(143)`',
     folder: 'exits-at-once',
     args: ['main.mjs'],
@@ -235,8 +235,8 @@ export const programs: readonly Program[] = [
     preload: { module: preloadedByOpenTelemetry, side: 'after' },
   },
   {
-    title: 'CommonJS',
-    handling: '`server.close()`, which exits with 0 or throws its error',
+    title: 'a CommonJS program',
+    handling: '`server.close()`, whose callback exits with 0 or throws the error',
     folder: 'commonjs',
     args: ['main.cjs'],
     isInArguments: true,

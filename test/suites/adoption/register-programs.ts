@@ -110,7 +110,11 @@ async function endRegistered(t: TestContext, program: Program): Promise<End & { 
   assert.match(output, /"lameduck\/shutdown\/v1","reason":"SIGTERM"/);
   assert.match(output, /"unfinished":\[\],"hookFailures":\[\]/);
   if (program.prints !== undefined) assert.match(output, program.prints);
-  return { lost: lost.length, end, cleanup: program.cleanup.length === 0 ? 'no cleanup function' : 'cleanup ran once' };
+  return {
+    lost: lost.length,
+    end,
+    cleanup: program.cleanup.length === 0 ? 'the program has no cleanup function' : 'cleanup ran once',
+  };
 }
 
 // Probes are answered only on the probe port, and the program's own ports respond as without lameduck.

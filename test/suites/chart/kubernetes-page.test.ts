@@ -139,7 +139,7 @@ test('the timeline of docs/kubernetes.md has the numbers of the chart and of the
       ...[delay, total - destroy, total, grace * 1_000].map(seconds),
     ];
     const shown = rows.map((row) =>
-      (row[column] ?? '').replace(/^(with the chart|without it): /, '').replace(/ s$/, ''),
+      (row[column] ?? '').replace(/^with(out)? the chart: /, '').replace(/ s( after the deletion)?$/, ''),
     );
     for (const [index, moment] of moments.entries()) {
       assert.ok(shown.includes(moment), `${head[column] ?? ''}: ${moment}`);
