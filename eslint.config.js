@@ -155,8 +155,8 @@ const typed = {
   '@typescript-eslint/use-unknown-in-catch-callback-variable': 'error',
 };
 
-// These restrictions are lists, not rules, because a later block replaces a whole rule. With a list, the block can omit
-// single entries.
+// Each of the following restrictions is a list of entries for the ESLint rule `no-restricted-syntax`. A later
+// configuration block replaces a whole rule, and can omit one list when it combines the lists again.
 const member = (object, names) =>
   ['object.name', 'object.property.name']
     .map((path) => `MemberExpression[${path}='${object}'][property.name=/^(${names.join('|')})$/]`)
@@ -214,7 +214,8 @@ export default defineConfig(
     languageOptions: { parser: tseslint.parser, parserOptions: { projectService: true } },
     rules: typed,
   },
-  // A `.cts` file is CommonJS, because it must not load a module before it has checked the version of Node.
+  // Allow require() in a `.cts` file. It is CommonJS, because it must not load a module before it has checked the
+  // version of Node.
   { files: ['src/**/*.cts'], rules: { '@typescript-eslint/no-require-imports': 'off' } },
   // Fastify sends the result of an asynchronous handler, so such a handler needs no await.
   { files: ['examples/**/*.ts', 'test/**/*.ts'], rules: { '@typescript-eslint/require-await': 'off' } },
@@ -249,7 +250,8 @@ export default defineConfig(
     rules: { 'no-restricted-syntax': ['error', ...environment, ...time, ...timeOfDay] },
   },
   {
-    // Observers log the time of day. No other code may use the time of day, and no code may measure with it.
+    // Only observers may read the time of day, to log it. All code, including observers, measures durations with the
+    // monotonic clock.
     files: ['src/observers/**'],
     rules: { 'no-restricted-syntax': ['error', ...processEvents, ...environment, ...time] },
   },

@@ -1,12 +1,12 @@
 // Draws bar charts as SVG. Their colours follow the light or dark scheme of the reader.
 
-/** Bar is one row of a chart. `low` and `high` are the ends of the confidence interval of its value. */
+/** Bar is one row of a bar chart. `low` and `high` are the bounds of the confidence interval of the row's value. */
 export interface Bar {
   readonly label: string;
   readonly value: number;
   readonly low?: number;
   readonly high?: number;
-  /** Whether the bar shows lameduck itself. */
+  /** Whether this bar of the chart stands for lameduck, and not for a package with which lameduck is compared. */
   readonly isOwn?: boolean;
   /** The text at the end of the bar. By default, this is the value of the bar. */
   readonly text?: string;

@@ -16,7 +16,7 @@ export function cells(...texts: readonly (string | number)[]): string {
   return `| ${texts.map(String).join(' | ')} |`;
 }
 
-/** `label()` formats the name of an implementation. `bare` is the text for the server without a package. */
+/** `label()` formats the name of a compared package. It returns `bare` for the server that uses no such package. */
 export function label(name: string, bare: string): string {
   if (name === 'bare') return bare;
   return name === 'lameduck' ? '**lameduck**' : `\`${name}\``;

@@ -9,7 +9,7 @@ import { lameduck } from '../src/index.ts';
 
 /**
  * install makes the server shut down on SIGTERM. Between SIGTERM and the shutdown, the server serves normally for
- * `delay` milliseconds. Without this argument, the implementation uses its own default.
+ * `delay` milliseconds. Without `delay`, the compared shutdown package uses its own default.
  */
 export type Install = (server: Server, delay?: number) => unknown;
 

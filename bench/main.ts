@@ -28,9 +28,9 @@ import { requestRatio, type Use } from './use/section.ts';
 import { bare, variants } from './use/variants.ts';
 import { ratio, signed } from './format.ts';
 
-// How much the CPU time of a request may grow since the last complete run. The growth is a share of the CPU time on a
-// bare server. It is added to the upper end of the confidence interval of that run. Between two kinds of processors,
-// the share differs by less than this value.
+// How much more CPU time a request with lameduck may need than in the last complete run. The tolerance is a share of
+// the CPU time on a bare server. The limit is the upper end of the confidence interval of that run plus the tolerance.
+// Between two kinds of processors, the measured share differs by less than the tolerance.
 const tolerance = 0.01;
 
 let hasTried = false;

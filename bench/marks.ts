@@ -12,7 +12,9 @@ export interface Mark {
   readonly isMet: boolean;
 }
 
-/** The longest idle CPU time of the probe thread, in milliseconds per second: 0.1 % of a core. */
+/**
+ * The most CPU time that the probe thread may use while no probe arrives, in milliseconds per second: 0.1 % of a core.
+ */
 const idleThread = 1;
 
 /** marksOf returns every mark, in the order of the page. */

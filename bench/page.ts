@@ -1,4 +1,5 @@
-// Writes the page of benchmarks: the marks, and one section for each question.
+// Writes docs/benchmarks.md: the limits that lameduck must meet, called marks, and one section for each question that
+// the benchmark answers.
 import { cells } from './format.ts';
 import { leasesSection } from './leases/section.ts';
 import { lossesSection } from './losses/section.ts';

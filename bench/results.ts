@@ -53,7 +53,10 @@ export function machineText(): string {
   return `Node ${process.version} on ${process.platform} ${process.arch}, ${String(availableParallelism())} cores (${model})`;
 }
 
-/** saveResults writes the results of a run. It rounds numbers to five digits, because further digits are not known. */
+/**
+ * saveResults writes the results of a run. It rounds numbers to five significant digits, because the measurement is not
+ * more exact.
+ */
 export function saveResults(results: Partial<Results>): void {
   const round = (_key: string, value: unknown): unknown =>
     typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(significantDigits)) : value;

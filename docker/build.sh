@@ -40,8 +40,8 @@ version=$(node --print "JSON.parse(fs.readFileSync(process.argv[1])).version ?? 
 [ -z "$revision" ] || label revision "$revision"
 
 if command -v buildah >/dev/null; then
-  # Chroot isolation also works where no container can be started. The Docker format is needed, because the OCI format
-  # has no health check.
+  # Use chroot isolation, which also works on a machine that cannot start containers. Use the Docker image format,
+  # because the OCI format has no health check.
   buildah build --isolation chroot --layers --format docker --timestamp "$epoch" "${arguments[@]}" "$@" "$context"
 else
   docker build --build-arg "SOURCE_DATE_EPOCH=$epoch" "${arguments[@]}" "$@" "$context"

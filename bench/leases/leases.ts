@@ -43,8 +43,8 @@ export interface LeasesEffort {
 const retryPeriod = 2_000;
 
 /**
- * measureLeases measures a leader, a follower with the permission to watch the Lease, and a follower without this
- * permission.
+ * measureLeases measures the CPU time of three replicas, and their requests to the API server. The replicas are a
+ * leader, a follower that may watch the Lease, and a follower that may not.
  */
 export async function measureLeases(effort: LeasesEffort): Promise<Leases> {
   const [withWatch, without] = [await hourOf(effort.minutes, true), await hourOf(effort.minutes, false)];

@@ -13,8 +13,8 @@ const server = createServer((request, response) => {
     setTimeout(() => response.end(`${String(bytes)}\n`), 10);
   });
 });
-// This listener runs before the listeners of the implementation, which may destroy the connection. It prints each
-// connection immediately, because a process that is killed cannot print at its end.
+// This listener runs before the listeners of the measured shutdown package, which may destroy the connection. It prints
+// each connection immediately, because a process that is killed cannot print a list when it ends.
 server.on('connection', ({ remotePort }) => {
   console.log(`accepted ${String(remotePort)}`);
 });

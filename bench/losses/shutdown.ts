@@ -11,8 +11,8 @@ import { get, newAccount, post, runClient } from '../../test/support/closed-loop
 export interface Shutdown {
   readonly answered: number;
   /**
-   * The number of requests without a complete response on accepted connections whose close the server had not
-   * announced.
+   * The number of requests without a complete response. Requests count only if the server had accepted their
+   * connection, and had not announced that it would close the connection.
    */
   readonly lost: number;
   /** The number of requests without a complete response on connections that the server had never accepted. */
@@ -27,8 +27,8 @@ export const gracePeriod = 12_000;
 const loadBefore = 1_000;
 
 /**
- * shutDown starts a server with an implementation, sends it requests, and sends it SIGTERM. It kills the server after
- * the grace period.
+ * shutDown starts a server with one of the compared shutdown packages, sends it requests, and sends it SIGTERM. It
+ * kills the server after the grace period.
  */
 export async function shutDown(name: string, delay: number): Promise<Shutdown> {
   const path = fileURLToPath(new URL('./serve.ts', import.meta.url));

@@ -1,5 +1,5 @@
-// The measured process. It has a bare server and a server with an implementation. A loop in the process can send
-// requests to either server.
+// The measured process. It has a bare server and a server with one of the compared shutdown packages. A loop in the
+// process can send requests to either server.
 import { once } from 'node:events';
 import { createServer, IncomingMessage, ServerResponse, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -25,7 +25,8 @@ function handle(_request: IncomingMessage, response: ServerResponse): void {
   response.end('hello\n');
 }
 
-// In the direct loop the handler does nothing, so that the two servers differ almost only by the implementation.
+// If `direct()` calls the handler, the handler does nothing. The bare server and the other server then differ almost
+// only by the measured shutdown package.
 let isDirect = false;
 
 function installOf(name: string): Install | undefined {
@@ -43,9 +44,9 @@ async function start(install?: Install): Promise<Driven> {
 }
 
 /**
- * `direct()` emits the `request` event of the server for each request, without HTTP parsing, and then the events that
- * Node would emit. It uses the sockets of connections that the load generator has opened. Each response is a new
- * object, as in Node, because listeners are added to it.
+ * `direct()` emits the `request` event of the server without parsing HTTP, and then the other events that Node would
+ * emit for a request. The requests have the sockets of connections that the load generator has opened. Each response is
+ * a new object, as in Node, because the measured package may add listeners to a response.
  */
 function direct({ server, sockets, requests }: Driven, count: number): void {
   for (let index = requests.length; index < sockets.length; index++) {

@@ -1,5 +1,5 @@
-// Measures the CPU time that one implementation adds to a request. One process has the bare server and the server with
-// the implementation, which are measured in turn for short periods, called windows.
+// Measures the CPU time that a shutdown package adds to a request. One process runs a bare server and a server with the
+// package. The process measures the two servers in turn, for short periods called windows.
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -33,8 +33,8 @@ export const directRequests = 10_000;
 export const warmUpPairs = 20;
 
 /**
- * `measure()` returns the pairs of windows for each process. It throws if the implementation changes the response of
- * bare `node:http`.
+ * `measure()` returns the pairs of measured windows for each process: one window of the bare server and one of the
+ * server with the package. It throws if the two servers send different responses.
  */
 export async function measure(name: string, { processes, pairs }: Effort): Promise<Pair[][]> {
   const groups: Pair[][] = [];
@@ -89,7 +89,8 @@ async function ask(host: ChildProcess, question: Question): Promise<number> {
   return (await answered)[0];
 }
 
-// Returns the length of the response to a GET. The load generator counts responses by this length.
+// Returns the number of bytes in the response to a GET. From this number, the load generator knows when a response is
+// complete.
 async function checkEqual(name: string, barePort: number, otherPort: number): Promise<number> {
   for (const request of [get, post]) {
     const [bare, other] = [await answerOf(barePort, request), await answerOf(otherPort, request)];

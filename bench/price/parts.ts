@@ -27,7 +27,10 @@ function replaceEmit(server: Server, onRequest?: OnRequest): void {
 
 const find = ({ socket }: IncomingMessage): { at: number } | undefined => (socket as unknown as Recorded)[record];
 
-/** `parts` has each part by its name. The benchmark measures a part like a package. */
+/**
+ * `parts` maps a name to each measured part of lameduck. The benchmark measures a part in the same way as a whole
+ * package.
+ */
 export const parts: Readonly<Record<string, Part>> = {
   emit: {
     title: '`emit` of the server is replaced by a function that calls the original `emit`',

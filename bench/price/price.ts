@@ -1,4 +1,5 @@
-// Computes from pairs of windows how much CPU time an implementation adds to a request.
+// Computes how much CPU time a shutdown package adds to a request. The input is pairs of measured windows, one without
+// and one with the package.
 import { estimate, median, quantile, type Estimate } from '../statistics.ts';
 import { measure, type Effort, type Pair } from './measure.ts';
 
@@ -18,7 +19,10 @@ export interface Price {
   readonly wholeRatio: Estimate;
 }
 
-/** The highest allowed ratio. The upper end of the confidence interval must not exceed it either. */
+/**
+ * The highest allowed ratio of the CPU time with lameduck to the CPU time without. The upper end of its confidence
+ * interval must not exceed the limit either.
+ */
 export const limit = 1.03;
 
 export async function priceOf(name: string, effort: Effort): Promise<Price> {

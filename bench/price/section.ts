@@ -5,10 +5,11 @@ import { connections, directRequests, warmUpPairs, wholeRequests } from './measu
 import { parts } from './parts.ts';
 import { limit, type Price } from './price.ts';
 
-// These implementations run no code during a request, so any difference that is measured for them is noise.
+// The bare server and the packages in this list run no code of their own during a request, so any difference that is
+// measured for them is noise.
 const offThePath = ['bare', 'http-terminator', 'lightship', 'close-with-grace'];
 
-/** priceSection returns the lines of the section. */
+/** priceSection returns the lines of the section about the CPU time of a request. */
 export function priceSection({ versions, prices, partPrices, effort }: Results): string[] {
   const own = prices['lameduck'] as Price;
   const idle = Object.entries(prices)

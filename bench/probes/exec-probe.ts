@@ -17,7 +17,10 @@ export interface ExecProbe {
 
 const command = join(import.meta.dirname, '..', '..', 'dist', 'cli', 'main.js');
 
-/** execProbe runs pairs of one probe and one empty process. Their order changes from pair to pair. */
+/**
+ * execProbe runs pairs of processes: the command `lameduck probe`, and a process that does nothing. Their order changes
+ * from pair to pair.
+ */
 export async function execProbe(probePort: number, pairs: number): Promise<ExecProbe> {
   if (!existsSync(command)) throw new Error('there is no dist: npm run build');
   const nothing: string[] = [];

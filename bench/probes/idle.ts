@@ -1,5 +1,6 @@
-// An idle server that sends its CPU time and its memory to its parent. It uses the built package, because to run the
-// sources, Node would load its TypeScript compiler in each thread.
+// An idle server that sends its CPU time and its memory to its parent process. It uses the built package: for the
+// TypeScript sources, Node would load a compiler in each thread. The argument says what the server runs in addition:
+// nothing, an empty thread, or a probe port.
 //
 //   node --expose-gc bench/probes/idle.ts without|empty-thread|PROBE_PORT
 import { createServer } from 'node:http';

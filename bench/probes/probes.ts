@@ -40,8 +40,8 @@ export const blockTime = 3_000;
 export const pauseBetween = 50;
 
 /**
- * Limits of the 99th percentile of a probe's duration: `factor` times the value of an idle main port, and `p99`
- * milliseconds. `execProbe` is the limit of the command `lameduck probe`, in milliseconds.
+ * A probe's duration has two limits for its 99th percentile: `p99` milliseconds, and `factor` times the percentile of
+ * the idle server's main port. `execProbe` is the limit of the command `lameduck probe`, in milliseconds.
  */
 export const limits = { factor: 2, p99: 20, execProbe: 60 } as const;
 
@@ -110,8 +110,8 @@ async function whileBlocked(host: ChildProcess, probePort: number): Promise<numb
   const until = performance.now() + blockTime - 10 * pauseBetween;
   const waits: number[] = [];
   while (performance.now() < until) waits.push(await ask(probePort));
-  // Stop probing before the block ends, because otherwise the main thread would answer the last probes itself. The next
-  // measurement starts after the block.
+  // Stop probing while the event loop is still blocked, because the main thread would answer later probes itself. The
+  // next measurement starts when the event loop runs again.
   await sleep(20 * pauseBetween);
   return waits;
 }
@@ -121,7 +121,8 @@ async function warmUp(...ports: readonly number[]): Promise<void> {
 }
 
 async function series(port: number, count: number): Promise<number[]> {
-  // The first probe after a pause waits for the main thread for up to 200 ms, so it is not counted.
+  // After a pause, the first probe may wait for the main thread for up to 200 ms. The measurement therefore does not
+  // count this probe.
   await ask(port);
   const waits: number[] = [];
   for (let index = 0; index < count; index++) waits.push(await ask(port));

@@ -36,8 +36,8 @@ export const rates = [0, 1, 10, 100] as const;
 // How long a process runs before its memory is measured, in milliseconds.
 const starting = 2_000;
 
-// The time from the measurement of the memory to that of the CPU time, in milliseconds. V8 collects garbage until about
-// 18 s after the start of a thread. The probe thread wakes less often after 5 s without a request.
+// The wait between the measurements of memory and CPU time, in milliseconds. V8 collects garbage until about 18 s after
+// the start of a thread. After 5 s without a request, the probe thread wakes less often.
 const settling = 20_000;
 
 /** measureThread starts pairs of processes, one with and one without a probe port. */

@@ -1,7 +1,7 @@
 // Measures how many requests per second a rehearsal sends on this machine, which also runs the rehearsed server.
 import { runRehearsal } from './rollouts.ts';
 
-/** Rate holds the requests of one rehearsal. */
+/** Rate holds how many requests one rehearsal sent, per second and in total, and their results. */
 export interface Rate {
   /** The value of the option `--rate` of `lameduck rehearse`, in requests per second. */
   readonly asked: number;
@@ -10,7 +10,7 @@ export interface Rate {
   readonly requests: number;
   readonly lost: number;
   readonly refused: number;
-  /** The verdict of the rehearsal. It is `withheld` if the clients could not send requests at this rate. */
+  /** The verdict of the rehearsal. It is `withheld` if the clients could not send requests at the rate `asked`. */
   readonly verdict: string;
 }
 
@@ -21,7 +21,7 @@ const connections = 200;
 // know the pod send nothing.
 const propagation = 100;
 
-/** measureRate rehearses a rollout of a server with lameduck at a high rate. */
+/** measureRate rehearses a rollout of a server with lameduck while clients send thousands of requests per second. */
 export async function measureRate(): Promise<Rate> {
   const load = [
     '--rate',

@@ -22,7 +22,10 @@ export interface Rollouts {
   readonly delayed: readonly Rollout[];
 }
 
-/** The longest time, in seconds, until a node learns of the deletion of the pod. Every node needs 0.3 s in addition. */
+/**
+ * The longest time until a node learns of the deletion of the pod, in seconds. It does not include the 0.3 s that every
+ * node needs in addition.
+ */
 export const propagation = 2;
 
 /** The delay that each implementation gets, in seconds. */

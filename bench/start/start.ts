@@ -13,7 +13,7 @@ import { median } from '../statistics.ts';
 export const ways = ['bare', 'code', 'register'] as const;
 export type Way = (typeof ways)[number];
 
-/** Start holds medians over the runs, in milliseconds. */
+/** Start holds the medians of the measured times over all runs, in milliseconds. */
 export interface Start {
   readonly runs: number;
   readonly byWay: Readonly<Record<Way, { readonly firstResponse: number; readonly longestTurn: number }>>;

@@ -9,7 +9,10 @@ import { sessionsOf, type StreamKind } from './kinds.ts';
 
 /** Ends says how the streams ended, as their clients saw it. */
 export interface Ends {
-  /** The number of streams that ended as their protocol says: last chunk, end of the stream, or close code 1001. */
+  /**
+   * The number of streams with a regular end: the last chunk (HTTP/1.1), END_STREAM (HTTP/2) or the close code 1001
+   * (WebSocket).
+   */
   readonly whole: number;
   /** The time at which the last stream ended, in milliseconds since the epoch. */
   readonly lastAt: number;

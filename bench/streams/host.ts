@@ -11,7 +11,10 @@ import type { Server as ServerOfLameduck } from '../../src/http/server.ts';
 import { lameduck } from '../../src/index.ts';
 import type { StreamKind } from './kinds.ts';
 
-/** Stills says for how long turns of the event loop blocked all other work, in milliseconds. */
+/**
+ * Stills holds the durations of turns of the event loop, in milliseconds. During a turn, all other work of the process
+ * waits.
+ */
 export interface Stills {
   readonly median: number;
   readonly p99: number;
@@ -25,7 +28,7 @@ const stream: RequestListener = (_request, response) => {
 
 const create: Readonly<Record<StreamKind, () => Server>> = {
   'event streams': () => createServer(stream),
-  // The compatibility API of node:http2 has the members that the handler uses.
+  // The cast is safe, because the compatibility API of node:http2 has every member that the handler uses.
   'HTTP/2 streams': () => createHttp2Server(stream as never),
   WebSockets: () => {
     const http = createServer();

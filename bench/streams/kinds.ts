@@ -1,4 +1,4 @@
-// The kinds of streams that the benchmark drains over sockets.
+// The kinds of streams that the benchmark opens over real sockets and then drains.
 
 export const streamKinds = ['event streams', 'HTTP/2 streams', 'WebSockets'] as const;
 export type StreamKind = (typeof streamKinds)[number];

@@ -24,8 +24,8 @@ export interface Answers {
   readonly cpu: number;
   readonly profile: number;
   /**
-   * The bytes that were allocated in the heap since the question `profile`, and the microseconds of garbage collection
-   * since then.
+   * `bytes` is the number of bytes that the process has allocated in the heap since it received the message `profile`.
+   * `collecting` is the time of its garbage collections since then, in microseconds.
    */
   readonly profiled: { readonly bytes: number; readonly collecting: number };
   readonly sample: number;

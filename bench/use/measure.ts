@@ -44,7 +44,10 @@ const warmUpRequests = 30_000;
 const warmUpWindows = 2;
 const profiledWindows = 20;
 
-/** The highest number of idle sessions of HTTP/2 and idle WebSockets, whose clients take much more memory. */
+/**
+ * The most idle HTTP/2 sessions or idle WebSockets that the benchmark opens. It opens more idle connections of
+ * HTTP/1.1, because their clients take much less memory.
+ */
 export const mostIdleSessions = 1_000;
 
 /** measureUse returns the costs of the bare server and of the variant, for each pair of processes. */
@@ -123,7 +126,7 @@ class Host implements AsyncDisposable {
     this.#connections.push(perConnection);
   }
 
-  /** `costs()` measures the values for which no windows are needed, and returns all costs. */
+  /** `costs()` measures the values that need no repeated short periods of load, and returns all costs. */
   async costs(idle: number): Promise<Costs> {
     const profiled = profiledWindows * wholeRequests;
     await this.#ask('profile');
@@ -181,7 +184,7 @@ class Host implements AsyncDisposable {
   }
 }
 
-// Some variants open no probe port. The scrape of the probe port then fails, and this error is ignored.
+// Some variants open no probe port. The scrape of the probe port then fails: ignore its error.
 function scrape(probePort: number): void {
   fetch(`http://127.0.0.1:${String(probePort)}/metrics`)
     .then((response) => response.text())

@@ -14,7 +14,7 @@ export interface Use {
   readonly pairs: readonly (readonly [Costs, Costs])[];
 }
 
-/** useSection returns the lines of the section. */
+/** useSection returns the lines of the section about CPU time and memory in use. */
 export function useSection(uses: readonly Use[], { processes, windows, idle }: UseEffort): string[] {
   return [
     '',

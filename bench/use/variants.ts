@@ -4,7 +4,9 @@ import { join } from 'node:path';
 /** Framework is the kind of a measured server. */
 export type Framework = 'http' | 'fastify' | 'http2 without TLS' | 'http2 over TLS' | 'webSocket';
 
-/** Variant is one way to add lameduck to a measured server, or to run the server without it. */
+/**
+ * Variant is one configuration of a measured server: with lameduck, added in one of several ways, or without lameduck.
+ */
 export interface Variant {
   readonly title: string;
   readonly framework: Framework;
@@ -46,8 +48,8 @@ export const bare: Readonly<Record<Framework, Variant>> = {
 };
 
 /**
- * `variants` are compared with the bare server of their framework. The first two are bare servers themselves, to show
- * the error of the measurement.
+ * Each of the `variants` is compared with the server of its framework without lameduck. The first two variants are such
+ * servers too. Their comparison shows the error of the measurement.
  */
 export const variants: readonly Variant[] = [
   bare.http,

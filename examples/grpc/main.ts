@@ -15,8 +15,8 @@ server.addService(shop.Greeter.service, {
   },
 });
 
-// addTo() adds the health service for the kubelet's grpc probes. It also drains this server: at the shutdown, clients
-// get a GOAWAY.
+// addTo(server) adds the health service for the kubelet's grpc probes to the server. It also drains the server: at the
+// shutdown, its clients get a GOAWAY.
 const duck = lameduck([]);
 grpcHealth(duck).addTo(server);
 

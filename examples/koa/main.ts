@@ -9,8 +9,8 @@ app.use(async (context) => {
   context.body = 'hello\n';
 });
 
-// app.listen() would listen at once. With createServer(), checks and hooks can be added at any time before listen().
-// Koa's callback returns a promise that no server awaits.
+// Use createServer() instead of app.listen(), which would listen at once. The program can then add checks and hooks
+// before listen(). The promise that Koa's callback returns can be ignored, because node:http does not await a handler.
 const handle = app.callback();
 const server = createServer((request, response) => void handle(request, response));
 const duck = lameduck(server);

@@ -6,7 +6,7 @@ const duck = lameduck([], { shutdownDelayDuration: 0 });
 
 const stopping = new AbortController();
 const worker = work(stopping.signal);
-// 20 s is longer than the longest job, and shorter than the grace period.
+// The timeout of 20 s is longer than the longest job, and shorter than the grace period of the pod.
 duck.addPreShutdownHook('worker', () => (stopping.abort(), worker), { timeout: '20s' });
 duck.addDestroyHook('queue', () => {
   console.log('pool closed'); // close the connection to the queue here: the last job is done

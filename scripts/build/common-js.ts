@@ -1,8 +1,9 @@
-// Builds the CommonJS files that Node loads, and the thin modules through which `import` loads the same instances.
+// Builds the CommonJS files that Node loads, and small ECMAScript modules through which `import` loads the same
+// instances.
 //
-// Each module of `src` is in one file only, so that its state exists once in a process. A module that several files
-// need is in the main file, or in the file of `preload`. The other files take such a module from the property `modules` of
-// that file, which is not enumerable.
+// The build puts each module of `src` into one built file only, so that its state exists once in a process. A module
+// that several built files need is in the main file, or in the file of `preload`. The other files read the module from
+// the property `modules` of the file that contains it. This property is not enumerable.
 import { join, relative } from 'node:path';
 import { build, type BuildOptions, type Metafile, type Plugin, type PluginBuild } from 'esbuild';
 import { besidePreload, entries, internal, main, pieces, preload, preloaded, type Entry } from './entries.ts';
@@ -10,7 +11,7 @@ import { common, inlined, root, sourceOf } from './sources.ts';
 
 type Inputs = Metafile['inputs'];
 
-/** Sources say where the modules of `src` are. The keys are the paths of the modules. */
+/** Sources says, by the path of each module of `src`, in which built file the module is. */
 interface Sources {
   readonly inputs: Inputs;
   /** `files` has the name of the built file that contains the module. */
@@ -44,7 +45,7 @@ function fileOfEach(inputs: Inputs): ReadonlyMap<string, string> {
   for (const module of [...pieces, main]) add(main, module);
   const others = [...internal, ...entries.map(({ name }) => name)];
   for (const name of others) {
-    // A module that two other files need is in the main file.
+    // If two other built files need a module, the build puts the module into the main file.
     for (const path of reached(inputs, sourceOf(name))) {
       const file = files.get(path);
       if (file === undefined || others.includes(file)) files.set(path, file === undefined ? name : main);
@@ -107,7 +108,8 @@ function withModules(source: string, shared: readonly string[], names: readonly 
   const contents = `
     const properties = Object.getOwnPropertyDescriptors({ ${getters} });
     Object.defineProperties(module.exports, { ...properties, __esModule: { value: true }, modules: { value: { ${modules} } } });`;
-  // The footer is never executed. Node reads the names of the exports from it, for `import`.
+  // The footer of the built file is code that never runs. Node scans this code for the names of the exports, so that
+  // `import { name }` works for the CommonJS file.
   const footer = { js: `0 && (module.exports = { ${names.join(', ')} });` };
   return { stdin: { contents, resolveDir: root }, footer };
 }

@@ -37,7 +37,8 @@ export async function command(): Promise<Files> {
   const { outputFiles } = await build({
     ...modules,
     packages: 'bundle',
-    // The files of `yaml` for Node are CommonJS, which an ECMAScript module cannot include.
+    // The build of `yaml` for Node is CommonJS, which cannot be bundled into an ECMAScript module. Use its build for
+    // browsers.
     alias: { yaml: join(root, 'node_modules', 'yaml', 'browser', 'index.js') },
     entryPoints: [
       { in: sourceOf(commandModule), out: 'main' },

@@ -3,7 +3,7 @@
 
 /** Entry is one export of the package. */
 export interface Entry {
-  /** The name of the built files in `dist`. */
+  /** The name of the built files in `dist`, without their extensions. */
   readonly name: string;
   /** The name of the named export that is also the default export. */
   readonly default?: string;
@@ -24,7 +24,10 @@ export const entries: readonly Entry[] = [
  */
 export const preload = 'process/emit-override';
 
-/** besidePreload are modules in the file of `preload`, because `lameduck/register` needs them before the first response. */
+/**
+ * besidePreload lists the modules that the build puts into the file of `preload`, because `lameduck/register` needs
+ * them before the first response.
+ */
 export const besidePreload: readonly string[] = ['patch-emit'];
 
 /**
@@ -55,7 +58,7 @@ export const pieces: readonly string[] = [
 /** preloaded are the files that Node loads before the program. The source of each is `src/NAME.cts`. */
 export const preloaded: readonly string[] = ['register', 'register/cluster-worker'];
 
-/** internal are files of the package that no program imports by name. */
+/** `internal` lists the files of the package that no program imports by name. */
 export const internal: readonly string[] = ['register/deferral', 'register/program-lifecycle'];
 
 /** `command` is the source of the program `lameduck`. */

@@ -1,7 +1,7 @@
 // Draws the pictures of the chart's dashboard: the panels of its JSON in their grid, with sample data.
 import { samples, type Sample } from './dashboard-samples.ts';
 
-/** Panel declares the fields of a panel that the picture shows. */
+/** Panel declares the fields of a dashboard panel that the picture of the dashboard uses. */
 export interface Panel {
   readonly title: string;
   readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };

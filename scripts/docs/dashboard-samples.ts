@@ -11,7 +11,9 @@ type Line = (minute: number) => number;
 
 interface Pod {
   readonly name: string;
-  /** The minutes of the hour in which a pod starts, becomes ready, receives SIGTERM and exits. */
+  /**
+   * When the pod of the sample data starts, becomes ready, receives SIGTERM and exits, in minutes after the full hour.
+   */
   readonly starts: number;
   readonly isReady: number;
   readonly stops: number;
@@ -32,7 +34,7 @@ function scattered(number: number): number {
   return 2 * (product - Math.floor(product)) - 1;
 }
 
-/** Returns a line of sample data through random numbers, one every `step` minutes. */
+/** Returns a curve of sample data: one random number for every `step` minutes, with straight lines between them. */
 function wandering(seed: number, step: number): Line {
   return (minute) => {
     const before = Math.floor(minute / step);
@@ -41,7 +43,7 @@ function wandering(seed: number, step: number): Line {
   };
 }
 
-/** Returns a line of sample data that varies around 0 by at most 1. */
+/** Returns a curve of sample data that varies around 0 by at most 1. */
 function noise(seed: number): Line {
   const [slow, fast] = [wandering(seed, 7), wandering(seed + 0.5, 0.8)];
   return (minute) => 0.5 * slow(minute) + 0.5 * fast(minute);
@@ -57,7 +59,7 @@ const constant =
   () =>
     value;
 
-/** Returns the sum of a line of sample data and a bump at the given minute. */
+/** Adds to a curve of sample data a short peak at the given minute. */
 const withBump =
   (line: Line, at: number, height: number, minutes = 1): Line =>
   (minute) =>
@@ -75,7 +77,7 @@ function perPod(line: (pod: Pod, seed: number) => Line, labels: Readonly<Record<
 }
 
 /**
- * Returns a line of sample data for one pod: its equal share of a total, among the pods that serve. The share of a
+ * Returns the curve of one pod in the sample data: a total, divided by the number of pods that serve. The value of a
  * draining pod falls to 0 within half a minute.
  */
 function shareOf(total: number, width: number): (pod: Pod, seed: number) => Line {

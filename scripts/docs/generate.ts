@@ -33,7 +33,8 @@ problems.push(...conformance.problems);
 const kinds = serverKindsTable(passedSoFar());
 problems.push(...kinds.problems);
 
-// The cast is safe, because `npm run bench` has measured every part.
+// The saved results may be partial. The cast to complete results is safe, because `npm run bench` has measured every
+// part.
 const results = savedResults() as Results;
 const benchmarks = benchmarksPage(results);
 const readme = withParts(current('README.md') ?? '', {

@@ -1,4 +1,4 @@
-// Writes the page of metrics.
+// Writes docs/metrics.md.
 import { healthMetricsTable, metricsTable, slisTable } from '../../src/observers/metrics/table.ts';
 import type { MetricRow } from '../../src/observers/metrics/registry-metric.ts';
 import { dashboardPictures } from './dashboard-picture.ts';

@@ -76,7 +76,11 @@ const reasons: readonly Reason[] = [
     text: 'P-045 is about a server that supports HTTP/1.1 and HTTP/2, which needs TLS. Under `register`, servers are tested only without TLS.',
   },
   { numbers: [46], kinds: serverKinds, text: 'P-046 is about a gRPC server: `test/grpc.test.ts` tests it.' },
-  { numbers: [48], kinds: [...clear, ...onlyHttp2], text: 'P-048 is about TLS. The servers of `node:http`, `node:http2 without TLS`, `Fastify` and `register` in this table have no TLS.' },
+  {
+    numbers: [48],
+    kinds: [...clear, ...onlyHttp2],
+    text: 'P-048 is about TLS. The servers of `node:http`, `node:http2 without TLS`, `Fastify` and `register` in this table have no TLS.',
+  },
   {
     numbers: [54],
     kinds: [...onlyHttp2, 'register'],

@@ -36,8 +36,8 @@ function commentsIn(name: string, rows: Rows): Map<string, SettingComment> {
     if (ts.isPropertyAssignment(node) && node.name.getText() in rows) {
       const [comment] = ts.getJSDocCommentsAndTags(node).filter(ts.isJSDoc);
       const byDefault = ts.getJSDocTags(node).find(({ tagName }) => tagName.text === 'default');
-      // Editors show the comment alone, so it begins with the name of the setting. The settings page has a column for
-      // the name, so remove it here.
+      // The comment of a setting begins with its name, because editors show the comment alone. Remove the name here,
+      // because the settings page has a column for the name.
       const description = textOf(comment).replace(/^\w+: /, '');
       comments.set(node.name.getText(), { description, default: textOf(byDefault) });
     }
@@ -106,7 +106,7 @@ function kindsSection(): string[] {
   return ['', '## Types of values', '', '| type | valid values | form |', '| --- | --- | --- |', ...rows];
 }
 
-// Error messages call the values of all these kinds durations, but the page must distinguish the kinds.
+// Error messages say "duration" for the values of all these kinds. The settings page gives each kind its own name.
 const durations = new Map<Kind<unknown>, string>([
   [limit, 'limit'],
   [stallLimit, 'stall limit'],

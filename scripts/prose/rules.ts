@@ -5,7 +5,10 @@ import { split } from 'sentence-splitter';
 /** The highest number of words in a sentence. */
 const mostWords = 25;
 
-/** A sentence begins with its actor, so these words must not open it. A question may begin with any word. */
+/**
+ * The words with which a sentence must not begin, because a sentence begins with its actor. A question may begin with
+ * any word.
+ */
 const opener = /^(?:Who|Whoever|What|Of|One that|Nor)\b(?!.*\?$)/;
 
 /** Words that readers misunderstand, each with the words to write instead. */
@@ -16,8 +19,8 @@ const unclear: readonly (readonly [words: RegExp, instead: string])[] = [
     '"after"',
   ],
   [/\b(?:is|are|was|were|be|been|being) told\b/i, '"notified" or "receives"'],
-  // The doc comment of a function called `ask` begins with the name of the function. There, `ask` is a name and not a
-  // verb, so this beginning is allowed.
+  // If a function is called `ask`, its doc comment may begin with `ask`: the word is a name there, not the forbidden
+  // verb.
   [/(?!^ask )\b(?:[Aa]sks?|[Aa]sked|[Aa]sking)\b/, '"probes", "requests", "calls" or "reads"'],
   [/\bwhoever\b/i, '"the client", "the caller" or "the user"'],
   [/\bnobody[’']s\b/i, '"no client" or "no process"'],

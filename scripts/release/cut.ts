@@ -1,6 +1,6 @@
 // Changes the texts of the files of a release: versions, addresses and the CHANGELOG. It reads and writes no file.
 
-/** Release holds the arguments of the command line for a release. */
+/** Release holds the arguments of the command `npm run release`. */
 export interface Release {
   readonly version: string;
   /** The public address of the repository, without `.git` and without a slash at its end. */
@@ -52,10 +52,10 @@ export function isNewer(version: string, than: string): boolean {
 
 /** nextStep returns what to do with a release that has been tagged. */
 export function nextStep({ version, repository }: Release): string {
-  if (repository !== undefined) return `publish it with: git push --atomic origin HEAD v${version}`;
-  // npm compares the repository in package.json with the repository of the workflow. The charts need the registry of
-  // the repository's owner.
-  return `GitHub cannot publish it: delete the commit and the tag v${version}, and release with --repository`;
+  if (repository !== undefined) return `publish version ${version} with: git push --atomic origin HEAD v${version}`;
+  // Publishing needs the address of the repository. npm compares it, in package.json, with the repository of the
+  // workflow, and the charts are pushed to the container registry of its owner.
+  return `GitHub cannot publish version ${version}: delete the commit and the tag v${version}, and release again with --repository`;
 }
 
 function numbersOf(version: string): [number, number, number] {

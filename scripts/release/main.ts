@@ -1,5 +1,6 @@
-// `npm run release -- VERSION`: sets the version everywhere, cuts the CHANGELOG, commits, tags, and writes the files to
-// publish into release/. A push of the tag publishes the release, by .github/workflows/release.yml.
+// `npm run release -- VERSION`: sets the version everywhere, moves the unreleased entries of the CHANGELOG under the
+// new version, commits, and tags. It writes the files to publish into release/. A push of the tag publishes the
+// release, by .github/workflows/release.yml.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -84,9 +84,12 @@ test('the first different number decides which of two versions is newer', () => 
   assert.equal(isNewer('0.1.9', '0.2.0'), false);
 });
 
-test('the release command says how to publish a release; without the address of a repository, it says that GitHub cannot publish the release', () => {
-  assert.equal(nextStep(order), 'publish it with: git push --atomic origin HEAD v0.2.0');
-  assert.match(nextStep({ version: '0.2.0', date: '2026-11-23' }), /^GitHub cannot publish it: .* --repository$/);
+test('the release command says how to publish a release, or, without the address of a repository, that GitHub cannot publish it', () => {
+  assert.equal(nextStep(order), 'publish version 0.2.0 with: git push --atomic origin HEAD v0.2.0');
+  assert.match(
+    nextStep({ version: '0.2.0', date: '2026-11-23' }),
+    /^GitHub cannot publish version 0\.2\.0: .* --repository$/,
+  );
 });
 
 test('the release command prints its usage for --help, and refuses an unknown option with its usage', () => {

@@ -19,7 +19,7 @@ export interface Client {
   idle(port: number): Promise<Disposable>;
 }
 
-/** `clients` holds the client of each kind of server. */
+/** `clients` holds, for each kind of server, the client that sends requests to it. */
 export const clients: Readonly<Record<Framework, Client>> = {
   http: http1,
   fastify: http1,

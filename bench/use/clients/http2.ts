@@ -5,8 +5,8 @@ import { sendAll } from './send-all.ts';
 import { concurrent, type Client } from './client.ts';
 
 /**
- * sessionCount is the number of sessions on which a load generator sends its requests. Each session has the same number
- * of requests in flight.
+ * sessionCount is the number of sessions on which a load generator sends its requests. The requests in flight are
+ * divided equally among the sessions.
  */
 export const sessionCount = 4;
 

@@ -1,5 +1,5 @@
-{{/* The names and labels of the policy and its binding. Neither object is in a namespace, so each has the name of the
-release. */}}
+{{/* The names and labels of the policy and its binding. No namespace separates these
+objects from those of another release, so each has the name of its release. */}}
 
 {{- define "injector.name" -}}
 {{- regexReplaceAll "[^a-z0-9.-]" (lower .Release.Name) "-" | trimAll "-." -}}

@@ -76,8 +76,9 @@ if (!existsSync(`${to}/package`)) {
   readOnly: true}}]
 {{- end -}}
 
-{{/* Keeps the pod's own NODE_OPTIONS, whose modules are loaded before lameduck. But if the value has a reference `$(NAME)`,
-lameduck comes before it. Kubernetes does not replace an unknown reference, and Node would ignore every option after it. */}}
+{{/* Returns the patches of the container's env. The pod's own NODE_OPTIONS are kept, and come before the option that
+loads lameduck. If they contain a reference `$(NAME)`, they come after that option. Kubernetes leaves an unknown
+reference as it is, and Node ignores every option after such a reference. */}}
 {{- define "injector.environment" -}}
 {{- $load := printf "'--import=%s/package/dist/register.cjs'" (include "injector.folder" .) -}}
 (has(variables.container.env) ? [] : [JSONPatch{op: 'add', path: variables.path + '/env', value: []}])

@@ -17,7 +17,8 @@
   expression: "variables.container.?env.orValue([])"
 - name: names
   expression: "variables.env.map(e, e.name)"
-# The index of NODE_OPTIONS in env, or -1. If env has the name twice, the last one is used.
+# The index of the entry NODE_OPTIONS in the list env, or -1. If env has two entries of this name, it is the index of
+# the last, which takes effect.
 - name: optionsAt
   expression: "variables.names.lastIndexOf('NODE_OPTIONS')"
 - name: optionsGiven
@@ -28,8 +29,8 @@
   expression: "object.spec.containers + object.spec.?initContainers.orValue([])"
 - name: grace
   expression: "int(object.spec.?terminationGracePeriodSeconds.orValue(30))"
-# The reason why the pod is skipped, or an empty text. terminationGracePeriodSeconds is limited, because a number above
-# 2^53 would reach the pod as a string, and the API server would reject the pod.
+# The reason why the pod is skipped, or an empty text. A very long terminationGracePeriodSeconds is a reason: the policy
+# would set a number above 2^53 as a string. The API server would then reject the pod.
 - name: reason
   expression: >-
     object.spec.?os.name.orValue('linux') != 'linux' || object.spec.?nodeSelector[?'kubernetes.io/os'].orValue('linux') != 'linux' ? 'the pod is not for Linux'

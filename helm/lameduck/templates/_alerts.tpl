@@ -31,8 +31,9 @@ LameduckShutdownFailed: { severity: warning, for: 0s, threshold: 0 }
 {{- include "lameduck.text" (include "lameduck.alertSettings" . | fromJson).threshold -}}
 {{- end -}}
 
-{{/* Returns one alert: (list $ scope name expression summary description). The rules of one release set the labels that
-name the release. The rules of a cluster take these labels from the series. */}}
+{{/* Returns one alert. Arguments: (list $ scope name expression summary description). With the scope `release`, the
+alert itself sets the labels that name the release. With the scope `cluster`, the alert takes these labels from the
+series of its query. */}}
 {{- define "lameduck.alert" -}}
 {{- $ := index . 0 -}}
 {{- $name := index . 2 -}}
@@ -81,9 +82,9 @@ namespace="{{ .Release.Namespace }}",pod=~"{{ $name }}-[a-z0-9]+{{ ternary "-?" 
 {{- end -}}
 {{- end -}}
 
-{{/* Builds a query for series of kube-state-metrics, whose labels do not name the release. With the scope `cluster`, the
-query keeps the pods that Prometheus scrapes through the chart, and adds their labels to the result. Arguments:
-(list scope expression labels). */}}
+{{/* Builds a query for series of kube-state-metrics. The labels of these series do not name the release. With the scope
+`cluster`, the query keeps only the pods that Prometheus scrapes through a monitor of the chart. It adds the labels of
+their release. Arguments: (list scope expression labels). */}}
 {{- define "lameduck.ofScrapedPods" -}}
 {{- if ne (index . 0) "cluster" -}}
 {{- index . 1 -}}
@@ -93,8 +94,9 @@ query keeps the pods that Prometheus scrapes through the chart, and adds their l
 {{- end -}}
 {{- end -}}
 
-{{/* Selects series of kube-state-metrics about an object that has the name of its workload, as lameduck.ofScrapedPods does
-for pods: (list scope expression label). */}}
+{{/* Builds a query for series of kube-state-metrics about objects that have the same name as their workload, for
+example a Deployment. With the scope `cluster`, the query keeps only scraped workloads, as lameduck.ofScrapedPods does
+for pods. Arguments: (list scope expression label). */}}
 {{- define "lameduck.ofScrapedWorkloads" -}}
 {{- if ne (index . 0) "cluster" -}}
 {{- index . 1 -}}

@@ -1,6 +1,7 @@
 {{/* Renders the environment variables of the container. */}}
 
-{{/* The settings of leader election, each with its kind. `leaseName` is not a setting: the program gets it as LEASE_NAME. */}}
+{{/* The settings of leader election, each with its kind. `leaseName` is not in this list, because it is no setting: the
+program itself reads LEASE_NAME. */}}
 {{- define "lameduck.electionKinds" -}}
 leaseNamespace: namespace
 leaseDuration: whole seconds

@@ -25,8 +25,9 @@ this attribute: (list annotations name key value). */}}
 {{- end -}}
 {{- end -}}
 
-{{/* Returns the annotations of the chart, overridden by the annotations of the values, as JSON: (list own given). An empty
-text also overrides. Annotations of the chart that list attributes already contain the attributes of the values. */}}
+{{/* Returns the annotations of the chart, overridden by the annotations of the values, as JSON. Arguments: (list own
+given). An annotation with an empty text also overrides. If an annotation of the chart is a list of load balancer
+attributes, it already contains the attributes from the values. */}}
 {{- define "lameduck.annotations" -}}
 {{- $all := index . 0 -}}
 {{- range $name, $value := default dict (index . 1) -}}
@@ -86,8 +87,9 @@ appgw.ingress.kubernetes.io/connection-draining-timeout: {{ int64 $b.frontDrainS
 {{- end }}
 {{- end -}}
 
-{{/* Annotations that make the sidecar of a mesh exit after the server. They request a native sidecar, and for Istio also a
-proxy that waits until no connection is open. Linkerd reads the annotation with `beta` since 2.19. */}}
+{{/* Annotations that make the sidecar of a service mesh exit after the server. The annotations request a native
+sidecar. For Istio, they also request a proxy that waits until no connection is open. Since version 2.19, Linkerd reads
+the annotation with `beta` in its name. */}}
 {{- define "lameduck.meshAnnotations" -}}
 {{- if eq .Values.lameduck.front "istio" }}
 sidecar.istio.io/nativeSidecar: "true"

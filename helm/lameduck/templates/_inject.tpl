@@ -7,8 +7,8 @@ lameduck in its code. */}}
 
 {{- define "lameduck.injectedFolder" -}}/opt/lameduck{{- end -}}
 
-{{/* Returns `yes` if the pod mounts the image as a volume. No init container then copies the package, and the image needs
-no Node. */}}
+{{/* Returns `yes` if the pod mounts the image of lameduck as a volume. The pod then has no init container that copies
+the package, and the image of lameduck needs no Node. */}}
 {{- define "lameduck.injectsImage" -}}
 {{- if and (include "lameduck.injects" .) (eq .Values.inject.delivery "imageVolume") -}}yes{{- end -}}
 {{- end -}}

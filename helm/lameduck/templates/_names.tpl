@@ -32,7 +32,7 @@ app.kubernetes.io/version: {{ include "lameduck.version" . | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
 
-{{/* All labels of every object except the pods. */}}
+{{/* All labels of an object of the chart. Only pods have other labels. */}}
 {{- define "lameduck.labels" -}}
 {{- include "lameduck.labelsWith" (list . dict) -}}
 {{- end -}}

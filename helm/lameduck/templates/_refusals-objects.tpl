@@ -1,6 +1,6 @@
 {{/* Rejects invalid names, images, routes and monitors. */}}
 
-{{/* Rejects each name that occurs twice in a list: (list problems path names rule). */}}
+{{/* Adds a problem for each name that occurs twice in a list. Arguments: (list problems path names rule). */}}
 {{- define "lameduck.refuseDuplicates" -}}
 {{- $problems := index . 0 -}}{{- $path := index . 1 -}}{{- $names := index . 2 -}}{{- $rule := index . 3 -}}
 {{- $seen := dict -}}

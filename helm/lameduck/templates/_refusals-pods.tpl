@@ -1,11 +1,11 @@
 {{/* Rejects invalid rollouts, replicas and disruption budgets. */}}
 
-{{/* Returns `yes` if a number or a percentage is zero. */}}
+{{/* Takes a number or a percentage. Returns `yes` if it is 0 or 0%, and otherwise an empty text. */}}
 {{- define "lameduck.isNone" -}}
 {{- if regexMatch "^0+%?$" (include "lameduck.text" .) -}}yes{{- end -}}
 {{- end -}}
 
-{{/* Returns the smallest number of replicas. */}}
+{{/* Returns the smallest number of replicas that the Deployment can have. */}}
 {{- define "lameduck.leastReplicas" -}}
 {{- if .Values.autoscaling.enabled -}}
 {{- int64 .Values.autoscaling.minReplicas -}}

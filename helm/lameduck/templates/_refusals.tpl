@@ -4,7 +4,7 @@
 {{- define "lameduck.validate" -}}
 {{- $problems := dict "lines" list -}}
 {{- $arguments := list . $problems -}}
-{{- /* Without pods, the other values of the chart have no effect. */ -}}
+{{- /* In a release without pods (rulesOnly), only the values of alerts and dashboards have an effect. */ -}}
 {{- if not .Values.rulesOnly -}}
 {{- include "lameduck.refuseKinds" $arguments -}}
 {{- include "lameduck.refuseTimes" $arguments -}}

@@ -9,8 +9,8 @@ report restarts, rollouts and other facts that a process cannot measure itself. 
   (printf "max %s (lameduck_shutdown_overrun_predicted{%s}) == 1" $by $pods)
   "{{ $labels.pod }} could not drain within its shutdown budget if it received SIGTERM now."
   "A rollout would cut requests. Raise lameduck.longestRequestDuration, or find the slow route.") }}
-{{- /* Prometheus may scrape a pod only once or twice during its drain. The subquery still returns these values after the
-pod has been deleted. */ -}}
+{{- /* Prometheus may scrape a pod only once or twice during its drain. The subquery of the next alert returns the
+values of these scrapes even after the pod has been deleted. */ -}}
 {{- include "lameduck.alert" (list $ $scope "LameduckShutdownRunsOutOfTime"
   (printf "min %s (min_over_time((lameduck_shutdown_remaining_seconds{%s} and lameduck_shutdown_overrun_predicted{%s} == 1)[5m:5s])) < %s" $by $pods $pods (include "lameduck.threshold" (list $ "LameduckShutdownRunsOutOfTime")))
   "{{ $labels.pod }} is shutting down and will cut requests: {{ $value | humanizeDuration }} of the shutdown budget were left at the last scrape."
@@ -27,8 +27,9 @@ pod has been deleted. */ -}}
   (printf "%s > %s" (include "lameduck.risen" (list "lameduck_event_loop_stalls_total" $pods "")) (include "lameduck.threshold" (list $ "LameduckEventLoopBlocked")))
   "The event loop of {{ $labels.pod }} was blocked for longer than readyzEventLoopStallLimit."
   "While the event loop is blocked, only the probe port responds.") }}
-{{- /* With the scope `release`, the alert fires if no pod is scraped. With the scope `cluster`, it expects only workloads
-that were scraped in the last hour and still have replicas. If lameduck is off, the pods of the release have no metrics. */ -}}
+{{- /* With the scope `release`, the alert LameduckIsNotScraped fires if no pod is scraped. With the scope `cluster`, it
+fires for a workload that was scraped in the last hour, still has replicas and is no longer scraped. If lameduck is off,
+the pods of the release have no metrics, and there is no such alert. */ -}}
 {{- $absent := printf "absent(lameduck_build_info{%s})" $pods -}}
 {{- if eq $scope "cluster" -}}
 {{- $absent = "(max by (release, namespace, workload) (max_over_time(lameduck_build_info{workload!=\"\"}[1h])) unless max by (release, namespace, workload) (lameduck_build_info)) and on (namespace, workload) label_replace(kube_deployment_status_replicas > 0, \"workload\", \"$1\", \"deployment\", \"(.+)\")" -}}

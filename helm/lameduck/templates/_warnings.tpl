@@ -1,5 +1,5 @@
-{{/* The warnings that Helm prints in the notes, as a YAML list. They are about risky values that lose no requests on their
-own. */}}
+{{/* The warnings that Helm prints in the notes, as a YAML list. Each warning is about a risky value that alone loses no
+requests. */}}
 {{- define "lameduck.warnings" -}}
 {{- $v := .Values -}}
 {{- if $v.lameduck.allowShortDelay }}

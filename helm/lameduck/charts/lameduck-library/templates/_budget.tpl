@@ -29,8 +29,8 @@ gce: { delay: 45s, least: 40s, idle: 600s, keepAlive: 620s, longest: 30s }
 {{- if not (or (kindIs "invalid" .) (and (kindIs "string" .) (eq . ""))) -}}yes{{- end -}}
 {{- end -}}
 
-{{/* Returns the milliseconds of one duration: (list given default). Another template reports an invalid duration. Here, an
-invalid duration counts as the default, so that it causes no further errors. */}}
+{{/* Returns the milliseconds of one duration. Arguments: (list given default). If the given duration is invalid, the
+default is used, so that it causes no further errors. Another template reports the invalid duration. */}}
 {{- define "lameduck.term" -}}
 {{- $given := include "lameduck.text" (index . 0) -}}
 {{- include "lameduck.milliseconds" $given | default (include "lameduck.milliseconds" (index . 1)) -}}

@@ -5,8 +5,8 @@
 {{- if ne (toString .Values.lameduck.enabled) "false" -}}yes{{- end -}}
 {{- end -}}
 
-{{/* Returns a probe of the values as JSON, or an empty object: (list $ name). If lameduck is off, a probe that only
-lameduck would answer is ignored. Its port is the probe port, or its path is a health endpoint of lameduck. */}}
+{{/* Returns a probe of the values as JSON, or an empty object. Arguments: (list $ name). If lameduck is off, a probe of
+the probe port or of a health endpoint of lameduck is ignored, because only lameduck would answer it. */}}
 {{- define "lameduck.givenProbe" -}}
 {{- $ := index . 0 -}}
 {{- $given := get $.Values (printf "%sProbe" (index . 1)) | default dict -}}
@@ -29,8 +29,9 @@ lameduck would answer is ignored. Its port is the probe port, or its path is a h
 {{- end }}
 {{- end -}}
 
-{{/* Returns one probe: (list $ name port). If lameduck is off, no process answers the paths of the probe, so the probe opens
-a TCP connection. After a failed liveness probe, the process has at most 30 s to end, in addition to the sleep. */}}
+{{/* Returns one probe. Arguments: (list $ name port). If lameduck is off, no process answers the paths of the probe, so
+the probe opens a TCP connection. After a failed liveness probe, the process has at most 30 s to end, in addition to the
+sleep of the preStop hook. */}}
 {{- define "lameduck.probe" -}}
 {{- $ := index . 0 -}}{{- $name := index . 1 -}}
 {{- $probe := get $.Values.probes $name -}}
@@ -53,8 +54,8 @@ terminationGracePeriodSeconds: {{ $own | ternary $probe.terminationGracePeriodSe
 {{- end }}
 {{- end -}}
 
-{{/* Returns how many seconds the container sleeps before the process signal. If lameduck is off, the sleep also lasts for the
-shutdown delay. */}}
+{{/* Returns how many seconds the preStop hook sleeps before the process signal. If lameduck is off, the shutdown delay
+is added to this time. */}}
 {{- define "lameduck.sleepSeconds" -}}
 {{- $b := include "lameduck.times" . | fromJson -}}
 {{- $sleep := ternary (int64 $b.preStop) (add (int64 $b.preStop) (int64 $b.lead)) (eq (include "lameduck.isOn" .) "yes") -}}

@@ -18,13 +18,13 @@ terminationGracePeriodSeconds: {{ (include "lameduck.times" $context | fromJson)
 {{- include "lameduck.probesOn" (list $context (include "lameduck.probePort" $context | default "http")) | trim -}}
 {{- end -}}
 
-{{/* Returns `lifecycle` if there is a sleep, and the fields of the termination message, for the container. */}}
+{{/* Returns fields of the container: those of the termination message, and `lifecycle` if the preStop hook sleeps. */}}
 {{- define "lameduck.lifecycle" -}}
 {{- $context := include "lameduck.checked" . | fromJson -}}
 {{- include "lameduck.ending" (list $context (include "lameduck.sleep" $context | fromJson)) | trim -}}
 {{- end -}}
 
-{{/* The defaults of the block `lameduck`. They are the defaults of the application chart. */}}
+{{/* The defaults of the block `lameduck` in the library chart. The application chart has the same defaults. */}}
 {{- define "lameduck.defaults" -}}
 front: none
 marginDuration: 5s
@@ -42,8 +42,9 @@ probes:
   startup: { path: /livez, periodSeconds: 1, timeoutSeconds: 1, failureThreshold: 60 }
 {{- end -}}
 
-{{/* Returns the values in the form that the other templates read, as JSON. In the application chart, `probes` is beside the
-block `lameduck`. The library has no leader election. */}}
+{{/* Returns the values of the library chart as JSON, in the form of the application chart, which the other templates
+read. The application chart has `probes` beside the block `lameduck`, not in it. The library chart has no leader
+election. */}}
 {{- define "lameduck.checked" -}}
 {{- $given := default dict .Values.lameduck -}}
 {{- if not (kindIs "map" $given) -}}
@@ -65,8 +66,8 @@ block `lameduck`. The library has no leader election. */}}
 {{- toJson $context -}}
 {{- end -}}
 
-{{/* Returns the probes of the block as JSON: (list problems given). A part of them that is invalid counts as its default, so
-that it causes no further errors. */}}
+{{/* Returns the probes of the block `lameduck.probes` as JSON. Arguments: (list problems given). Each invalid part of a
+probe is replaced by its default, so that it causes no further errors. */}}
 {{- define "lameduck.probesOf" -}}
 {{- $problems := index . 0 -}}{{- $given := index . 1 -}}
 {{- $probes := (include "lameduck.defaults" . | fromYaml).probes -}}

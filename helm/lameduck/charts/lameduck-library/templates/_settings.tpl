@@ -51,7 +51,7 @@ frontDrainDuration: duration
 LAMEDUCK_{{ regexReplaceAll "[A-Z]" . "_${0}" | upper }}
 {{- end -}}
 
-{{/* Returns a value as text that the package can parse. Helm would print a million or a millionth with an exponent. */}}
+{{/* Returns a value as text without an exponent. Helm would print a million as 1e+06, which lameduck cannot parse. */}}
 {{- define "lameduck.text" -}}
 {{- if or (kindIs "float64" .) (kindIs "int64" .) (kindIs "int" .) -}}
 {{- if and (eq (floor .) (float64 .)) (lt (float64 .) 9e15) -}}
