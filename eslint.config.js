@@ -1,4 +1,4 @@
-// Every rule is named here, so that an upgrade of a preset does not add or remove rules.
+// This configuration names every ESLint rule and extends no preset, so that an upgrade does not add or remove rules.
 import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 import { processMembers } from './test/package/process-members.ts';

@@ -23,7 +23,8 @@ export function label(name: string, bare: string): string {
 }
 
 /**
- * `range()` formats the median of the values, with the lowest and the highest value in brackets if those two differ.
+ * `range()` formats the median of the values, with the lowest and the highest value in brackets. If the lowest and the
+ * highest value are equal, there are no brackets.
  */
 export function range(values: readonly number[], digits = 0): string {
   const [least, middle, most] = [Math.min(...values), median(values), Math.max(...values)].map((value) =>

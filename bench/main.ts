@@ -92,7 +92,8 @@ function chosen(only: string | undefined): Part[] {
   return found;
 }
 
-// Saves the results after each part, so that a run that is interrupted keeps the parts that it has measured.
+// Saves the results after each part of the benchmark, so that an interruption loses only the results of the current
+// part.
 async function measured(wanted: readonly Part[]): Promise<Results> {
   let all: Partial<Results> = {};
   for (const name of wanted) {
@@ -122,7 +123,7 @@ async function pricesOf(): Promise<Record<string, Price>> {
 
 async function partPricesOf(): Promise<Record<string, Price>> {
   const prices: Record<string, Price> = {};
-  // Measuring one part of lameduck takes as long as measuring a package, which is too long for a quick run.
+  // A quick run does not measure the parts of lameduck, because each part takes as long as a whole package.
   if (isQuick) return prices;
   for (const [name, { title }] of Object.entries(parts)) {
     const price = (prices[name] = await priceOf(`part:${name}`, effort.other));

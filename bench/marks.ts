@@ -4,7 +4,7 @@ import type { Results } from './results.ts';
 import type { Estimate } from './statistics.ts';
 import { requestRatio } from './use/section.ts';
 
-/** Mark is one mark with its measured value. */
+/** Mark is one limit that lameduck must meet in the benchmark, with the measured value. */
 export interface Mark {
   readonly what: string;
   readonly mark: string;

@@ -17,7 +17,7 @@ import type { Use } from './use/section.ts';
 
 export interface Results {
   readonly machine: string;
-  /** The version of each package with which lameduck is compared. */
+  /** For each package in the comparison, its measured version. */
   readonly versions: Readonly<Record<string, string>>;
   readonly prices: Readonly<Record<string, Price>>;
   /** The CPU time that each part of lameduck adds to a request, by the names in price/parts.ts. */

@@ -34,9 +34,9 @@ export interface Leases {
 }
 
 export interface LeasesEffort {
-  /** The number of minutes of the fake clock in which requests to the API server are counted. */
+  /** How long the benchmark counts requests to the API server, in minutes of a fake clock. */
   readonly minutes: number;
-  /** The number of seconds of real time in which CPU time is measured. */
+  /** How long the benchmark measures CPU time, in seconds of real time. */
   readonly seconds: number;
 }
 

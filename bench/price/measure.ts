@@ -8,8 +8,8 @@ import type { Question, Side } from './host.ts';
 import { Load } from './load.ts';
 
 /**
- * Pair has the measurements of two neighbouring windows, one of each server. The numbers are nanoseconds of the server
- * process's CPU time per request.
+ * Pair has the measurements of two successive windows: one of the bare server and one of the server with the package.
+ * Each number is the CPU time of the process per request, in nanoseconds.
  */
 export interface Pair {
   /** The CPU time of a whole request over loopback. */

@@ -10,11 +10,11 @@ export interface Price {
   readonly increment: Estimate;
   readonly incrementSpread: readonly [number, number];
   /**
-   * How many times as expensive the implementation makes a request: (bare + increment) / bare. This ratio must stay
-   * below the limit.
+   * The CPU time of a request with the package, divided by the CPU time without: (bare + increment) / bare. This ratio
+   * must stay below the limit.
    */
   readonly ratio: Estimate;
-  /** How much more CPU time a whole request needs than on the bare server, as a difference and as a ratio. */
+  /** The CPU time of a whole request over loopback, compared with the bare server: as a difference and as a ratio. */
   readonly difference: Estimate;
   readonly wholeRatio: Estimate;
 }

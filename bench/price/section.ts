@@ -5,7 +5,7 @@ import { connections, directRequests, warmUpPairs, wholeRequests } from './measu
 import { parts } from './parts.ts';
 import { limit, type Price } from './price.ts';
 
-// The bare server and the packages in this list run no code of their own during a request, so any difference that is
+// The bare server and the packages in this list run no code of their own during a request. Any difference that is
 // measured for them is noise.
 const offThePath = ['bare', 'http-terminator', 'lightship', 'close-with-grace'];
 

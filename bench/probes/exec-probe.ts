@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { quantile } from '../statistics.ts';
 
-/** ExecProbe holds durations from the start of a process to its end, in milliseconds. */
+/** ExecProbe holds how long the measured processes ran, from start to end, in milliseconds. */
 export interface ExecProbe {
   readonly pairs: number;
   /** The median time from the start to the end of a Node process that does nothing. */
@@ -32,7 +32,7 @@ export async function execProbe(probePort: number, pairs: number): Promise<ExecP
     const first = await run(isProbeFirst ? probing : nothing);
     const second = await run(isProbeFirst ? nothing : probing);
     const [probe, node] = isProbeFirst ? [first, second] : [second, first];
-    // The first pair of processes fills the caches and is not counted.
+    // The first pair of processes fills the caches of the system, so its times are not counted.
     if (index < 0) continue;
     nodes.push(node);
     owns.push(probe - node);

@@ -13,13 +13,12 @@ export interface Thread {
   readonly pairs: number;
   readonly seconds: number;
   /**
-   * Additional resident memory in bytes: of a process with a probe port, and of a process with a thread that does
-   * nothing.
+   * How many bytes of resident memory a process has in addition: with a probe port, or with a thread that does nothing.
    */
   readonly resident: number;
   readonly emptyThread: number;
   /**
-   * The additional CPU time of a process with a probe port, in milliseconds per second, by the number of probes per
+   * For each number of probes per second: the CPU time that the probe port adds to the process, in milliseconds per
    * second.
    */
   readonly cpu: readonly { readonly perSecond: number; readonly milliseconds: number }[];

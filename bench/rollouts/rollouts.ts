@@ -15,7 +15,7 @@ export interface Rollout {
   readonly verdict: string;
 }
 
-/** Rollouts holds the rehearsals of one implementation: without an option, and with a delay. */
+/** Rollouts holds the rehearsals of one compared package: with its default options, and with a shutdown delay. */
 export interface Rollouts {
   readonly name: string;
   readonly asDocumented: readonly Rollout[];
@@ -28,7 +28,7 @@ export interface Rollouts {
  */
 export const propagation = 2;
 
-/** The delay that each implementation gets, in seconds. */
+/** The shutdown delay for the rehearsals with a delay, in seconds. It is the same for each package. */
 export const delay = 5;
 
 /** The grace period in seconds, after which a server is killed. */

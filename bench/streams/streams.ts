@@ -35,7 +35,7 @@ export async function drainInMemory(count: number): Promise<InMemory> {
   return { count, ...(JSON.parse(stdout) as Omit<InMemory, 'count'>) };
 }
 
-/** drainSockets sends SIGTERM to a server with `count` streams, each of which has a socket or an HTTP/2 stream. */
+/** drainSockets sends SIGTERM to a server with `count` open responses, each on its own socket or HTTP/2 stream. */
 export async function drainSockets(kind: StreamKind, count: number): Promise<Drain> {
   const host = start('host.ts', kind);
   const [port] = (await once(host, 'message')) as [number];

@@ -15,5 +15,5 @@ app.addHook('onClose', () => {
   console.log('pool closed'); // close pools here: the last response has been sent
 });
 
-// 0.0.0.0, because the kubelet connects to the pod's address. Fastify listens on localhost by default.
+// Listen on 0.0.0.0, because the kubelet connects to the pod's address. By default, Fastify listens on localhost only.
 await app.listen({ host: '0.0.0.0', port: Number(process.env.PORT ?? 8080) });

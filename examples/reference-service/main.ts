@@ -35,7 +35,7 @@ try {
   refuse(`Cannot listen on port ${String(port)}: ${(error as Error).message}. Another one: PORT=8081 npm start`);
 }
 
-// If the process received SIGTERM before it listened, there is no address.
+// If SIGTERM arrived before the server listened, `server.address()` returns null.
 const [address] = app.addresses() as { port: number }[];
 if (address !== undefined) {
   console.log(`Listening on http://localhost:${String(address.port)}/. To end it as Kubernetes would:`);

@@ -116,8 +116,8 @@ function withModules(source: string, shared: readonly string[], names: readonly 
 
 /**
  * `sharing()` is an esbuild plugin. If a module is already in another built file, the plugin replaces the module with
- * one that exports the same values from that file. The values are constants. If the module were a CommonJS module,
- * esbuild would create a getter for each of its exports in every module that imports it.
+ * one that exports the same values from that file. In the replacement, each export is a constant. If the replacement
+ * were a CommonJS module, esbuild would create a getter for each export in every module that imports it.
  */
 function sharing(name: string, { files, exported }: Sources): Plugin {
   return {
@@ -139,7 +139,7 @@ function sharing(name: string, { files, exported }: Sources): Plugin {
 
 /**
  * loadShared makes esbuild replace the modules of the namespace `shared`. `code` returns the code that replaces a module.
- * Its parameter `value` is the expression that loads the module from the built file that contains it.
+ * The parameter `value` of `code` is an expression: it loads the module from the built file that contains the module.
  */
 function loadShared(bundle: PluginBuild, files: Sources['files'], code: (path: string, value: string) => string): void {
   bundle.onResolve({ filter: /\.cjs$/, namespace: 'shared' }, ({ path }) => ({ path, external: true }));

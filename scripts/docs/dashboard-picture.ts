@@ -196,7 +196,8 @@ function drawCurve({ color, values }: Curve, plot: Frame, [low, high]: readonly 
   let path = '';
   let isDrawing = false;
   for (const [index, value] of values.entries()) {
-    // Omit a point between two equal points, because it adds nothing to a straight line.
+    // Omit a point of a curve if the points before and after it have the same value. The line through them stays the
+    // same.
     const isBetween = value === values[index - 1] && value === values[index + 1];
     if (value !== undefined && !isBetween) {
       const x = plot.x + (plot.width * index) / (values.length - 1);

@@ -20,7 +20,8 @@ interface Pod {
   readonly exits: number;
 }
 
-// The times of the rollout, in minutes. The replacement of a pod is ready before the pod receives SIGTERM.
+// The pods of the rollout in the sample data, with their times in minutes after the full hour. The replacement of a pod
+// is ready before the pod receives SIGTERM.
 const pods: readonly Pod[] = [
   { name: 'shop-7d4b9c8f-k8n2w', starts: -60, isReady: -60, stops: 31, exits: 31.7 },
   { name: 'shop-7d4b9c8f-x2x4z', starts: -60, isReady: -60, stops: 32.5, exits: 33.2 },

@@ -43,7 +43,8 @@ const readme = withParts(current('README.md') ?? '', {
 });
 problems.push(...readme.problems);
 
-// The numbers in docs/register.md are measured, so --check compares only its list of programs.
+// The numbers in docs/register.md differ from run to run, so --check compares only the list of programs in
+// docs/register.md.
 problems.push(...tableProblems(current('docs/register.md') ?? ''));
 
 const { panels } = JSON.parse(current('helm/lameduck/files/dashboard.json') ?? '{}') as { panels: Panel[] };

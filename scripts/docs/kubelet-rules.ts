@@ -48,7 +48,7 @@ export const kubeletRules: Readonly<Record<string, string>> = {
   'K-062':
     "If the kubelet ends a container because a probe failed, it does not delete the pod. The pod's endpoint stays ready until the readiness probe fails or the container has ended.",
   'K-071':
-    'The deletion of a pod uses the grace period in the request, or else the grace period of the pod. A negative grace period counts as one second.',
+    "The deletion of a pod uses the grace period in the delete request, or the pod's own grace period if the request has none. A negative grace period counts as one second.",
   'K-076':
     'An endpoint has the condition `serving` while the pod is ready, and `terminating` once the pod is deleted. It is `ready` only if it is serving and not terminating.',
   'K-077':

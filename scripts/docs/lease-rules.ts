@@ -39,7 +39,7 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'L-063':
     'A candidate counts the lease duration from the moment when it first received the current version of the Lease. A later read of the same version does not change this moment.',
   'L-064':
-    'A candidate cannot lead until the duration in the Lease has passed since it first saw the current version. This time is measured at the start of the attempt. If it equals the duration exactly, the Lease has expired.',
+    'A candidate cannot lead until it has known the current version of the Lease for the lease duration. At each attempt, the candidate measures this time when the attempt starts. If the time equals the lease duration exactly, the Lease has expired.',
   'L-065':
     'A candidate waits for the duration in the Lease, not for the duration in its own configuration. It takes a Lease without a holder at once.',
   'L-066':
@@ -81,7 +81,7 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'L-002':
     'In client-go, the lease duration must exceed the renew deadline, and the renew deadline must exceed 1.2 times the retry period. All three must be greater than zero. The callbacks that do the work are required, and so is the identity. client-go reports only the first problem.',
   'L-003':
-    'The lease duration must not equal the renew deadline, and the renew deadline must not equal 1.2 times the retry period.',
+    'The lease duration must be longer than the renew deadline, not equal to it. The renew deadline must be longer than 1.2 times the retry period, not equal to it.',
   'L-004':
     'A Lease can store whole seconds only, so client-go cuts off a fraction. The lease duration of an elector is a whole number of seconds, at least one.',
   'L-008':
@@ -163,7 +163,7 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'LT-24':
     'Each PUT of the elector to its Lease has the uid and the resourceVersion of the last response. A 201 as the answer to a PUT is reported as an error, and starts no term.',
   'LT-25':
-    'Labels, annotations, owners and finalizers that other clients have set on a Lease survive 100 renewals. Only configured labels are replaced. Labels that are null cause no error.',
+    'Labels, annotations, owners and finalizers that other clients have set on a Lease survive 100 renewals. Only configured labels are replaced. If `metadata.labels` is null, no error occurs.',
   'LT-26':
     'The elector writes the times of a Lease with six fractional digits and `Z`. It sends `acquireTime` back exactly as received, and accepts times in any form of RFC 3339.',
   'LT-27':
@@ -203,7 +203,7 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'LT-46':
     'The event loop of a leader is blocked for 20 s. The first `isLeader()` after the block is false, even before a timer fires. The `AbortSignal` of the work is aborted, and the elector continues with a GET.',
   'LT-47':
-    "If the wall clock of a leader is set back, nothing changes. If it is set forward, `isLeader()` is false until a PUT on the elector's last version succeeds. After a suspension, this PUT fails if another process leads, and the term ends.",
+    "If the wall clock of a leader is set back, nothing changes. If it is set forward, `isLeader()` is false until a PUT with the resourceVersion of the elector's last write succeeds. After a suspension, this PUT fails if another process leads, and the term ends.",
   'LT-48':
     'Durations of an elector that are not strictly ordered, not positive, not finite or without a unit are rejected. A lease duration with a fraction of a second is also rejected.',
   'LT-49':
@@ -231,7 +231,7 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'L-007':
     'OpenShift uses a lease duration of 137 s, a renew deadline of 107 s and a retry period of 26 s. It thus tolerates a longer outage of the API server.',
   'L-020':
-    'A takeover of a Lease writes the new holder, `acquireTime` and `renewTime`, and increases `leaseTransitions` by one. A renewal changes only `renewTime`. A release writes no holder, a duration of 1 and both times.',
+    'A takeover of a Lease writes the new holder, `acquireTime` and `renewTime`, and increases `leaseTransitions` by one. A renewal changes only `renewTime`. A release writes an empty holder, a lease duration of 1 s, and the current time as `acquireTime` and `renewTime`.',
   'L-030': 'An elector reads, creates and replaces Leases. It never patches or deletes them.',
   'L-031': 'The API server rejects a PUT to a Lease without a resourceVersion.',
   'L-033':

@@ -53,7 +53,7 @@ const opening = [
   '  measures of the process: event loop delay, garbage collection, heap, CPU.',
   '- lameduck answers all requests to `metricsPath` and to the path `/slis` below it. A route of your program at one of these paths',
   '  gets no requests. Your program keeps all other paths.',
-  '- lameduck loads prom-client at the first scrape, which takes about 0.1 s longer.',
+  '- lameduck loads prom-client at the first scrape, so the first scrape takes about 0.1 s longer than later ones.',
   '',
   '**With `registry`**, a registry of your program contains the metrics:',
   '',

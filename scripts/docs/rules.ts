@@ -34,7 +34,7 @@ export const rules: Readonly<Record<string, string>> = {
   'A-007':
     "The apiserver's signal `InFlightRequestsDrained` fires when all requests that are not long-running have ended. If watches have a grace period, the signal also waits for the watches.",
   'A-008':
-    'By default, the listener stops at the lifecycle signal `NotAcceptingNewRequest`, while the requests in flight drain.',
+    'By default, the listener stops at the lifecycle signal `NotAcceptingNewRequest`. The requests in flight drain after that.',
   'A-009':
     'With `shutdownSendRetryAfter`, the HTTP server begins to stop at `InFlightRequestsDrained`. The stop takes at most two seconds.',
   'A-010':
@@ -314,7 +314,7 @@ export const rules: Readonly<Record<string, string>> = {
   'P-031': 'Requests that are injected without a socket do not change the count of requests in flight.',
   'P-032': 'HEAD and OPTIONS requests are counted like any other. A CONNECT tunnel is long-running.',
   'P-033':
-    'A request to a route that is marked as long-running is counted separately. The drain does not wait for it as for ordinary requests.',
+    'A request to a route that is marked as long-running is counted separately. The drain ends such a request, and does not wait until it ends on its own.',
   'P-034': 'An event stream that the drain ends gets a `retry:` for its client and then its last chunk.',
   'P-035': 'A long poll gets an answer during the drain and is not cut.',
   'P-036': 'Long-running requests end at a limited rate, at least 200 per second, and not all at once.',
@@ -327,7 +327,7 @@ export const rules: Readonly<Record<string, string>> = {
   'P-040':
     'At the shutdown, a socket that was upgraded to an unknown protocol gets a FIN. If the peer does not answer, the socket is destroyed.',
   'P-041':
-    'During the drain, lameduck refuses an upgrade request while the connection still speaks HTTP. On a connection that was accepted after the drain began, the answer is a 429. On a kept-alive connection, it is a 503 with `Connection: close`.',
+    'During the drain, lameduck refuses an upgrade request while the connection still speaks HTTP. With `shutdownSendRetryAfter`, an upgrade request on a connection that was accepted during the drain gets a 429. On a kept-alive connection, an upgrade request gets a 503 with `Connection: close`.',
   'P-042':
     'During the drain, on every version of Node, every HTTP/2 session gets a GOAWAY and ends after its last stream.',
   'P-043':
@@ -377,7 +377,8 @@ export const rules: Readonly<Record<string, string>> = {
   'P-074': 'Time is monotonic: if the wall clock is changed, the drain takes the same time.',
   'P-075':
     'The shutdown delay, the drain and the hooks must fit into `terminationGracePeriodSeconds`. If they do not fit, the process exits with an error at its start.',
-  'P-076': 'A preStop sleep and a shutdown delay of the process add up. If both are set, the log reports it.',
+  'P-076':
+    'If a pod has a preStop sleep and its process has a shutdown delay, the two times pass one after the other. The log reports that both are set.',
   'P-077': '`/readyz` fails within 10 ms of the process signal. `/livez` passes until the process ends.',
   'P-078':
     'Probes are answered in every phase of the shutdown as long as there is a listener. They do not count as requests in flight.',

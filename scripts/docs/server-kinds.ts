@@ -1,5 +1,5 @@
 // Writes the table in docs/conformance.md that shows where each rule was tested: on which kind of server, and on which
-// version of Node. An empty cell has a reason.
+// version of Node. Each cell without a test names a note with the reason.
 import { readFileSync } from 'node:fs';
 import { serverKinds, type ServerKind } from '../../test/support/adapters.ts';
 
@@ -28,7 +28,7 @@ const http2: readonly ServerKind[] = ['node:http2 without TLS', 'node:http2 over
 const others = (kinds: readonly ServerKind[]): ServerKind[] => serverKinds.filter((kind) => !kinds.includes(kind));
 const onlyHttp2: readonly ServerKind[] = ['node:http2 without TLS'];
 
-/** `reasons` explain why a rule has no test on a kind of server. Each is a note below the table. */
+/** `reasons` are the notes below the table. Each note says why some rules have no test on some kinds of servers. */
 const reasons: readonly Reason[] = [
   {
     numbers: [1, 2, 4, 9, 10, 12, 13, 15, 16, 17, 29, 30, 52],
@@ -84,7 +84,7 @@ const reasons: readonly Reason[] = [
   {
     numbers: [54],
     kinds: [...onlyHttp2, 'register'],
-    text: 'A server that never listened has sent nothing, so the result is the same for every kind of server. Under `register`, a server has no lifecycle before it listens.',
+    text: 'P-054 is about a server that never listened. Such a server has sent nothing, so the result is the same for every kind of server. Under `register`, a server has no lifecycle before it listens.',
   },
 ];
 
@@ -93,7 +93,10 @@ export function passedSoFar(): Passed {
   return JSON.parse(readFileSync(file, 'utf8')) as Passed;
 }
 
-/** serverKindsTable returns the table with its notes, and its errors: each empty cell without a reason. */
+/**
+ * serverKindsTable returns the table with its notes. It also returns the problems: each cell that has neither a test
+ * nor a note.
+ */
 export function serverKindsTable(passed: Passed): {
   readonly lines: readonly string[];
   readonly problems: readonly string[];

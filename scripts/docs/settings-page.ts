@@ -96,7 +96,8 @@ function kindsSection(): string[] {
   const kinds = new Set<Kind<unknown>>(Object.values(all).map(({ kind }) => kind));
   const rows = [...kinds].flatMap((kind) => {
     const reading = kind.fromText('?');
-    // The name of a kind with fixed choices is the list of its choices, so the page needs no row for it.
+    // A setting with fixed choices lists its choices in place of the name of a kind. The table of kinds therefore needs
+    // no row for it.
     if ('allowed' in reading && reading.allowed === kind.name) return [];
     const note = notes[nameOf(kind)];
     if ('value' in reading || note === undefined)

@@ -1,4 +1,4 @@
-// Writes the table of docs/register.md from the results of .ci/register-programs, which calls it.
+// Writes the table of docs/register.md. .ci/register-programs calls this program with the file of its results.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withPrograms, type Measured } from './register-table.ts';

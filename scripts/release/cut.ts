@@ -21,8 +21,8 @@ interface Manifest {
 }
 
 /**
- * `changes()` returns, for each file of a release, a function that changes its text. `examples` lists the names of the
- * examples.
+ * `changes()` returns, for each file that a release changes, a function from the old text of the file to the new text.
+ * `examples` lists the names of the folders in examples/.
  */
 export function changes(examples: readonly string[], chartVersion: string): ReadonlyMap<string, Change> {
   const namesChart: Change = (text, { version }) => text.replaceAll(chartVersion, version);

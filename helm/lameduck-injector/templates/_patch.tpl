@@ -102,8 +102,8 @@ language and would fail a probe of /readyz forever. */}}
     periodSeconds: 1, timeoutSeconds: 1, failureThreshold: 2}}])
 {{- end -}}
 
-{{/* With `auto`, adds the hook if npm or a shell starts the program. An init process or another wrapper may come before npm,
-with options and variables. The chart lameduck has the same expression. */}}
+{{/* With `auto`, adds the preStop hook `lameduck stop` if npm or a shell starts the program. An init process or another
+wrapper may come before npm, with options and variables. The chart lameduck has the same expression. */}}
 {{- define "injector.preStop" -}}
 (variables.container.?lifecycle.?preStop.hasValue() || variables.probePort == 0
 {{- if eq .Values.preStopHook "auto" }} || !variables.words.matches('^(((.*/)?(tini|tini-static|dumb-init|catatonit|docker-entrypoint[.]sh|env)|(-[CPepru]|--rewrite)\\n.*|-.*|[A-Za-z_][A-Za-z0-9_]*=.*)\\n)*(.*/)?(npm|npx|yarn|yarnpkg|pnpm|pnpx|sh|ash|bash|dash)\\n')

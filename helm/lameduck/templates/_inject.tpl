@@ -79,7 +79,8 @@ volumeMounts:
     mountPath: {{ include "lameduck.injectedFolder" . }}
 {{- end -}}
 
-{{/* Returns NODE_OPTIONS of the container: first the options in the values, so that a tracer is loaded before lameduck. */}}
+{{/* Returns NODE_OPTIONS of the container: the options in the values, and then the option that loads lameduck. A tracer
+in the values is therefore loaded before lameduck. */}}
 {{- define "lameduck.nodeOptions" -}}
 {{- $given := get (default dict .Values.env) "NODE_OPTIONS" | default "" -}}
 {{- printf "%s --%s=%s/package/dist/register.cjs" $given .Values.inject.nodeOption (include "lameduck.injectedFolder" .) | trim -}}

@@ -5,9 +5,9 @@ pods have a label with the version of the chart or of the application. */}}
 {{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
 {{- end -}}
 
-{{/* The name of the objects of the release. It is cut so that it has at most 63 characters together with `-metrics`, the
-longest suffix. The name of a Service begins with a letter, and has no dots and no capital letters. The name of a release,
-or the alias of a dependency, may have them. */}}
+{{/* The name of the objects of the release. It is cut so that it has at most 63 characters together with `-metrics`,
+the longest suffix. The name of a Service begins with a letter, and has no dots and no capital letters. The name of a
+release, or the alias of a dependency, may have dots and capital letters. */}}
 {{- define "lameduck.fullname" -}}
 {{- $name := default .Chart.Name .Values.nameOverride -}}
 {{- $full := .Values.fullnameOverride -}}

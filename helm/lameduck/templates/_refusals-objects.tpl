@@ -50,8 +50,8 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Rejects labels that the chart itself sets. On pods, it sets only the labels of the selector. On every other object, it
-sets more. */}}
+{{/* Rejects labels that the chart itself sets. On pods, the chart sets only the labels of the selector. On every other
+object, it sets more labels. */}}
 {{- define "lameduck.refuseLabels" -}}
 {{- $ := index . 0 -}}{{- $problems := index . 1 -}}
 {{- $v := $.Values -}}

@@ -13,8 +13,8 @@ context that is null. With injection, the image keeps its own user and a writabl
 {{- include "lameduck.overridden" (list $own .Values.securityContext) -}}
 {{- end -}}
 
-{{/* Returns `yes` if the pod has an emptyDir at /tmp. An injected image keeps its own /tmp, unless its file system is
-read-only. */}}
+{{/* Returns `yes` if the chart mounts an emptyDir at /tmp. A container into which lameduck is injected keeps the /tmp
+of its image, unless its file system is read-only. */}}
 {{- define "lameduck.mountsTmp" -}}
 {{- if or (not .Values.inject.enabled) (include "lameduck.containerSecurity" . | fromJson).readOnlyRootFilesystem -}}yes{{- end -}}
 {{- end -}}

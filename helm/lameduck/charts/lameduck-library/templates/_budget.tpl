@@ -1,4 +1,5 @@
-{{/* Computes all times that the chart uses: for the pod, its environment variables, the load balancers and the notes. */}}
+{{/* Computes all durations that the chart writes into the pod, its environment variables, the objects of load balancers
+and the notes. */}}
 
 {{/* The times of each load balancer and proxy: the default shutdown delay, the shortest delay that the chart accepts, the
 idle timeout of the load balancer or proxy, and the server's keepAliveTimeout. The idle timeout of `gateway` is not

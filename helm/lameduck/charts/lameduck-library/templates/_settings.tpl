@@ -39,7 +39,8 @@ debugSocketPath: file
 debugSocketStack: boolean
 {{- end -}}
 
-{{/* The durations in the block `lameduck` that are not settings of the package. The chart uses them to compute other times. */}}
+{{/* The durations in the block `lameduck` that the chart does not pass to the package. The chart only computes other
+times from them. */}}
 {{- define "lameduck.terms" -}}
 longestRequestDuration: limit
 marginDuration: limit
