@@ -98,9 +98,9 @@ async function buildFile(name: string, sources: Sources): Promise<string> {
 }
 
 /**
- * withModules returns the esbuild options for a file that contains modules of other files. esbuild evaluates a module
- * that is loaded with `require()` only when it is first used. The exports of the file are getters, so that
- * `lameduck/register` can load the main file without evaluating all of it.
+ * withModules returns the esbuild options for a built file that contains modules which other built files need. esbuild
+ * evaluates a module that is loaded with `require()` only when it is first used. The exports of the built file are
+ * getters, so that `lameduck/register` can load the main file without evaluating all its modules.
  */
 function withModules(source: string, shared: readonly string[], names: readonly string[]): BuildOptions {
   const getters = names.map((name) => `get ${name}() { return require('./${source}').${name}; }`).join(', ');

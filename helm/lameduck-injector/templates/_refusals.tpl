@@ -50,7 +50,8 @@ pre-shutdown hooks. The other terms are 1 s for requests, 3 s for destroy hooks,
 {{- include "injector.refuse" (list $problems "minTerminationGracePeriodSeconds" $.Values.minTerminationGracePeriodSeconds "must be a whole number of seconds from 1 to 2000000, without a unit" "correct it, or leave it out for 30") -}}
 {{- end -}}
 {{- if and $isDelay $isGrace -}}
-{{- /* Helm 3 has no function that parses a duration, so add the delay to a date and subtract the date. */ -}}
+{{- /* Helm 3 has no function that parses a duration. To get the seconds of the delay, add the delay to a date, and
+subtract the date from the sum. */ -}}
 {{- $date := toDate "2006-01-02" "2000-01-01" -}}
 {{- $seconds := sub ($date | dateModify $delay | unixEpoch) ($date | unixEpoch) -}}
 {{- $least := add (max $seconds 5) 1 3 2 -}}

@@ -74,7 +74,8 @@ namespace="{{ .Release.Namespace }}",pod=~"{{ $name }}-[a-z0-9]+{{ ternary "-?" 
 {{- if ne (index . 1) "cluster" -}}{{- include "lameduck.podsOf" (index . 0) -}}{{- end -}}
 {{- end -}}
 
-{{/* Returns the selector of one object of the release: (list $ scope label). The label has the name of the object. */}}
+{{/* Returns the PromQL selector of the series about one object of the release. Arguments: (list $ scope label). The
+value of the metric label `label` is the name of the object. */}}
 {{- define "lameduck.objectIn" -}}
 {{- $ := index . 0 -}}
 {{- if ne (index . 1) "cluster" -}}
