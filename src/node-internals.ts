@@ -91,9 +91,9 @@ export function responseOn(socket: Socket): ServerResponse | undefined {
 
 /**
  * sentHead returns the headers of a response as they were sent, or undefined if they have not been sent. No public
- * property shows the sent headers in every case. Do not read `headersSent`, which a program may have replaced. If Node
- * removed the property `_header` of responses, lameduck would recognize no response as an event stream, and would end a
- * connection only when it is silent.
+ * property shows the sent headers in every case. A program may have replaced `headersSent`, so this function does not
+ * read it. If Node removed the property `_header` of responses, lameduck would recognize no response as an event stream.
+ * It would then also end a connection only when the connection is silent.
  */
 export function sentHead(response: ServerResponse): string | undefined {
   const { _header: head } = response as unknown as { _header?: unknown };

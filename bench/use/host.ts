@@ -15,7 +15,7 @@ import type { Server as ServerOfLameduck } from '../../src/http/server.ts';
 import { certificate } from '../../test/fixtures/certificate.ts';
 import type { Framework } from './variants.ts';
 
-/** Question is a request from the measuring process. */
+/** Question is a message that the measuring process sends to this process. */
 export type Question = 'cpu' | 'profile' | 'profiled' | 'sample' | 'sampled' | 'memory';
 
 /** Answers holds the type of the response to each Question. */
@@ -31,7 +31,10 @@ export interface Answers {
   readonly sample: number;
   /** The CPU time of each part of the main thread since the question `sample`, in microseconds. */
   readonly sampled: Parts;
-  /** The number of open connections, and the bytes in the heap and in memory, all after a garbage collection. */
+  /**
+   * The number of open connections, the bytes in the heap, and the resident memory in bytes. All are measured after a
+   * garbage collection.
+   */
   readonly memory: { readonly connections: number; readonly heap: number; readonly resident: number };
 }
 
