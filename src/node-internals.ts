@@ -1,5 +1,5 @@
-// Every use of undocumented parts of Node, except the internal messages in process/cluster-disconnect.ts. That file
-// must load no other file, because every process with `lameduck/register` loads it. Each part exists in Node 22, 24 and
+// Every use of undocumented parts of Node, except the internal messages in process/cluster-disconnect.ts and register.cts.
+// Every process with `lameduck/register` loads those two files, so they do not load this one. Each part exists in Node 22, 24 and
 // 26, unless its comment says otherwise. Each comment says what happens if the part is missing. A test checks each part
 // on the running Node.
 import type { Worker } from 'node:cluster';

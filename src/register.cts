@@ -95,6 +95,7 @@ function hasWorkers(): boolean {
 
 // A worker of node:cluster says `hello` when it has a lifecycle (src/process/group-messages.ts). A primary without a
 // shared listener gets its lifecycle then. Its workers listen with `exclusive` or `reusePort`, or it has set SCHED_NONE.
+// Without the event `internalMessage`, such a primary has no lifecycle.
 function onChild(message: unknown): void {
   const { process: child } = message as { readonly process: ChildProcess };
   child.on('internalMessage', (internal: { readonly cmd?: unknown; readonly kind?: unknown } | null) => {

@@ -62,7 +62,7 @@ export function rateSection({ asked, answered, requests, lost, refused, verdict 
     '## How many requests per second can a rehearsal send?',
     '',
     `\`lameduck rehearse --rate ${String(asked)}\` got ${answered.toFixed(0)} responses per second, with the clients and the server on this machine. The rate was`,
-    'measured while all clients sent requests to the pod: from half a second after the first response until the deletion of the pod.',
+    'measured while all clients sent requests to the pod. This time began half a second after the first response, and ended when the pod was deleted.',
     `The verdict was \`${verdict}\`, after ${String(requests)} requests, ${String(lost)} lost and ${String(refused)} refused. If the clients could not send requests`,
     'at this rate, the verdict would be `withheld`.',
   ];

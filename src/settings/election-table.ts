@@ -42,7 +42,7 @@ export const electionTable = {
     namedAfter: '--leader-elect-renew-deadline',
   }),
   /**
-   * retryPeriod: The time between two renewals of the leader. Between two attempts to take the Lease, a candidate waits
+   * retryPeriod: The time after which the leader renews its Lease again. Between two attempts to take the Lease, a candidate waits
    * 1 to 2.2 times this time.
    *
    * @remarks In code, a number is in milliseconds.

@@ -116,7 +116,7 @@ test('the paths have the statuses that docs/health.md lists for each state of th
     const [get, head, post] = ['GET', 'HEAD', 'POST'].map((method) => answerOwn('/health', method)?.status);
     assert.deepEqual([head, post], [get, undefined]);
     const statuses = ['/readyz', '/livez', '/healthz'].map((path) => `\`${path}\`: ${String(under.statusOf(path))}`);
-    const own = get === undefined ? "your program's status" : `${String(get)} for GET and HEAD`;
+    const own = get === undefined ? 'the HTTP status that your program answers' : `${String(get)} for GET and HEAD`;
     return [state, ...statuses, `\`readinessPaths\`: ${own}`];
   });
   const [table] = tablesIn(page).filter(([head]) => head?.[0] === 'state of the process');

@@ -225,7 +225,7 @@ test('K-212 if the main thread writes its final log line just as the probe threa
   assert.equal(under.state.get('isWritingMessage'), 0);
 });
 
-test('K-212 if the probe thread is writing the termination message when the main thread writes its final log line, the main thread waits and removes this message', async (t) => {
+test('K-212 if the main thread ends while the probe thread writes a termination message, the main thread waits, and then removes the termination message', async (t) => {
   const path = emptyFile(t);
   const state = new SharedState();
   state.message = 'half written';

@@ -75,7 +75,7 @@ test('P-090 if the main thread has not responded after 200 ms, its last response
   assert.deepEqual([status, headers['Age'], body], [500, '9', red.body]);
 });
 
-test('the probe port sends a response without an age if the main thread has responded after 199 ms', async () => {
+test('if the main thread responds within 200 ms, the response of the probe port states no age', async () => {
   const under = new ResponderUnderTest();
   await under.respond('/livez', passed);
   await under.clock.advance(9_000);

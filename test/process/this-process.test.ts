@@ -85,7 +85,7 @@ test('P-056 several copies of the package in one process share the signal listen
   assert.deepEqual(added(), [0, 0, 0, 0, 0, 0]);
 });
 
-test('of two lifecycles of different copies of the package, only the first writes the checkpoint', async (t) => {
+test('if a process has two copies of the package, each with a lifecycle, only the first lifecycle writes the checkpoint file', async (t) => {
   const copy = new URL('../../src/process/checkpoint.ts?copy', import.meta.url).href;
   const other = (await import(copy)) as { openCheckpoint: typeof openCheckpoint };
   const path = join(folder(t), 'checkpoint.json');

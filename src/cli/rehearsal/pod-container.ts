@@ -22,7 +22,10 @@ export interface PodContainerOptions {
   readonly backoffScale: number;
 }
 
-/** PodSync connects a container to the syncs of its pod. In a sync, the kubelet acts on the containers of the pod. */
+/**
+ * PodSync tells a container when the kubelet has synchronized its pod. At each synchronization, the kubelet starts, probes or
+ * stops the containers of the pod.
+ */
 export interface PodSync {
   /** onChange is called when the result of a probe changes the state of the container. */
   readonly onChange: () => void;

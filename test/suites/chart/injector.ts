@@ -26,7 +26,7 @@ export function rendered(values: Values = {}, args: readonly string[] = []): Pro
   return objects(values, { chart: injectorChart, release: 'injector', args });
 }
 
-/** Injector is one installed policy. Its binding matches only the namespaces of the test. */
+/** Injector is the admission policy of the chart, installed once. Its binding matches only the namespaces of the test. */
 export class Injector {
   readonly name = `injector-${randomBytes(3).toString('hex')}`;
   readonly #objects: KubernetesObject[] = [];

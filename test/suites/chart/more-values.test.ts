@@ -289,7 +289,7 @@ test('H-103 the autoscaler can use memory as its target, with or without CPU', a
   assert.ok(!('metrics' in (none['spec'] as object)));
 });
 
-test('H-138 a GRPCRoute routes to the port of the Service that the values name', async () => {
+test('H-138 a GRPCRoute routes to the port `grpcRoute.port` of the Service', async () => {
   const grpcRoute = { enabled: true, parentRefs: [{ name: 'public' }], hostnames: ['a.example'], port: 90 };
   const route = await object('GRPCRoute', { lameduck: { front: 'envoy' }, extraPorts: [grpc], grpcRoute });
   assert.deepEqual(route['spec'], {

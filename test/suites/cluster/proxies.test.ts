@@ -19,7 +19,7 @@ import { type Column, failed, sum, table } from './table.ts';
 const image = 'localhost/lameduck-proxies:dev';
 const leastRequests = 20_000;
 
-/** The proxies by their names in the chart: their configuration, and the command that reads it. */
+/** The configuration of each proxy, and the command that starts the proxy with it. The key is its name in the chart. */
 const proxies = {
   nginx: { file: 'nginx.conf', command: ['/usr/sbin/nginx', '-e', 'stderr', '-c'] },
   haproxy: { file: 'haproxy.cfg', command: ['/usr/sbin/haproxy', '-f'] },

@@ -19,7 +19,10 @@ const { io } = createRequire(join(root, 'package.json'))('socket.io-client') as 
 const many = 101;
 const least = 200;
 
-/** Details has the close event of a WebSocket, or the response to a poll. */
+/**
+ * Details is what Socket.IO tells its client about a disconnect: the close event of the WebSocket, or the response to a
+ * long poll.
+ */
 interface Details {
   readonly context?: { readonly code?: number; readonly status?: number };
 }
