@@ -38,7 +38,7 @@ export function readArguments(args: readonly string[], options: Options): Argume
 
 /** optionLines returns the lines of `--help` that describe the options. */
 export function optionLines(options: Options): string[] {
-  return Object.entries(options).map(([name, { value = '', help }]) => `  ${`--${name} ${value}`.padEnd(26)}${help}`);
+  return Object.entries(options).map(([name, { value = '', help }]) => `  ${`--${name} ${value}`.padEnd(24)}  ${help}`);
 }
 
 /** badUsage is the exit code of a subcommand with invalid arguments. */
