@@ -47,10 +47,17 @@ const mostPerThread = 4_000;
  */
 export function dividePlan(plan: LoadPlan): LoadPlan[] {
   const threads = Math.max(1, Math.min(Math.ceil(plan.rate / mostPerThread), plan.connections));
-  const added = { retry: false, longPoll: undefined, stream: undefined, upload: undefined };
+  const none = {
+    retry: false,
+    longPoll: undefined,
+    stream: undefined,
+    upload: undefined,
+    webSocket: undefined,
+    http2: undefined,
+  };
   return Array.from({ length: threads }, (_, index) => ({
     ...plan,
-    ...(index > 0 && { ...added, webSocket: undefined, http2: undefined }),
+    ...(index > 0 && none),
     rate: plan.rate / threads,
     connections: Math.floor((plan.connections + index) / threads),
     seed: plan.seed + index,

@@ -179,10 +179,6 @@ export class Workers implements DrainedTransport {
     this.#options.onBareWorker(tracked.worker.process.pid);
   }
 
-  #welcome(worker: Worker): void {
-    sendOver(worker.process, { kind: 'group', probePort: this.#options.probePort });
-  }
-
   #onMessage(tracked: TrackedWorker, message: FromPrimary | FromWorker): void {
     if (message.kind === 'record') tracked.record = message.record;
     else if (message.kind === 'holding') {
@@ -194,7 +190,7 @@ export class Workers implements DrainedTransport {
     } else if (message.kind === 'hello') {
       const isLate = isBare(tracked);
       tracked.hasLifecycle = true;
-      this.#welcome(tracked.worker);
+      sendOver(tracked.worker.process, { kind: 'group', probePort: this.#options.probePort });
       // Shut down a worker that has created its lifecycle only after the shutdown of the primary had begun.
       if (this.#shutdown !== undefined && isLate) this.#stop(tracked, this.#shutdown);
     } else if (message.kind === 'bye') {

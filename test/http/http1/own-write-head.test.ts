@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { ServerResponse, type OutgoingHttpHeaders } from 'node:http';
 import { it } from 'node:test';
-import { describeAdapters, serve, shutdownOf } from '../../support/serving.ts';
+import type { AdapterName } from '../../support/adapters.ts';
+import { describeAdapters, serve, shutdownOf, type Scope } from '../../support/serving.ts';
 import { until } from '../../support/until.ts';
 
 // The only headers that a response to each path gets.
@@ -18,15 +19,21 @@ ServerResponse.prototype.writeHead = function (this: ServerResponse, status: num
   return own === undefined ? writeHead.call(this, status, ...rest) : writeHead.call(this, status, own);
 };
 
+/** heldInShutdown sends a request to `path`, whose response waits in `held`, and begins the shutdown. */
+async function heldInShutdown(t: Scope, adapter: AdapterName, path: string) {
+  const held: ServerResponse[] = [];
+  const serving = await serve(t, { adapter, listener: (_, response) => held.push(response) });
+  const client = await serving.dial();
+  client.get(path);
+  await until(() => held.length === 1);
+  const { ended } = shutdownOf(serving);
+  await serving.handle.signals.notAcceptingNewRequest.signaled;
+  return { held, client, ended };
+}
+
 describeAdapters((adapter) => {
   it("P-001 a response gets Connection: close even if the program's writeHead passes on no headers", async (t) => {
-    const held: ServerResponse[] = [];
-    const serving = await serve(t, { adapter, listener: (_, response) => held.push(response) });
-    const client = await serving.dial();
-    client.get('/without');
-    await until(() => held.length === 1);
-    const { ended } = shutdownOf(serving);
-    await serving.handle.signals.notAcceptingNewRequest.signaled;
+    const { held, client, ended } = await heldInShutdown(t, adapter, '/without');
     held[0]?.end();
     assert.equal((await client.reader.next())?.isClose, true);
     await client.reader.ended;
@@ -34,13 +41,7 @@ describeAdapters((adapter) => {
   });
 
   it("P-001 if the program's writeHead sends Connection: keep-alive, the connection serves the next request, and gets a FIN when it is silent", async (t) => {
-    const held: ServerResponse[] = [];
-    const serving = await serve(t, { adapter, listener: (_, response) => held.push(response) });
-    const client = await serving.dial();
-    client.get('/keep-alive');
-    await until(() => held.length === 1);
-    const { ended } = shutdownOf(serving);
-    await serving.handle.signals.notAcceptingNewRequest.signaled;
+    const { held, client, ended } = await heldInShutdown(t, adapter, '/keep-alive');
     for (const count of [1, 2]) {
       held[count - 1]?.end();
       assert.equal((await client.reader.next())?.isClose, false);
