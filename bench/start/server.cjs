@@ -2,7 +2,6 @@
 // the server has received SIGTERM. With TURNS, the server instead measures the duration of each turn of its event loop.
 // With PROFILE=INTERVAL, it sends a CPU profile of the time until its first response has been sent.
 const { createServer } = require('node:http');
-const { Session } = require('node:inspector');
 
 const watched = 1_500;
 
@@ -20,6 +19,8 @@ server.listen(0, '127.0.0.1', () => {
 });
 
 function startProfile(interval) {
+  // Load node:inspector only here, because the other measurements must not include it.
+  const { Session } = require('node:inspector');
   const session = new Session();
   session.connect();
   session.post('Profiler.enable');

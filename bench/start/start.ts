@@ -3,7 +3,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { Profiler } from 'node:inspector';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { reservePort } from '../../test/support/reserved-port.ts';
 import { medianParts, partsOf, samplingInterval, type Parts } from '../cpu-profile.ts';
@@ -67,13 +67,19 @@ export async function measureStart(runs: number): Promise<Start> {
   };
 }
 
+// Sends the first request, as soon as the server listens.
+async function request(child: ChildProcess): Promise<Socket> {
+  const socket = connect(Number(await firstLine(child)), '127.0.0.1');
+  socket.write('GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+  return socket;
+}
+
 async function firstResponse(way: Way): Promise<number> {
   const probePort = await reservePort();
   const since = performance.now();
   const child = start(way, { LAMEDUCK_PROBE_PORT: String(probePort) });
   const exit = once(child, 'exit');
-  const socket = connect(Number(await firstLine(child)), '127.0.0.1');
-  socket.write('GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+  const socket = await request(child);
   await once(socket, 'data');
   const took = performance.now() - since;
   child.kill('SIGKILL');
@@ -86,8 +92,7 @@ async function profileOf(way: Way): Promise<Parts> {
   const probePort = String(await reservePort());
   const child = start(way, { LAMEDUCK_PROBE_PORT: probePort, PROFILE: String(samplingInterval) });
   const exit = once(child, 'exit');
-  const socket = connect(Number(await firstLine(child)), '127.0.0.1');
-  socket.write('GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+  const socket = await request(child);
   const [profile] = (await firstLine(child)) as [Profiler.Profile];
   child.kill('SIGKILL');
   socket.destroy();
