@@ -1,12 +1,13 @@
 // The only file that reads the time and sets timers. All other code gets a Clock as an argument, so that a test can
 // control the time.
-import { performance } from 'node:perf_hooks';
+import { performance, type Performance } from 'node:perf_hooks';
 import { hrtime, startTimer, stopTimer } from './node-timers.ts';
 
 export { startImmediate, stopTimer } from './node-timers.ts';
 
 // Save the bound function, because a call of it is faster than a read of the global `performance`, which is a getter.
-const now = performance.now.bind(performance);
+// Take it from the prototype: fake timers replace the method of the object, perhaps before this file is loaded.
+const now = (Object.getPrototypeOf(performance) as Performance).now.bind(performance);
 
 /**
  * threadTime returns a monotonic time in milliseconds that is equal in every thread. `Clock.now` counts from the start

@@ -261,6 +261,7 @@ test('with lameduck/register, fake timers of the program do not stop the shutdow
     const { createServer } = require('node:http');
     require('node:test').mock.timers.enable();
     process.hrtime = () => [0, 0];
+    performance.now = () => 0;
     createServer((request, response) => response.end()).listen(0, '127.0.0.1');`;
   // In a process that has loaded node:test, lameduck logs only in production.
   const env = { NODE_ENV: 'production', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '100ms' };
