@@ -16,12 +16,12 @@ const receiveBuffer = '4096 65536 65536';
 export class PodNetwork implements AsyncDisposable {
   /** The IP address of the server in the pod network. */
   readonly host = '192.0.2.1';
-  readonly #pod = `lameduck-pod-${randomBytes(3).toString('hex')}`;
+  readonly #pod = `lameduck-pod-${randomBytes(8).toString('hex')}`;
   readonly #clients = this.#pod.replace('pod', 'clients');
 
   /** The reason why this machine cannot create network namespaces, or undefined if it can. */
   static get skip(): string | undefined {
-    const name = `lameduck-${randomBytes(3).toString('hex')}`;
+    const name = `lameduck-${randomBytes(8).toString('hex')}`;
     try {
       execFileSync('ip', ['netns', 'add', name], { stdio: 'pipe' });
       execFileSync('ip', ['netns', 'delete', name], { stdio: 'pipe' });

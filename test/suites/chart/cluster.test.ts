@@ -26,7 +26,7 @@ const clouds = ['BackendConfig', 'GCPBackendPolicy', 'HealthCheckPolicy', 'Targe
 const skip = hasCluster || isRequired ? false : 'no cluster: set KUBECONFIG';
 
 describe('a real API server accepts the objects of the chart', { skip }, () => {
-  const namespace = `chart-${randomBytes(3).toString('hex')}`;
+  const namespace = `chart-${randomBytes(8).toString('hex')}`;
   const folder = mkdtempSync(join(tmpdir(), 'chart-'));
   const added: string[] = [];
 

@@ -28,7 +28,7 @@ export function rendered(values: Values = {}, args: readonly string[] = []): Pro
 
 /** Injector is the admission policy of the chart, installed once. Its binding matches only the namespaces of the test. */
 export class Injector {
-  readonly name = `injector-${randomBytes(3).toString('hex')}`;
+  readonly name = `injector-${randomBytes(8).toString('hex')}`;
   readonly #objects: KubernetesObject[] = [];
 
   /** `start()` installs the policy and resolves when the API server applies it. */

@@ -100,7 +100,7 @@ export class Namespace extends EventEmitter<{ change: []; line: [run: Run, line:
   constructor(title: string) {
     super();
     this.setMaxListeners(0);
-    this.name = `${title}-${randomBytes(3).toString('hex')}`;
+    this.name = `${title}-${randomBytes(8).toString('hex')}`;
     this.#kubectl = `${kubectl} --namespace ${this.name}`;
   }
 
