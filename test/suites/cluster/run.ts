@@ -11,7 +11,7 @@ import { importImages } from './images.ts';
  * These suites mostly wait for pods, so two of them run at once. The other suites run one after another: with three at
  * once, two cores are too slow for the times that the suites check.
  */
-const waiting = ['hand-over', 'leader-election', 'restarts', 'slow-readers'].map((name) => `${name}.test.ts`);
+const waiting = ['hand-over', 'leader-election', 'operations', 'restarts', 'slow-readers'].map((name) => `${name}.test.ts`);
 
 const { values } = parseArgs({ options: { all: { type: 'boolean', default: false } } });
 const suites = readdirSync(import.meta.dirname).filter((file) => file.endsWith('.test.ts'));
