@@ -53,7 +53,7 @@ export interface Inspection extends MainThreadFacts {
      * the event loop is blocked.
      */
     readonly stack?: readonly string[];
-    /** stackProblem says why the document has no stack although the request was `GET /?stack`. */
+    /** stackProblem says why the document has no `stack`. It is set only in the response to `GET /?stack`. */
     readonly stackProblem?: string;
   };
 }

@@ -62,10 +62,11 @@ export interface Elector {
 }
 
 /**
- * createElector creates an elector. It sends no request before `run`. With the option `lifecycle`, call it before
- * `listen()`. Throws LAMEDUCK_ERR_SETTINGS_INVALID with every problem, LAMEDUCK_ERR_NOT_IN_CLUSTER,
- * LAMEDUCK_ERR_CREDENTIALS_UNREADABLE, or LAMEDUCK_ERR_LEASE_TAKEN if this process already has an elector for the
- * Lease.
+ * createElector creates an elector. The elector sends no request before its method `run` is called. With the option
+ * `lifecycle`, call createElector before `listen()`. If options are invalid, createElector throws
+ * LAMEDUCK_ERR_SETTINGS_INVALID, which lists all problems. It may also throw LAMEDUCK_ERR_NOT_IN_CLUSTER or
+ * LAMEDUCK_ERR_CREDENTIALS_UNREADABLE. If this process already has an elector for the Lease, it throws
+ * LAMEDUCK_ERR_LEASE_TAKEN.
  */
 export function createElector(options: ElectorOptions): Elector {
   const environment = process.env;
@@ -170,7 +171,8 @@ function take(lease: string): () => void {
   taken.add(lease);
   let isTaken = true;
   return () => {
-    // If this function is called a second time, it must not remove the entry of a newer elector for the same Lease.
+    // Only the first call may remove the Lease. Before a second call, a newer elector for the same Lease may have added
+    // the Lease again.
     if (isTaken) taken.delete(lease);
     isTaken = false;
   };

@@ -42,7 +42,10 @@ export interface LameduckOptions extends SettingsOptions, Functions {}
 interface Functions extends RequestFunctions {
   /** `logger` receives the log lines. The default is standard output, or no log in a process that runs tests. */
   readonly logger?: Logger | undefined;
-  /** `registry` is the prom-client registry, or an object with `registerMetric`, that gets all metrics. */
+  /**
+   * `registry` receives all metrics of lameduck. It is a prom-client registry, or another object with the method
+   * `registerMetric`.
+   */
   readonly registry?: MetricsRegistry | undefined;
 }
 
@@ -54,8 +57,8 @@ const functionOptions = {
 };
 
 /**
- * `manage()` implements `lameduck()`. It returns the handle together with the parts of the lifecycle. If it throws, it
- * has not changed any server.
+ * `manage()` implements `lameduck()`. It returns the handle together with the internal objects of the lifecycle. If it
+ * throws, it has not changed any server.
  */
 export function manage(
   servers: readonly Server[],
@@ -80,7 +83,7 @@ export interface RegisterOptions {
    * `problem` is one line that lists the invalid settings of the program. It is undefined if all settings are valid.
    */
   readonly problem: string | undefined;
-  /** `listener` is the listening socket of the workers, if the program is a primary of node:cluster. */
+  /** `listener` is set in a primary of node:cluster: it is the server whose listening socket the workers share. */
   readonly listener?: NetServer | undefined;
 }
 
@@ -124,7 +127,8 @@ export function install(
     clock: systemClock,
     random: Math.random,
     signOfLife: probePort?.signOfLife,
-    // The log is the last observer. If writing a log line blocks, the other observers have already received the event.
+    // The log is the last of the observers, because writing a log line may block. All other observers have then already
+    // received the event.
     observer: combineObservers([group.observer, probePort?.observer, observerOf(checkpoint), audit?.observer, logging]),
     audit,
     group,
@@ -138,7 +142,9 @@ export function install(
     },
   });
   const stopWatching = watchForHandedSockets(servers, () => {
-    logging.onWarning('a server gets requests but does not listen: its lifecycle starts when it listens');
+    logging.onWarning(
+      'a server gets requests but does not listen: its lifecycle starts when that server itself listens',
+    );
   });
   for (const one of servers) putUnder(parts, one);
   // lameduck warns if a server gets requests but does not listen. Stop watching for such servers when the shutdown
@@ -146,8 +152,8 @@ export function install(
   void parts.handle.signals.shutdownInitiated.signaled.then(stopWatching);
   const detach = joinProcess(parts, logging, thread, environment, isUnderRegister);
   void parts.handle.ended.then(({ exitCode }) => {
-    // If the process is about to exit, the probe port answers until the exit. If the process continues, close the probe
-    // port now.
+    // If the process is about to exit, the probe port answers until the exit. If the process continues after this
+    // shutdown, close the probe port now.
     if (!thisProcess().isEnding) {
       parts.recorder.report();
       thread.noteReport();
@@ -217,8 +223,8 @@ function joinProcess(
       recorder.noteUncaughtError(errorText(cause.error));
       logging.onUncaughtError(cause.error);
       const ended = watched(shutdown.begin('uncaught error', { isUncaughtError: true }));
-      // If an uncaught error occurs while a shutdown is in progress, the probe thread does not know the error yet. So
-      // send the state of the shutdown to the probe thread again.
+      // During a shutdown, the probe thread already has the state of the shutdown, but without this error. So send it
+      // the state again.
       thread.sendShutdown();
       return ended;
     },
@@ -240,8 +246,9 @@ function joinProcess(
     },
     beforeListeners: closes.reopen.bind(closes),
     afterListeners: () => {
-      // If lameduck has withheld the `close` event of a server, the server emits it now. Under `lameduck/register`, a
-      // server must emit `close` only if the program itself has closed the server.
+      // Each server now emits the event `close` that lameduck has withheld. Under `lameduck/register`, a server must
+      // emit `close` only if the program itself has closed the server. With `ownSignalListeners` set to `run`, the
+      // program's listeners do that.
       if (!isUnderRegister || settings.ownSignalListeners === 'run') closes.settle();
     },
     takesShutdownMessage: isUnderPm2(environment),
@@ -255,8 +262,9 @@ function joinProcess(
   };
 }
 
-// Keeps serving requests that the process sends to its own servers during the drain. The requests of a test are not
-// requests of the program to itself, so `runShutdown` of `lameduck/testing` calls `detach` before the drain.
+// During the drain, the servers still accept the connections that this process makes to them. The requests of a test
+// also come from this process, but the servers must refuse them like those of a client. So `runShutdown` of
+// `lameduck/testing` calls `detach` before the drain.
 function acceptSelfRequests({ servers, traffic, warn, recorder, handle: { signals } }: Parts): () => void {
   let requests: SelfRequests | undefined;
   let hasEnded = false;
@@ -288,16 +296,16 @@ function putUnder({ settings, traffic }: Parts, server: Server): void {
 }
 
 /**
- * ManagedLifecycle contains the parts, the servers and the log of a lifecycle. Its functions disconnect the lifecycle
- * from this process, and close the probe port.
+ * ManagedLifecycle contains the internal objects, the servers and the log of one lifecycle. The function `detach`
+ * disconnects the lifecycle from this process. The function `releaseProbePort` closes the probe port.
  */
 export interface ManagedLifecycle {
   readonly parts: Parts;
   /** `servers` are all servers that were passed to one call of `lameduck()`. */
   readonly servers: readonly Server[];
   /**
-   * `detach()` disconnects the lifecycle from the process: a process signal or an uncaught error no longer begins a
-   * shutdown.
+   * `detach()` disconnects the lifecycle from this process. After that, a process signal or an uncaught error no longer
+   * begins a shutdown of this lifecycle.
    */
   readonly detach: () => void;
   /** `log` receives the log lines of this lifecycle. */
@@ -306,8 +314,9 @@ export interface ManagedLifecycle {
   readonly releaseProbePort: () => Promise<void>;
 }
 
-// Each copy of the package lameduck has its own map. The objects in `parts` are instances of the classes of one copy,
-// so another copy cannot use them. http/server.ts recognizes servers that have a lifecycle of another copy.
+// Each copy of the package lameduck has its own map from servers and handles to lifecycles. The objects in `parts` are
+// instances of the classes of one copy, so another copy cannot use them. http/server.ts recognizes servers that have a
+// lifecycle of another copy.
 const lifecycles = new WeakMap<object, ManagedLifecycle>();
 
 /** lifecycleOf returns the lifecycle of a server or of a handle, or undefined if there is none. */

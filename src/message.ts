@@ -3,10 +3,13 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** `given` is the key under which an HTTP/2 stream stores its request object of node:http2's compatibility API. */
+/**
+ * `given` is the property key under which lameduck finds the request object of node:http2's compatibility API on an
+ * HTTP/2 stream.
+ */
 export const given = Symbol('lameduck.given');
 
-/** HttpRequest is the common part of node:http's IncomingMessage and a stream of node:http2. */
+/** HttpRequest contains the properties that node:http's IncomingMessage and a stream of node:http2 have in common. */
 export interface HttpRequest {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
@@ -63,7 +66,7 @@ export function keyOf(request: object): object {
   return (request as Face).stream ?? request;
 }
 
-/** HttpResponse is the common part of node:http's ServerResponse and a stream of node:http2. */
+/** HttpResponse contains the properties that node:http's ServerResponse and a stream of node:http2 have in common. */
 export interface HttpResponse {
   readonly req: HttpRequest;
   readonly statusCode: number;

@@ -1,7 +1,7 @@
-// Every use of undocumented parts of Node, except the internal messages in process/cluster-disconnect.ts and register.cts.
-// Every process with `lameduck/register` loads those two files, so they do not load this one. Each part exists in Node 22, 24 and
-// 26, unless its comment says otherwise. Each comment says what happens if the part is missing. A test checks each part
-// on the running Node.
+// This file contains every use of undocumented parts of Node, except the internal messages in
+// process/cluster-disconnect.ts and register.cts. Every process with `lameduck/register` loads those two files, so they
+// must not load this file. Each undocumented part exists in Node 22, 24 and 26, unless its comment says otherwise. Each
+// comment says what happens if the part is missing. A test checks each part on the running Node.
 import type { Worker } from 'node:cluster';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Http2Session, ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
@@ -110,10 +110,10 @@ export function isInBody(socket: Socket): boolean {
 }
 
 /**
- * isInMessage tells whether a part of an HTTP/1.1 request has arrived. It returns undefined if Node does not parse
+ * isInMessage tells whether only a part of an HTTP/1.1 request has arrived. It returns undefined if Node does not parse
  * HTTP/1.1 on the socket. Line ends before a request line are not part of the request (RFC 9112 section 2.2). If Node
- * removed the property `parser` of sockets, it would return undefined. lameduck might then close a connection on which
- * only a part of a request has arrived.
+ * removed the property `parser` of sockets, isInMessage would always return undefined. lameduck might then close a
+ * connection on which only a part of a request has arrived.
  */
 export function isInMessage(socket: Socket): boolean | undefined {
   const parser = parserOf(socket);
@@ -167,7 +167,7 @@ export function checkingInterval(server: Server): Interval | undefined {
  * of Node, the drain could not destroy the connection of a session.
  */
 export function socketUnder({ socket }: Http2Session): Socket {
-  // `off` returns the emitter on which it runs, which is the real socket and not the proxy.
+  // `off` runs on the real socket and not on the proxy, and returns that socket. It removes no listener.
   return socket.off('close', socketUnder);
 }
 
@@ -211,8 +211,8 @@ export interface TcpHandle {
 
 /**
  * tcpHandleOf returns the TCP handle of a socket or server. It returns undefined if there is no TCP handle, or if the
- * handle has no method `connect6`. Without this method, lameduck cannot redirect connections. Requests of the program
- * to itself are then refused after the server has stopped listening.
+ * handle has no method `connect6`. If Node removed this method, lameduck could not redirect connections. After the
+ * servers have stopped listening, requests of the program to itself would then be refused.
  */
 export function tcpHandleOf(owner: Server | Socket): TcpHandle | undefined {
   const { _handle: handle } = owner as { _handle?: Partial<TcpHandle> | null };
@@ -243,8 +243,9 @@ export function sendsFile(stream: ServerHttp2Stream): boolean {
 const statesOfEnded: readonly unknown[] = [1, 7];
 
 /**
- * hasEnded tells whether an HTTP/2 stream has ended in nghttp2. If Node does not provide nghttp2's states, the drain
- * waits until its deadline for a stream that the client has cancelled.
+ * hasEnded tells whether an HTTP/2 stream has ended in nghttp2. If Node did not provide nghttp2's states, a stream that
+ * the client has cancelled would count as open. The drain would then wait for this stream until the deadline of the
+ * drain.
  */
 export function hasEnded(stream: ServerHttp2Stream): boolean {
   return statesOfEnded.includes(stream.state.state);
@@ -259,9 +260,9 @@ export function isClosedHere(stream: ServerHttp2Stream): boolean {
 }
 
 /**
- * allowHalfOpen lets a server of HTTP/1.1 answer a peer that has already sent its FIN (P-014). By default, Node aborts
- * the request of such a peer. During a drain, the client could not repeat this request. If Node removed the property
- * `httpAllowHalfOpen` of servers, Node would abort the request again.
+ * allowHalfOpen lets an HTTP/1.1 server answer a client that has already sent its FIN (P-014). By default, Node aborts
+ * the request of such a client. During a drain, the client could not repeat this request. If Node removed the property
+ * `httpAllowHalfOpen` of servers, Node would abort such requests as it does by default.
  */
 export function allowHalfOpen(server: Server): void {
   (server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
@@ -285,7 +286,8 @@ export function acceptingHandle(server: Server): AcceptingHandle | null {
 
 /**
  * onAcceptedBy calls `callback` each time a worker of node:cluster accepts a connection that the primary has passed to
- * it. If Node no longer sent the internal message `accepted`, closing a shared listener would take one second longer.
+ * the worker. It reads Node's internal message `accepted`. If Node no longer sent that message, closing a shared
+ * listening socket would take one second longer.
  */
 export function onAcceptedBy({ process: child }: Worker, callback: () => void): void {
   child.on('internalMessage', (message: unknown) => {
@@ -294,8 +296,8 @@ export function onAcceptedBy({ process: child }: Worker, callback: () => void): 
 }
 
 /**
- * InternalChannel is one end of a channel between processes or threads, on which lameduck sends messages that the
- * program does not see.
+ * InternalChannel is one end of a channel between two processes or threads. The program does not see the messages that
+ * lameduck sends on it.
  */
 export interface InternalChannel {
   readonly connected?: boolean;
@@ -324,7 +326,10 @@ export function onInternal(channel: InternalChannel, callback: (message: object)
   });
 }
 
-/** ListenerHandle is the part of a server's handle that Node still uses after the server has stopped listening. */
+/**
+ * ListenerHandle contains the methods of a server's property `_handle` that Node still calls after the server has
+ * stopped listening.
+ */
 export interface ListenerHandle {
   close(): void;
   ref(): void;
@@ -340,7 +345,10 @@ export function standIn(server: Server, handle: ListenerHandle): void {
   (server as unknown as Handled)._handle ??= handle;
 }
 
-/** removeStandIn removes the substitute handle of a server. `isStandIn` recognizes the substitute handle. */
+/**
+ * removeStandIn removes the substitute handle that `standIn` has set on a server. The function `isStandIn` recognizes
+ * this handle.
+ */
 export function removeStandIn(server: Server, isStandIn: (handle: object | null) => boolean): void {
   const handled = server as unknown as Handled;
   if (isStandIn(handled._handle)) handled._handle = null;

@@ -1,6 +1,6 @@
-// Node's timers, saved when lameduck loads. Fake timers that a test installs later then cannot stop a shutdown.
-// `lameduck/register` loads this file before the program, so that even fake timers from the start of the program have
-// no effect.
+// Node's timers, saved when lameduck loads. If a test installs fake timers later, lameduck continues to use the real
+// timers, so the fake timers cannot stop a shutdown. `lameduck/register` loads this file before the program. So even
+// fake timers that the program installs at its start cannot stop a shutdown.
 import timers from 'node:timers';
 
 export const { clearTimeout: stopTimer, setImmediate: startImmediate, setTimeout: startTimer } = timers;

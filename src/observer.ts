@@ -24,8 +24,8 @@ export interface UnfinishedRequest extends RequestIdentifiers {
   /** unacknowledgedBytes is set if the whole response was written, but the peer has not acknowledged all of it. */
   readonly unacknowledgedBytes?: number;
   /**
-   * isEventStream is set if the response is an event stream that the drain does not end. The drain waits until the
-   * handler or the client ends it.
+   * isEventStream is set if the response is an event stream for whose end the drain waits. The drain does not end such
+   * a stream itself: the handler or the client must end it.
    */
   readonly isEventStream?: true;
 }
@@ -141,7 +141,7 @@ export interface WorkerEnd {
   readonly exitCode: number | null;
   /** `signal` is the process signal that killed the worker, or null. */
   readonly signal: NodeJS.Signals | null;
-  /** `record` is the worker's own shutdown record. It is undefined if the worker has no lifecycle. */
+  /** `record` is the shutdown record of the worker's own lifecycle. It is undefined if the worker has no lifecycle. */
   readonly record?: ShutdownRecord;
 }
 
@@ -149,7 +149,7 @@ export interface WorkerEnd {
 export interface ThreadEnd {
   readonly threadId: number;
   readonly exitCode: number;
-  /** `record` is the worker thread's own shutdown record. */
+  /** `record` is the shutdown record of the worker thread's own lifecycle. */
   readonly record?: ShutdownRecord;
 }
 
@@ -185,8 +185,8 @@ export interface PreviousRun {
 /** ElectorCounts is the state of one elector, for the metrics and the debug socket. */
 export interface ElectorCounts {
   /**
-   * `name` is the name of the elector's Lease. If an earlier elector of the same lifecycle has a Lease of the same
-   * name, `name` is the namespace and the name.
+   * `name` is the name of the elector's Lease. If an earlier elector of the lifecycle has a Lease of this name in
+   * another namespace, `name` has the form `namespace/name`.
    */
   readonly name: string;
   readonly isLeader: boolean;
@@ -231,8 +231,8 @@ export interface Observer {
    */
   onUnfinished(requests: readonly UnfinishedRequest[]): void;
   /**
-   * onEnd is called once with the record of the shutdown, after all other methods, even if the process is forced to
-   * exit. It must write that record synchronously.
+   * onEnd receives the record of the shutdown. It is called once, as the last method of the observer, even if the
+   * process is forced to exit. onEnd must write the record synchronously.
    */
   onEnd(record: ShutdownRecord): void;
 }
@@ -256,16 +256,19 @@ export interface RequestObserver {
  * Observer, so that a process without an audit log spends no time on these calls. `key` identifies the request.
  */
 export interface AuditLog {
-  /** onReceived is called just before the program receives the request. */
+  /** onReceived is called for each request, just before the program receives the request. */
   onReceived(key: object, request: HttpRequest): void;
   /** onStarted is called when the headers of the response to a long-running request have been sent. */
   onStarted(key: object, status: number): void;
-  /** onPanic is called when the program's listener for the request has thrown. */
+  /** onPanic is called when the program's handler of the request has thrown. */
   onPanic(key: object): void;
   /** onComplete is called when the request has ended. `response` is undefined for an upgraded socket. */
   onComplete(key: object, response?: HttpResponse): void;
   /** `flush()` resolves when every event has been written, or when no event can be written. */
   flush(): Promise<void>;
-  /** `missing` is the number of events that were dropped or have not been written yet. */
+  /**
+   * `missing` is the number of audit events that are not in the audit log: they were dropped, or have not been written
+   * yet.
+   */
   readonly missing: number;
 }

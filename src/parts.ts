@@ -1,4 +1,5 @@
-// Builds one lifecycle from its parts. This code uses neither process signals nor the log.
+// Builds one lifecycle from its internal objects, such as the drain and the health checks. This file uses neither
+// process signals nor the log.
 import type { Clock } from './clock.ts';
 import { createHandle, type Lameduck } from './handle.ts';
 import { Health } from './health/health.ts';
@@ -34,7 +35,10 @@ export interface PartsOptions extends DrainOptions {
    * reconnect depend on it.
    */
   readonly random: () => number;
-  /** signOfLife is called for each event of a server. It is undefined if nothing watches the event loop. */
+  /**
+   * signOfLife is called for each event of a server, because the event shows that the event loop is running. It is
+   * undefined if no thread watches the event loop.
+   */
   readonly signOfLife?: (() => void) | undefined;
   readonly observer: Observer;
   readonly functions: RequestFunctions;
@@ -47,11 +51,17 @@ export interface PartsOptions extends DrainOptions {
    * main thread with its worker threads.
    */
   readonly group?: {
-    /** `ends` lists the workers that have exited. It is undefined unless this process is their primary. */
+    /**
+     * `ends` is the list of workers that have exited. Only a primary of node:cluster has it. In any other process, it
+     * is undefined.
+     */
     readonly ends: readonly WorkerEnd[] | undefined;
-    /** `threads` lists the worker threads that have ended. */
+    /** `threads` is the list of worker threads that have ended. */
     readonly threads: readonly ThreadEnd[];
-    /** listenerClosed resolves, in a worker, when the primary has closed the listener that all workers share. */
+    /**
+     * listenerClosed resolves when the primary has closed the listening socket that all workers share. It is undefined
+     * in a process that is not a worker.
+     */
     readonly listenerClosed: (() => Promise<void>) | undefined;
     /** readiness is the readiness of the worker threads. It is undefined in a worker thread. */
     readonly readiness: ThreadReadiness | undefined;
@@ -71,8 +81,8 @@ export interface PartsOptions extends DrainOptions {
 }
 
 /**
- * Parts are the handle and the other parts of one lifecycle. The events of the servers go to `traffic`. A process
- * signal calls `shutdown`.
+ * Parts contains the handle and the internal objects of one lifecycle. `traffic` receives the events of the servers. A
+ * process signal begins the shutdown with `shutdown`.
  */
 export interface Parts {
   readonly handle: Lameduck;
@@ -87,13 +97,14 @@ export interface Parts {
   readonly hooks: Hooks;
   readonly recorder: Recorder;
   readonly traffic: Traffic;
-  /** `closes` handles `close()` and similar methods that the program calls on its servers. */
+  /** `closes` is the object that handles the program's calls of `close()` and similar methods on its servers. */
   readonly closes: ProgramCloses;
   readonly startup: Startup;
   readonly shutdown: Shutdown;
   readonly health: Health;
   /**
-   * `electors` contains one function for each elector of the lifecycle. The function returns the state of its elector.
+   * `electors` contains one function for each elector of the lifecycle. Each function returns the state of one elector
+   * for the metrics and the debug socket.
    */
   readonly electors: (() => ElectorCounts)[];
   /** hasMetrics is true if metrics are served or registered. */
@@ -104,8 +115,8 @@ export interface Parts {
    */
   addServer(server: Server): void;
   /**
-   * answerProbePort returns the answer to a request on the probe port, or undefined if lameduck has no endpoint at the
-   * URL.
+   * answerProbePort returns the response to a request on the probe port. It returns undefined if the URL is not an
+   * endpoint of lameduck.
    */
   answerProbePort(url: string, method: string): Answer | Promise<Answer> | undefined;
   /** `warn()` writes a warning to the log. `details` contains the fields of the line. */
@@ -113,8 +124,8 @@ export interface Parts {
 }
 
 /**
- * createParts builds one lifecycle. The lifecycle does nothing until one of its servers listens. A lifecycle without
- * servers does nothing until its startup begins.
+ * createParts builds one lifecycle. The lifecycle does nothing until one of its servers listens. Without servers, it
+ * does nothing until `startup.begin()` is called.
  */
 export function createParts(options: PartsOptions): Parts {
   const { settings, sources, clock, random, signOfLife, metrics, audit, group, onStart } = options;
@@ -145,8 +156,8 @@ export function createParts(options: PartsOptions): Parts {
     answer: answersOf(options, health, lifecycle),
     ...refusalsOf(settings, lifecycle.signals),
     onListening: (server) => {
-      // Set `keepAliveTimeout` again when the server listens. The program may have changed the value since lameduck set
-      // it, and the server may have been added later.
+      // Set `keepAliveTimeout` again, now that the server listens. The program may have changed the value after
+      // lameduck set it, or may have added the server later.
       applyKeepAliveTimeout(server, settings.keepAliveTimeout);
       startup.onListening(server);
     },
@@ -210,7 +221,7 @@ function createHealth(
   });
   if (debugSocketPath !== '') health.addOwnReadyz(reasons.debugSocket(health));
   if (group?.readiness !== undefined) health.addOwnReadyz(reasons.threads(group.readiness));
-  // If the lifecycle has a single server, omit the check `listening`: no probe can arrive before that server listens.
+  // With a single server, the check `listening` is not needed, because no probe can arrive before that server listens.
   if (servers.length > 1) health.addOwnReadyz(reasons.listening(lifecycle.signals));
   return health;
 }
@@ -221,8 +232,8 @@ function hasDrained({ httpServerStoppedListening, inFlightRequestsDrained }: Lif
   return httpServerStoppedListening.hasSignaled && inFlightRequestsDrained.hasSignaled;
 }
 
-// Returns a function that answers requests to lameduck's endpoints. It runs for each request, so it only compares the
-// URL with endpoints that the settings enable.
+// Returns a function that answers requests to lameduck's endpoints. The returned function is called for each request,
+// so it compares the URL only with the endpoints that the settings enable.
 function answersOf(options: PartsOptions, health: Health, lifecycle: Lifecycle): TrafficOptions['answer'] {
   const { settings, metrics, answersOnOwnServers = true } = options;
   const answers: TrafficOptions['answer'][] = [];
@@ -236,7 +247,6 @@ function answersOf(options: PartsOptions, health: Health, lifecycle: Lifecycle):
   return answers.reduce((first, next) => (url, method) => first(url, method) ?? next(url, method));
 }
 
-// Returns the settings that Traffic uses.
 function limitsOf(settings: Settings): Pick<TrafficOptions, 'limits' | 'goawayChance' | 'eventStreams'> {
   const { goawayChance, eventStreams } = settings;
   return { limits: settings, goawayChance, eventStreams };

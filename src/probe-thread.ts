@@ -1,5 +1,5 @@
-// Connects the probe thread with a lifecycle. The lifecycle answers the requests of the probe thread, and the log
-// receives the events of the probe thread.
+// Connects the probe thread with a lifecycle. The lifecycle answers the probes that the probe thread forwards, and the
+// log receives the events of the probe thread.
 import { systemClock } from './clock.ts';
 import { messageOf } from './errors.ts';
 import type { PreviousRun } from './observer.ts';
@@ -13,8 +13,8 @@ import type { Sources } from './settings/complete.ts';
 import type { Settings } from './settings/table.ts';
 
 /**
- * ProbeThreadOptions are the options of `createProbePort`. `parts` and `previousRun` are functions, because their
- * results do not exist yet when `createProbePort` is called.
+ * ProbeThreadOptions are the options of `createProbePort`. `parts` and `previousRun` are functions, because the values
+ * that they return are created only after the call of `createProbePort`.
  */
 export interface ProbeThreadOptions {
   readonly settings: Settings;
@@ -36,7 +36,8 @@ export function createProbePort(options: ProbeThreadOptions): ProbePort {
     answer: (url, method) => parts().answerProbePort(url, method),
     shutdown() {
       const { recorder, shutdown } = parts();
-      // If the shutdown does not end the process, the probe thread must not end the process either.
+      // If the process continues after this shutdown, the probe thread must not end the process. So do not send the
+      // state of this shutdown to the probe thread.
       if (shutdown.endsAt === undefined || !thisProcess().isEnding) return undefined;
       const { uncaughtError } = recorder;
       return { record: recorder.soFar(), uncaughtError, remainingMs: shutdown.endsAt - systemClock.now() };
@@ -49,7 +50,7 @@ export function createProbePort(options: ProbeThreadOptions): ProbePort {
       if (settings.probePort !== 0) logging.onProbeThreadFailure(error);
       else
         logging.onWarning(
-          `the probe thread failed, so a process whose event loop is blocked cannot end before SIGKILL: ${messageOf(error)}`,
+          `the probe thread failed, so only SIGKILL can end this process while its event loop is blocked: ${messageOf(error)}`,
         );
     },
     onStallEnd: (stalledMs) => {

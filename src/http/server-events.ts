@@ -17,18 +17,18 @@ import { visitEach } from './visit-each.ts';
  */
 export interface ServerEvents {
   onListening(server: Server): void;
-  /** onClose is called when the listener of a server has closed and no connection is open. */
+  /** onClose is called when a server has closed its listening socket and its last connection. */
   onClose(server: Server): boolean;
   /**
-   * `fronts` are the servers of the program that have passed a socket to one of the HTTP servers. Such a server may read
-   * the PROXY protocol, for example.
+   * `fronts` are the servers of the program that accept connections and pass the sockets to one of the HTTP servers.
+   * Such a server may read the PROXY protocol, for example.
    */
   readonly fronts: ReadonlySet<NetServer>;
-  /** onFront is called when a server passes a socket to one of the HTTP servers and is not in `fronts` yet. */
+  /** onFront is called when a server that is not in `fronts` yet passes a socket to one of the HTTP servers. */
   onFront(front: NetServer): void;
   /**
-   * onFrontEvent is called for each event of a front, which is a server that passes its sockets to an HTTP server. It
-   * returns true if the program must not receive the event yet.
+   * onFrontEvent is called for each event of a server in `fronts`. It returns true if the program must not receive the
+   * event yet.
    */
   onFrontEvent(front: NetServer, event: string | symbol): boolean;
   /** onConnection is called for a new TCP connection of a server without TLS. */
@@ -37,8 +37,8 @@ export interface ServerEvents {
   onHandshake(socket: Socket): void;
   onSecureConnection(socket: Socket): void;
   /**
-   * onOlderConnection is called for each HTTP/1.1 connection that the server had accepted before lameduck replaced the
-   * server's `emit`.
+   * onOlderConnection is called for each HTTP/1.1 connection that the server had accepted before lameduck began to
+   * intercept the server's events.
    */
   onOlderConnection(socket: Socket): void;
   /**
@@ -54,8 +54,8 @@ export interface ServerEvents {
    */
   onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, proceed: () => void): boolean;
   /**
-   * If the program's listener for an event throws, onThrow is called with the first argument of the event. If the audit
-   * log is off, onThrow is undefined.
+   * onThrow is called if a listener of the program throws. Its argument is the first argument of the event, such as the
+   * request. If the audit log is off, onThrow is undefined.
    */
   readonly onThrow?: ((subject: object) => void) | undefined;
   /**
@@ -64,8 +64,8 @@ export interface ServerEvents {
    */
   readonly onFailure: (error: unknown) => void;
   /**
-   * signOfLife is called for each event, before all other methods. The event shows that the event loop is running. If
-   * nothing watches the event loop, signOfLife is undefined.
+   * signOfLife is called first for each event of a server, because the event shows that the event loop is running. If
+   * no thread watches the event loop, signOfLife is undefined.
    */
   readonly signOfLife?: (() => void) | undefined;
   /**
@@ -75,7 +75,7 @@ export interface ServerEvents {
   onCompatible(request: object, response: object): void;
 }
 
-/** Proceed passes an event to the program's listeners. */
+/** Proceed is the function that passes an intercepted event to the program's listeners. */
 export type Proceed = Emit;
 
 /** interceptServerEvents replaces `emit` of a server, so that `events` gets each event before the program. */
@@ -112,7 +112,8 @@ function interceptorOf(server: Server, events: ServerEvents, original: () => Emi
   };
 }
 
-// Handles all events other than requests. Returns true if the event was handled.
+// Handles each event of a server other than `request`, `checkContinue` and `checkExpectation`. Returns true if the
+// program must not receive the event.
 function handleRare(
   server: Server,
   events: ServerEvents,
@@ -151,8 +152,8 @@ function handleRare(
   }
 }
 
-// Finds the front of a connection: a server of the program that has accepted the connection and passed its socket to the
-// HTTP server. A front that is closed or has a lifecycle of its own is ignored.
+// Finds the front of a connection, if there is one. A front is another server of the program that accepted the
+// connection and passed its socket to the HTTP server. A front that is closed or has a lifecycle of its own is ignored.
 function lookForFront(server: Server, events: ServerEvents, socket: Socket): void {
   const front = acceptorOf(socket);
   if (front === server || front === undefined || events.fronts.has(front) || isTaken(front) || !front.listening) return;
@@ -165,8 +166,9 @@ function lookForFront(server: Server, events: ServerEvents, socket: Socket): voi
   events.onFront(front);
 }
 
-// Passes an event to the program's listeners, and reports if a listener throws. It uses `finally`, because `catch`
-// would have to throw the error again. Node would then print a line of this file instead of the program's line.
+// Passes an event to the program's listeners, and calls `onThrow` if a listener throws. It uses `finally`, because
+// `catch` would have to throw the error again. Node's report of the error would then quote a line of this file instead
+// of the program's line.
 function watched(send: Proceed, onThrow: (subject: object) => void): Proceed {
   return (event, ...args) => {
     let hasReturned = false;
@@ -191,7 +193,8 @@ function passOlder(server: Server, events: ServerEvents): void {
   visitEach(sessionsOf(server), events.onSession.bind(events), events.onFailure);
 }
 
-// Recognizes the `request` event that node:http2's compatibility API emits for a stream, after the event `stream`.
+// Tells whether node:http2's compatibility API has emitted an event for an HTTP/2 request. Before that, the server has
+// emitted `stream` for the same request.
 function isCompatible(event: string | symbol, [request]: readonly unknown[]): boolean {
   if (event !== 'request' && event !== 'checkContinue' && event !== 'checkExpectation' && event !== 'connect')
     return false;

@@ -21,12 +21,15 @@ function taken(): WeakSet<object> {
   return (shared[takenKey] ??= new WeakSet());
 }
 
-/** `take()` records that a server has a lifecycle, or that lameduck itself has created the server. */
+/** `take()` marks a server as taken: the server has a lifecycle, or lameduck itself has created the server. */
 export function take(server: NetServer): void {
   taken().add(server);
 }
 
-/** isTaken tells whether `take` has been called for a server. */
+/**
+ * isTaken tells whether a server already has a lifecycle or was created by lameduck itself, that is, whether `take()`
+ * has marked it.
+ */
 export function isTaken(server: NetServer): boolean {
   return taken().has(server);
 }

@@ -23,8 +23,8 @@ import { describeUnfinished } from './in-flight/unfinished.ts';
 import { takeUpgrade } from './upgraded/upgrade.ts';
 import { visitEach } from './visit-each.ts';
 
-// If Traffic has records of at least this many connections, it checks from time to time which of them have ended
-// without an event. It forgets these connections.
+// If Traffic has records of at least this many connections, it sometimes looks for connections that have closed without
+// the event `close`. It deletes the records of these connections.
 const fewestToLookAt = 100;
 
 /**
@@ -34,8 +34,8 @@ const fewestToLookAt = 100;
 export interface CloseWindow {
   readonly since: number;
   /**
-   * window is the length, in milliseconds, of the period in which each connection gets a random close time. The period
-   * begins at `since`. If `window` is 0, each connection gets `since` as its close time.
+   * window is the length of the period after `since`, in milliseconds. The close time of each connection is a random
+   * time within this period. If `window` is 0, the close time is `since`.
    */
   readonly window: number;
 }
@@ -45,23 +45,26 @@ export interface TrafficOptions
     Omit<RequestsOptions, 'isLimited'>,
     Pick<AdmissionOptions, 'answer' | 'limits' | 'refusesUpgrades'>,
     Pick<SessionOptions, 'goawayChance'> {
-  /** signOfLife is called for each event of a server. If nothing watches the event loop, signOfLife is undefined. */
+  /**
+   * signOfLife is called for each event of a server, because the event shows that the event loop is running. If no
+   * thread watches the event loop, signOfLife is undefined.
+   */
   readonly signOfLife?: ServerEvents['signOfLife'];
   /**
-   * refusesLate is called when a connection is accepted. If it returns true, lameduck must refuse every request on that
-   * connection (A-122).
+   * refusesLate is called when a connection is accepted. It returns true if the connection was accepted so late in the
+   * shutdown that lameduck must refuse every request on it (A-122).
    */
   readonly refusesLate: () => boolean;
   readonly onListening: (server: Server) => void;
-  /** onClose returns true if the program must not receive the event `close` of a server yet. */
+  /** onClose is called when a server emits `close`. It returns true if the program must not receive the event yet. */
   readonly onClose: (server: NetServer) => boolean;
-  /** onFront is called for each server that passes its sockets to one of the HTTP servers. */
+  /** onFront is called for each server of the program that passes its accepted sockets to one of the HTTP servers. */
   readonly onFront: (front: NetServer) => void;
 }
 
 /**
- * Traffic contains lameduck's records of all connections. Admission decides what happens to their requests, and the
- * drain ends the connections.
+ * Traffic contains lameduck's records of all connections of a lifecycle. The class Admission decides for each request
+ * when the program receives it, if at all. The drain ends the connections.
  */
 export class Traffic implements ServerEvents, Records, Ended {
   readonly connections = new Set<Connection>();
@@ -90,7 +93,8 @@ export class Traffic implements ServerEvents, Records, Ended {
    */
   #closeWindow: CloseWindow | undefined;
   /**
-   * #lookAt is the number of connections at which Traffic next checks for connections that have ended without an event.
+   * When Traffic has records of #lookAt connections, it next looks for connections that have closed without the event
+   * `close`.
    */
   #lookAt = fewestToLookAt;
 
@@ -107,7 +111,8 @@ export class Traffic implements ServerEvents, Records, Ended {
   }
 
   /**
-   * `hold` delays new requests while the listener closes, so that the clients of these requests open no new connection.
+   * While the listening socket closes, `hold` delays new requests. The clients of these requests wait for the
+   * responses, and open no new connection.
    */
   get hold(): Hold {
     return this.#admission.hold;
@@ -156,7 +161,7 @@ export class Traffic implements ServerEvents, Records, Ended {
     this.#track(socket, handshake);
   }
 
-  // After the TLS handshake, moves the record of the connection from the TCP socket to the TLS socket.
+  // After the TLS handshake, moves lameduck's record of the connection from the TCP socket to the TLS socket.
   onSecureConnection(socket: Socket): void {
     const connection = connectionOf(tcpSocketOf(socket));
     if (connection === undefined) {
@@ -201,8 +206,9 @@ export class Traffic implements ServerEvents, Records, Ended {
     return false;
   }
 
-  // lameduck has no record of an HTTP/2 session that began before lameduck replaced `emit`. Count the open streams of
-  // such a session here, except the stream `arriving`: Admission counts that stream (P-053).
+  // Creates the record of an HTTP/2 session. The session may be older than lameduck's replacement of the server's
+  // `emit`. In this case, lameduck now counts the session's open streams, except the stream `arriving`, which Admission
+  // counts (P-053).
   onSession(session: ServerHttp2Session, arriving?: ServerHttp2Stream): Session {
     const socket = socketUnder(session);
     const connection = connectionOf(socket) ?? this.#track(socket, http);
@@ -229,9 +235,9 @@ export class Traffic implements ServerEvents, Records, Ended {
   }
 
   /**
-   * forgetIfEnded drops the record of a connection that has closed, and stops counting responses that have ended. Node
-   * reports both with the event `close`, but a program can remove the listeners. A socket that is sent to another
-   * process emits no event.
+   * forgetIfEnded removes the record of a connection that has closed. On an open connection, it stops counting each
+   * request whose response has ended. Usually, the event `close` shows both, but a program can remove the listeners of
+   * this event. A socket that is sent to another process emits no event.
    */
   forgetIfEnded(connection: Connection): void {
     if (connection.isGone) this.forget(connection);
@@ -240,7 +246,6 @@ export class Traffic implements ServerEvents, Records, Ended {
     }
   }
 
-  /** forgetEnded calls `forgetIfEnded` for every connection. */
   forgetEnded(): void {
     visitEach(this.connections, this.forgetIfEnded.bind(this), this.onFailure);
   }

@@ -1,8 +1,8 @@
 // Visits connections or requests one after another. If a visit throws, the other visits still take place.
 
 /**
- * visitEach calls `visit` for each item. If a call throws, `onFailure` gets the error, and the next item is visited. A
- * call throws only if the program has changed an object, for example if it has frozen a response.
+ * visitEach calls `visit` for each item. If `visit` throws, `onFailure` gets the error, and visitEach continues with
+ * the next item. `visit` throws only if the program has changed an object, for example if it has frozen a response.
  */
 export function visitEach<Item>(
   items: Iterable<Item>,

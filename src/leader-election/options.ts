@@ -94,8 +94,8 @@ const codeOptions: FunctionOptions<CodeOptions<unknown>> = {
   logger: loggerAllowed,
   onLoss: (given) => (given === 'contend' || given === 'shutdown' ? undefined : '`contend` or `shutdown`'),
   onLeaderChange: functionAllowed,
-  // The function serverProblems checks the option `apiServer`, because it leaves the token of this option out of its
-  // errors.
+  // The function serverProblems checks the option `apiServer`, so that the token in this option never appears in an
+  // error.
   apiServer: () => undefined,
 };
 
@@ -128,7 +128,7 @@ export function readOptions<Lifecycle>(
     ...aloneProblems(isAlone, environment),
     ...(namespace === undefined && needsNamespace && !isNamespaceGiven(reading.problems)
       ? [
-          `leaseNamespace or ${electionVariableOf('leaseNamespace')} is required, because there is no file ${folder}/namespace`,
+          `leaseNamespace or ${electionVariableOf('leaseNamespace')} is required: the default comes from the file ${folder}/namespace, which does not exist`,
         ]
       : []),
     ...(code.onLoss === 'shutdown' && code.lifecycle === undefined ? ['onLoss: "shutdown" requires a lifecycle'] : []),
@@ -159,8 +159,8 @@ export function readOptions<Lifecycle>(
   };
 }
 
-// Tells whether `problems` already reports an invalid namespace. If so, do not also report that there is no default
-// namespace.
+// Tells whether `problems` already contains an invalid namespace. In this case, the missing default namespace is not
+// reported as well.
 function isNamespaceGiven(problems: readonly string[]): boolean {
   return problems.some((problem) => problem.startsWith('leaseNamespace:'));
 }
@@ -193,7 +193,7 @@ function aloneProblems(isAlone: boolean | undefined, environment: Environment): 
   if (isAlone === undefined)
     return [`${aloneVariable} must be 1, 0, true or false, got ${quoted(environment[aloneVariable])}`];
   return isAlone && isInCluster(environment)
-    ? [`${aloneVariable}=1 is invalid in a cluster, because every pod would then lead`]
+    ? [`${aloneVariable}=1 is invalid in a cluster, because every pod would then be the leader`]
     : [];
 }
 

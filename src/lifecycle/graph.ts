@@ -18,19 +18,19 @@ export const signalNames = [
 /** SignalName is the name of a lifecycle signal. */
 export type SignalName = (typeof signalNames)[number];
 
-/** Rule is the condition under which a signal fires. */
+/** Rule is the condition under which one lifecycle signal fires. */
 export interface Rule {
-  /** `after` lists the signals that must have fired before this signal. */
+  /** `after` is the list of lifecycle signals that must have fired before this one fires. */
   readonly after: readonly SignalName[];
-  /** `unless` is another signal. After that signal has fired, this signal never fires. */
+  /** `unless` names another lifecycle signal. Once that signal has fired, this one never fires. */
   readonly unless?: SignalName;
   /**
-   * `automatic` is true if the signal fires as soon as all signals in `after` have fired, without a call of `report`.
+   * If `automatic` is true, the lifecycle signal fires as soon as all signals in the list `after` have fired. No call
+   * of `report` is needed.
    */
   readonly automatic?: true;
 }
 
-/** Graph says for each lifecycle signal when it fires. */
 export type Graph = Readonly<Record<SignalName, Rule>>;
 
 const shared = {
@@ -43,9 +43,9 @@ const shared = {
 } as const satisfies Partial<Graph>;
 
 /**
- * graphOf returns the rules by which the eight lifecycle signals fire. By default, the listener closes and then
- * requests drain (A-008, A-010). With `shutdownSendRetryAfter`, requests drain first, while requests on new connections
- * get a 429 (A-009, A-011).
+ * graphOf returns the rules by which the eight lifecycle signals fire. By default, the servers stop listening before
+ * requests drain (A-008, A-010). With `shutdownSendRetryAfter`, requests drain first. Until they have drained, requests
+ * on new connections get a 429 (A-009, A-011).
  */
 export function graphOf(shutdownSendRetryAfter: boolean): Graph {
   return shutdownSendRetryAfter

@@ -2,11 +2,11 @@
 
 /** LifecycleSignal is one of the eight signals of a lifecycle. It fires once and never resets. */
 export interface LifecycleSignal<Name extends string = string> {
-  /** `name` is the name of the signal, as in the apiserver. */
+  /** `name` is the name of the lifecycle signal. The kube-apiserver uses the same names. */
   readonly name: Name;
-  /** hasSignaled tells whether the signal has fired. */
+  /** hasSignaled tells whether this lifecycle signal has fired. */
   readonly hasSignaled: boolean;
-  /** `signaled` resolves when the signal fires. It never rejects. */
+  /** `signaled` resolves when this lifecycle signal fires. It never rejects. */
   readonly signaled: Promise<void>;
 }
 

@@ -3,7 +3,10 @@
 import { graphOf, signalNames, type Graph, type SignalName } from './graph.ts';
 import { Latch, type LifecycleSignal } from './signal.ts';
 
-/** LifecycleSignals contains the eight signals of a lifecycle by name. They show the whole state of the lifecycle. */
+/**
+ * LifecycleSignals contains the eight signals of a lifecycle by name. The signals that have fired are the complete
+ * state of the lifecycle.
+ */
 export type LifecycleSignals = {
   readonly [Name in SignalName as PropertyName<Name>]: LifecycleSignal<Name>;
 };
@@ -11,13 +14,13 @@ export type LifecycleSignals = {
 type PropertyName<Name extends SignalName> = Name extends `HTTP${infer Rest}` ? `http${Rest}` : Uncapitalize<Name>;
 
 /**
- * Lifecycle is the state of one lifecycle. The code that detects an event reports the event with `report`. All other
- * code reads `signals`.
+ * Lifecycle contains the eight signals of one lifecycle. Code that detects an event calls `report`. All other code
+ * reads `signals`.
  */
 export interface Lifecycle {
   readonly signals: LifecycleSignals;
   /**
-   * `report()` says that the event of a lifecycle signal has happened. The signal fires at once, or as soon as the
+   * `report()` is called when the event of a lifecycle signal has happened. The signal fires at once, or as soon as the
    * signals that must fire before it have fired. A repeated report is ignored, and so is the report of a signal that
    * can no longer fire.
    */

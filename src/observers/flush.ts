@@ -5,8 +5,8 @@ import type { Logger } from './logger.ts';
 /**
  * flushOf returns a function that flushes the logger, or undefined if the logger has no `flush`. A flush is complete
  * when the promise of `flush` resolves, or when `flush` returns without a promise. There is one exception: some
- * loggers, such as pino, call the callback that is passed to `flush`. As soon as a logger has done so once, each flush
- * is complete when its callback is called.
+ * loggers, such as pino, call the callback that is passed to `flush`. After a logger has once called such a callback,
+ * each later flush is complete when its callback is called.
  */
 export function flushOf(logger: Logger): (() => unknown) | undefined {
   const { flush } = logger as { readonly flush?: unknown };

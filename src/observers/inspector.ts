@@ -20,7 +20,7 @@ const kinds = { handshake: 'http1', http: 'http1', session: 'http2', upgraded: '
 // The maximum number of requests in the JSON document of the debug socket.
 const mostRequests = 20;
 
-/** Inspected is the part of a lifecycle that an Inspector reads. */
+/** Inspected contains the members of a lifecycle that the class Inspector reads for the debug socket. */
 export interface Inspected {
   readonly recorder: { soFar(): ShutdownRecord };
   readonly shutdown: { readonly endsAt: number | undefined };
@@ -36,7 +36,10 @@ export interface Inspected {
   readonly electors: readonly (() => ElectorCounts)[];
 }
 
-/** Inspector records when lifecycle signals fire. It reads everything else when the debug socket requests the state. */
+/**
+ * Inspector records the time of each lifecycle signal. It reads the rest of the state only when a client of the debug
+ * socket requests it.
+ */
 export class Inspector {
   readonly #signals: MainThreadFacts['signals'][number][] = [];
   readonly #settings: MainThreadFacts['settings'];

@@ -12,7 +12,7 @@ import type { Logger } from './logger.ts';
 const { stringify } = JSON;
 
 interface Form {
-  /** `first()` returns the first fields of a line with the given level. */
+  /** `first()` returns the fields at the beginning of a log line with the given level. */
   first(level: LineLevel): object;
   /** `message` is the name of the field that contains the message. This field is the last field of the line. */
   readonly message: string;

@@ -17,9 +17,9 @@ export interface Logging extends Observer, ProcessLines, ProbePortLines, Checkpo
    */
   onAuditFailure(auditLogPath: string, error: Error): void;
   onStart(report: StartReport): void;
-  /** onError logs an error. The program starts in spite of this error. */
+  /** onError logs the invalid settings of a program under `lameduck/register`. The program starts nevertheless. */
   onError(message: string): void;
-  /** `log` is the logger for events that have no method of their own. */
+  /** `log` is the logger for events for which Logging has no method. */
   readonly log: Logger;
   /**
    * `flushed()` flushes the log. It returns, or its promise resolves, when every line has been written. If lines cannot
@@ -70,8 +70,8 @@ interface ProbePortLines {
    */
   onDebugSocketRequest(action: string): void;
   /**
-   * onStallEnd is called when the event loop is no longer blocked. The probe thread has already logged the beginning of
-   * the stall, because the main thread could not.
+   * The main thread calls onStallEnd when its event loop is no longer blocked. The probe thread has already logged the
+   * beginning of the stall, because a blocked main thread cannot log.
    */
   onStallEnd(stalledMs: number): void;
 }
@@ -126,8 +126,8 @@ export function createLogging(
     },
     ...hookLines(log),
     onCheckChange(endpoint, check, reason) {
-      // After the final line, do not log failing checks. A check may then fail only because a destroy hook has closed
-      // its resource.
+      // After the final line, do not log failing checks. A destroy hook may have closed the resource that a check
+      // tests, and this alone makes the check fail.
       if (hasEnded) return;
       if (reason === undefined) log.info({ endpoint, check }, 'check passes again');
       else log.warn({ endpoint, check, reason: reason.message }, 'check fails');
@@ -207,7 +207,7 @@ function probePortLines(log: Logger): ProbePortLines {
       log.info({ address }, 'probe port listens');
     },
     onProbePortYield(probePort) {
-      log.info({ probePort }, 'probe port left to the lifecycle of the program');
+      log.info({ probePort }, 'probe port used by the lifecycle of the program');
     },
     onProbeThreadFailure(error) {
       log.warn({ err: error }, 'probe thread failed');

@@ -25,8 +25,8 @@ export interface Records {
 }
 
 /**
- * createRecords creates the metrics and the audit log. It throws LAMEDUCK_ERR_SETTINGS_INVALID if the registry rejects
- * a metric.
+ * createRecords creates the metrics and the audit log. It throws LAMEDUCK_ERR_SETTINGS_INVALID if the program's
+ * registry rejects a metric.
  */
 export function createRecords({ settings, clock, registry, logging, eventLoop, previousRun }: RecordsOptions): Records {
   const { auditLogPath } = settings;

@@ -6,11 +6,15 @@ import { version } from '../version.ts';
 export interface StartReport {
   readonly budgetSum: string;
   readonly addresses: readonly string[];
-  /** `settings` are the settings that code or the environment has set, except those that `budgetSum` already shows. */
+  /**
+   * `settings` contains the settings that were set in code or in the environment. It omits the settings that
+   * `budgetSum` shows.
+   */
   readonly settings: Readonly<Record<string, string>>;
 }
 
-// The maximum length of the start line on standard output, in bytes, so that a person can read it at a glance.
+// The maximum length of the log line `lifecycle started` on standard output, in bytes. The line is short, so that a
+// person can read it at a glance.
 const mostBytes = 600;
 
 /**

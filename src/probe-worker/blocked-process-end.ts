@@ -1,5 +1,5 @@
-// Ends a process whose event loop is blocked at the end of the shutdown budget. The main thread cannot write the final
-// line and the termination message then, so the probe thread does (P-118).
+// Ends the process if its event loop is blocked when the shutdown budget ends. The main thread then cannot write the
+// final line and the termination message, so the probe thread does (P-118).
 import type { Clock } from '../clock.ts';
 import { killed } from '../exit-codes.ts';
 import type { ShutdownRecord } from '../observer.ts';
@@ -15,9 +15,9 @@ import { beatInterval } from './heartbeat.ts';
 import type { ShutdownSoFar } from './messages.ts';
 import type { SharedState } from './shared-state.ts';
 
-// Milliseconds after the end of the shutdown budget at which the probe thread kills the process. A main thread that is
-// not blocked begins to exit after half of this time. The kubelet would send SIGKILL 2 s after the end of the budget,
-// with the same exit code.
+// The probe thread kills the process this many milliseconds after the end of the shutdown budget. If the main thread is
+// not blocked, it begins to exit after half of this time. The kubelet would send SIGKILL 2 s after the end of the
+// budget, which causes the same exit code.
 const patience = 500;
 
 // Milliseconds without a heartbeat of the main thread after which its event loop counts as blocked. The main thread
@@ -60,8 +60,8 @@ interface Last {
 }
 
 /**
- * BlockedProcessEnd stores the last shutdown record that the main thread has sent. If the event loop is blocked at the
- * end of the budget, it writes that record and kills the process.
+ * BlockedProcessEnd stores the last shutdown record that the main thread has sent to the probe thread. If the event
+ * loop is blocked when the shutdown budget ends, BlockedProcessEnd logs that record and kills the process.
  */
 export class BlockedProcessEnd {
   readonly #options: BlockedProcessEndOptions;
@@ -69,7 +69,7 @@ export class BlockedProcessEnd {
   #isMessageWritten = false;
   #isLineWritten = false;
   /**
-   * `#pause` is the result of the last check whether a debugger has paused the main thread. When the event loop runs
+   * `#pause` says whether a debugger has paused the main thread, according to the last check. When the event loop runs
    * again, `#pause` is reset to `unknown`.
    */
   #pause: 'unknown' | 'asked' | 'paused' | 'none' = 'unknown';
@@ -78,15 +78,16 @@ export class BlockedProcessEnd {
     this.#options = options;
   }
 
-  /** `note()` stores the state of a shutdown in progress. The state is `ageMs` milliseconds old. */
+  /** `note()` stores the state of a shutdown in progress, which the main thread sent `ageMs` milliseconds ago. */
   note(soFar: ShutdownSoFar, ageMs: number): void {
     const at = this.#options.clock.now() - ageMs;
     this.#last = { soFar, at, endBy: at + soFar.remainingMs };
   }
 
   /**
-   * If the event loop stays blocked, `tick` must be called after dueIn milliseconds. dueIn is Infinity if no shutdown
-   * has begun. It is also Infinity if the time of this call has passed, because `tick` is called at each check anyway.
+   * dueIn is the number of milliseconds after which `tick` must be called if the event loop stays blocked. Before a
+   * shutdown, it is Infinity. After the time of that call, it is also Infinity, because each regular check of the probe
+   * thread calls `tick` anyway.
    */
   get dueIn(): number {
     const rest = this.#rest;
@@ -155,9 +156,9 @@ export class BlockedProcessEnd {
 }
 
 /**
- * The main thread calls noteMainThreadReport when it has written the final line. After that, the probe thread writes no
- * final line, and the probe thread's termination message is removed. If the probe thread has already written its final
- * line, the log contains both lines, and the main thread's line is the last.
+ * The main thread calls noteMainThreadReport when it has written the final line. From then on, the probe thread writes
+ * no final line. noteMainThreadReport also removes the termination message of the probe thread. If the probe thread has
+ * already written its final line, the log contains both final lines, and that of the main thread is the last.
  */
 export function noteMainThreadReport(state: SharedState, terminationMessagePath: string): void {
   state.set('isReported', 1);

@@ -3,8 +3,8 @@ import { timedOut, withTimeout, type Clock } from '../clock.ts';
 import type { Action, Inspection, MainThreadFacts } from '../inspection.ts';
 import type { Answer } from '../message.ts';
 
-// If the main thread does not answer a request on the debug socket within this many milliseconds, the event loop counts
-// as blocked.
+// The debug socket waits this many milliseconds for an answer of the main thread. After that, its response says that
+// the event loop is blocked.
 const patience = 60;
 
 export interface DebugSocketOptions {
@@ -36,8 +36,8 @@ export class DebugSocket {
   }
 
   /**
-   * note stores a state of the main thread that is `ageMs` milliseconds old. `id` is the id of the request for which
-   * the main thread has sent this state. If the main thread has sent the state without a request, `id` is 0.
+   * note stores the state that the main thread sent `ageMs` milliseconds ago. If this state is the answer to a call of
+   * `ask`, `id` is the id of that call. Otherwise, `id` is 0.
    */
   note(id: number, facts: MainThreadFacts, ageMs: number): void {
     this.#known = { facts, at: this.#options.clock.now() - ageMs };
@@ -63,7 +63,7 @@ export class DebugSocket {
   async #inspect(withStack: boolean): Promise<Answer> {
     const { clock, stalledMs } = this.#options;
     const isBlocked = !(await this.#ask(undefined));
-    if (this.#known === undefined) return problem(503, 'the main thread has not answered yet');
+    if (this.#known === undefined) return problem(503, 'the main thread has not sent its state yet');
     const { facts, at } = this.#known;
     const blockedMs = isBlocked ? Math.round(Math.max(patience, stalledMs())) : 0;
     const stack = withStack && (isBlocked ? await this.#stack() : { stackProblem: 'the event loop is not blocked' });
@@ -88,8 +88,7 @@ export class DebugSocket {
       this.#asked.set(id, resolve);
     });
     ask(id, action);
-    // Wait for the answer only if the main thread is not already blocked. A blocked main thread would not answer in
-    // time.
+    // If the main thread is already blocked, do not wait for its answer, because the answer would not arrive in time.
     const answer = await withTimeout(clock, answered, stalledMs() < patience ? patience : 0);
     this.#asked.delete(id);
     return answer !== timedOut;

@@ -11,8 +11,8 @@ export const beatInterval = 100;
  */
 export const idleBeatInterval = 500;
 
-// A process counts as idle after this number of heartbeats without an event of a server. With 100 ms between two
-// heartbeats, this takes five seconds.
+// After this many heartbeats in a row without an event of a server, the process counts as idle, and its heartbeats
+// become less frequent. With 100 ms between two heartbeats, this takes five seconds.
 const beatsUntilIdle = 50;
 
 /**
@@ -27,8 +27,8 @@ export class Heartbeat {
   readonly #onBeat: () => void;
   #inspectorPort: (() => number) | undefined;
   /**
-   * #own is the number of heartbeats that this object has added to the shared counter. The events of the servers add
-   * all other heartbeats. If the others do not increase, the process has no requests.
+   * #own is the number of heartbeats that this object has added to the shared counter. Events of the servers add all
+   * other heartbeats. While no other heartbeat is added, no request arrives.
    */
   #own = 0;
   #others = 0;

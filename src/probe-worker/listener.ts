@@ -8,8 +8,9 @@ import type { Answer } from '../message.ts';
 // connection.
 const mostConnections = 256;
 
-// Three durations in milliseconds: the longest wait for a complete request, the longest silence of a connection, and
-// the period of Node's checks for both. Each check wakes the probe thread, even if there is no connection.
+// Times in milliseconds. requestLimit is how long a request may take to arrive. silenceLimit is how long a connection
+// may be silent. lookingInterval is the time between two checks of Node for late requests. Each check wakes the probe
+// thread, even if there is no connection.
 const requestLimit = 5_000;
 const silenceLimit = 10_000;
 const lookingInterval = 2_500;
@@ -33,14 +34,14 @@ export function createListener(respond: (url: string, method: string) => Promise
   };
   const sockets = new Set<Socket>();
   const asked = new WeakMap<Socket, number>();
-  // Handles a request to the probe port without reading its body. Node buffers the beginning of the body, and the
-  // kernel buffers the rest.
+  // Handles a request to the probe port without reading its body. The body stays in the buffers of Node and of the
+  // kernel.
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     const { socket } = request;
     const before = asked.get(socket) ?? 0;
     asked.set(socket, before + 1);
     if (before > mostPipelined) socket.destroy();
-    // Answer only the first request of a connection. Its response says `Connection: close`, so further pipelined
+    // Answer only the first request of a connection. The response to it says `Connection: close`, so later pipelined
     // requests get no response.
     if (before > 0) return;
     // Disable the socket's timeout while the response is pending. Each health check has its own time limit, so the
@@ -51,7 +52,7 @@ export function createListener(respond: (url: string, method: string) => Promise
     });
   };
   const server = createServer(options, onRequest);
-  // Without this listener, Node would answer an unknown `Expect` header with 417.
+  // Without a listener for `checkExpectation`, Node would answer an unknown `Expect` header with 417.
   server.on('checkExpectation', onRequest);
   server.timeout = silenceLimit;
   server.on('connection', (socket) => {

@@ -5,8 +5,8 @@ import type { ShutdownRecord } from '../observer.ts';
 import type { LogFormat, LogLevel } from '../settings/log-level.ts';
 
 /**
- * ThreadData is the `workerData` with which the probe thread is started. Durations are in milliseconds. A limit of 0
- * means no limit.
+ * ThreadData is the `workerData` with which the probe thread is started. Durations are in milliseconds. If a stall
+ * limit is 0, a blocked event loop makes no probe fail.
  */
 export interface ThreadData {
   readonly memory: SharedArrayBuffer;
@@ -50,8 +50,8 @@ export type FromThread =
   | { readonly kind: 'socket listening' }
   | { readonly kind: 'socket failed'; readonly message: string }
   /**
-   * `inspect` requests the state of the main thread for the debug socket. If `action` is given, the main thread
-   * performs the action first.
+   * `inspect` requests the state of the main thread, which the debug socket shows. If `action` is given, the main
+   * thread first performs this action.
    */
   | { readonly kind: 'inspect'; readonly id: number; readonly action: Action | undefined }
   | { readonly kind: 'stall ended'; readonly stalledMs: number };
@@ -79,8 +79,8 @@ export type ToThread =
   | {
       readonly kind: 'facts';
       /**
-       * `id` is the id of the request for the state of the main thread. It is 0 if the main thread sends its state
-       * without a request.
+       * `id` is the id of the message `inspect` that this message answers. It is 0 if the main thread sends its state
+       * on its own.
        */
       readonly id: number;
       readonly saidAt: number;

@@ -5,27 +5,27 @@
 /** PortClaim records that a lifecycle uses a probe port. */
 export interface PortClaim {
   /**
-   * `release()` closes the probe port so that another lifecycle can listen on it. Its promise resolves when the other
-   * lifecycle can listen. A lifecycle that the program's code has created keeps its port, so its claim has no
-   * `release`.
+   * `release()` closes the probe port of the lifecycle. Its promise resolves when another lifecycle can listen on the
+   * port. A lifecycle that the program's code has created always keeps its port, so its `release` is undefined.
    */
   readonly release: (() => Promise<void>) | undefined;
 }
 
-// The key of the global map of all claims. If the type PortClaim changes, change this key too, so that other versions
-// of this package do not use the same map.
+// The key of the map of claimed probe ports, which all copies of this package in the process share. If the type
+// PortClaim changes, change this key too, so that other versions of this package use a different map.
 const key = Symbol.for('lameduck.probe-ports/v1');
 
-// Returns the claims of all copies of this package in the process. The copy that Node preloads may be another one than
-// the copy that the program imports.
+// Returns the map of the claimed probe ports of this process. All copies of this package in the process share the map:
+// the copy that Node preloads may differ from the copy that the program imports.
 function claims(): Map<number, PortClaim> {
   const shared = globalThis as unknown as Record<symbol, Map<number, PortClaim> | undefined>;
   return (shared[key] ??= new Map<number, PortClaim>());
 }
 
 /**
- * claimPort calls `listen` as soon as the lifecycle can listen on the port, and returns true. A claim with `release`
- * yields to any other lifecycle: if the port is already claimed, claimPort returns false and does not call `listen`.
+ * claimPort claims a probe port for a lifecycle, and returns true. It calls `listen` as soon as the lifecycle can
+ * listen on the port. A claim whose `release` is defined gives way to any other lifecycle. If the port is already
+ * claimed, claimPort then returns false and does not call `listen`.
  */
 export function claimPort(port: number, claim: PortClaim, listen: () => void): boolean {
   const earlier = claims().get(port);

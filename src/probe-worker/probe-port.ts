@@ -41,16 +41,16 @@ export interface ProbePortOptions {
   /** answer answers a request for a path of lameduck. It returns undefined for any other path. */
   readonly answer: (url: string, method: string) => Answer | Promise<Answer> | undefined;
   /**
-   * shutdown returns the state of the shutdown in progress. It returns undefined if no shutdown is in progress, or if
-   * the shutdown will not end the process.
+   * `shutdown()` returns the state of the shutdown in progress. It returns undefined if no shutdown is in progress, or
+   * if the process continues after this shutdown.
    */
   readonly shutdown: () => ShutdownSoFar | undefined;
   /** debugSocket contains the functions that the debug socket calls. It is undefined if there is no debug socket. */
   readonly debugSocket?: DebugSocketFunctions | undefined;
   readonly onListening: (address: string) => void;
   /**
-   * onYield is called if this lifecycle leaves its probe port to another lifecycle of the process. It is undefined if
-   * this lifecycle keeps its probe port.
+   * onYield is called if this lifecycle gives up its probe port for another lifecycle of the process. It is undefined
+   * if this lifecycle always keeps its probe port.
    */
   readonly onYield?: (() => void) | undefined;
   /**
@@ -65,9 +65,9 @@ export interface ProbePortOptions {
 
 /** DebugSocketFunctions are the functions that the debug socket calls on the main thread. */
 export interface DebugSocketFunctions {
-  /** facts returns the state of the main thread. */
+  /** `facts()` returns the state of the lifecycle that the debug socket shows. */
   readonly facts: () => MainThreadFacts;
-  /** act performs the action that a request on the debug socket contains. */
+  /** `act()` begins a shutdown or changes the readiness, as a request on the debug socket demands. */
   readonly act: (action: Action) => void;
   readonly onSignal: (event: SignalEvent) => void;
   readonly onListening: () => void;
@@ -76,8 +76,8 @@ export interface DebugSocketFunctions {
 }
 
 /**
- * ProbePort starts and ends the probe thread, with or without a probe port. For each request of the program, ProbePort
- * only increments one counter.
+ * ProbePort starts and ends the probe thread, which also runs if there is no probe port. For each request of the
+ * program, ProbePort only increments one counter.
  */
 export class ProbePort {
   /**
@@ -86,8 +86,8 @@ export class ProbePort {
    */
   readonly signOfLife: () => void;
   /**
-   * observer makes /readyz on the probe port fail as soon as ShutdownInitiated is reported, even before the reporting
-   * call returns.
+   * When ShutdownInitiated is reported to the lifecycle, observer makes /readyz on the probe port fail before the call
+   * of `report` returns.
    */
   readonly observer: Observer;
   readonly #options: ProbePortOptions;
@@ -127,8 +127,8 @@ export class ProbePort {
       ...silent,
       onSignal: (event) => {
         options.debugSocket?.onSignal(event);
-        // This observer is called just before the lifecycle signal is marked as fired. Send the state of the main
-        // thread in a microtask, so that the state already includes the signal.
+        // onSignal is called just before the lifecycle signal fires. Send the state of the main thread in a microtask,
+        // so that the state already includes this signal.
         queueMicrotask(() => {
           this.#sendFacts();
         });
@@ -167,8 +167,8 @@ export class ProbePort {
   }
 
   /**
-   * watch starts the probe thread without a port and without a debug socket, unless it is already running. If the event
-   * loop is blocked at the end of the shutdown budget, only the probe thread can end the process.
+   * `watch()` starts the probe thread if it is not running, without a port and without a debug socket. If the event
+   * loop is blocked when the shutdown budget ends, only the probe thread can end the process.
    */
   watch(): void {
     if (this.#worker === undefined && !this.#isStarting) this.#open(0);
@@ -192,20 +192,25 @@ export class ProbePort {
     this.#worker.postMessage({ kind: 'facts', id, saidAt: threadTime(), facts } satisfies ToThread);
   }
 
-  /** noteReport tells the probe thread that the main thread has written the final line. */
+  /**
+   * noteReport tells the probe thread that the main thread has written the final line, so that the probe thread does
+   * not write it too.
+   */
   noteReport(): void {
     this.#state.add('beats', 1);
     noteMainThreadReport(this.#state, this.#options.settings.terminationMessagePath);
   }
 
-  /** close ends the probe thread after it has sent its last answers. */
+  /** `close()` ends the probe thread after the thread has sent all pending responses. */
   close(): void {
     this.#end();
     this.#worker?.postMessage({ kind: 'close' } satisfies ToThread);
     this.#server?.close();
   }
 
-  /** release ends the probe thread at once. It resolves when another process can listen on the probe port. */
+  /**
+   * `release()` ends the probe thread at once. Its promise resolves when another server can listen on the probe port.
+   */
   async release(): Promise<void> {
     this.#end();
     await this.#worker?.terminate();
@@ -221,7 +226,8 @@ export class ProbePort {
     this.#isOpen = true;
     try {
       this.#worker = this.#start(port);
-      // A shutdown may have begun before the probe thread was started, so send the state of the shutdown.
+      // The shutdown may have begun before the probe thread was started, so send the state of the shutdown to the probe
+      // thread now.
       this.sendShutdown();
       this.#sendFacts();
     } catch (error) {
@@ -235,8 +241,8 @@ export class ProbePort {
       memory: this.#state.memory,
       port,
       host: settings.probeHost,
-      // If there is no probe port, a blocked event loop makes no probe fail. With stall limits of 0, the probe thread
-      // logs no line about a blocked event loop either.
+      // Without a probe port, no probe can fail because of a blocked event loop. With stall limits of 0, the probe
+      // thread does not log a blocked event loop either.
       readyzStallLimit: port === 0 ? 0 : settings.readyzEventLoopStallLimit,
       livezStallLimit: port === 0 ? 0 : settings.livezEventLoopStallLimit,
       checkTimeout: settings.healthCheckTimeout,
@@ -262,7 +268,7 @@ export class ProbePort {
     worker.on('error', (error) => {
       failure = error;
     });
-    // Serve the probe port on the main thread only when the probe thread has exited. Before that, the port is still in
+    // If the probe thread exits, serve the probe port on the main thread. Before the exit, the port may still be in
     // use.
     worker.on('exit', () => {
       this.#worker = undefined;

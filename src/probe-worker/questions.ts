@@ -3,14 +3,14 @@
 import type { Clock } from '../clock.ts';
 import type { Answer } from '../message.ts';
 
-// Limits for questions with unusual URLs, such as a probe of a single check. They bound the number of questions that
-// wait for the main thread, the number of stored answers, and the characters of a stored answer.
+// Limits for requests with unusual URLs, such as a probe of a single check. mostOpen limits the requests that wait for
+// the main thread, mostKept the stored answers, and longestKept the characters of a stored answer.
 const mostOpen = 64;
 const mostKept = 64;
 const longestKept = 1_000_000;
 
 /**
- * Question is one request to the probe port that the main thread must answer. Requests with the same key have the same
+ * Question is a request to the probe port that only the main thread can answer. Requests with the same key share one
  * answer.
  */
 export interface Question {
@@ -18,8 +18,8 @@ export interface Question {
   readonly url: string;
   readonly method: string;
   /**
-   * isUsual is true if the URL is a plain probe URL, such as `/readyz`. Questions with other URLs are limited in
-   * number. These limits do not apply to a plain probe URL.
+   * isUsual is true if the URL is a plain probe URL, such as `/readyz`. The limits for waiting requests and stored
+   * answers do not apply to a plain probe URL.
    */
   readonly isUsual: boolean;
 }
@@ -38,13 +38,13 @@ interface OpenQuestion extends Question {
 }
 
 /**
- * Questions contains the questions (requests to the probe port) that the main thread has not answered yet. It also
- * stores the last answer to each question.
+ * Questions contains the requests to the probe port that wait for an answer of the main thread. For each key, it also
+ * stores the last answer of the main thread.
  */
 export class Questions {
   /**
-   * waitedMs is how long the last answered question had waited until the main thread began to answer it, in
-   * milliseconds.
+   * waitedMs is how long the request that was answered last had waited for the main thread, in milliseconds. The wait
+   * ends when the main thread begins to answer the request.
    */
   waitedMs = 0;
   readonly #clock: Pick<Clock, 'now'>;
@@ -78,8 +78,8 @@ export class Questions {
   ask(question: Question): { readonly answered: Promise<Answer>; readonly since: number } | undefined {
     const open = this.#open.get(question.key);
     if (open !== undefined) return open;
-    // Always accept plain probe URLs, because there are only a few of them. A client that sends many unusual URLs must
-    // not displace them.
+    // Always forward requests with plain probe URLs, because there are only a few of these URLs. A client that sends
+    // many unusual URLs must not prevent that.
     if (this.#open.size >= mostOpen && !question.isUsual) return undefined;
     const { promise: answered, resolve } = Promise.withResolvers<Answer>();
     const asked = { ...question, id: this.#nextId++, since: this.#clock.now(), answered, resolve };
@@ -89,8 +89,8 @@ export class Questions {
   }
 
   /**
-   * `answer()` stores an answer that the main thread has sent, and resolves the promises of all callers that wait for
-   * it. `tookMs` is the duration of the health checks of this answer.
+   * `answer()` stores the main thread's answer to a request, and resolves the promises of all callers that wait for
+   * this answer. `tookMs` is how long the health checks for this answer took.
    */
   answer(id: number, answer: Answer, tookMs: number): void {
     const open = [...this.#open.values()].find((one) => one.id === id);
@@ -101,15 +101,18 @@ export class Questions {
     open.resolve(answer);
   }
 
-  /** isInLine tells whether a question still waits, because the main thread has not begun to answer it. */
+  /** isInLine tells whether a forwarded request still waits, because the main thread has not begun to answer it. */
   isInLine({ key }: Question): boolean {
     const open = this.#open.get(key);
-    // `taken` is the number of questions that the main thread has begun to answer. Subtract with 32 bits, because
-    // `taken` begins again at the lowest number after 32 bits.
+    // `taken` is the number of forwarded requests that the main thread has begun to answer. It is a 32-bit counter that
+    // overflows, so subtract with 32 bits.
     return open !== undefined && ((this.#taken() - open.id) | 0) <= 0;
   }
 
-  /** `last()` returns the stored answer to a question, or undefined if no answer is stored. */
+  /**
+   * `last()` returns the main thread's last answer to a request with this key, or undefined if no such answer is
+   * stored.
+   */
   last({ key }: Question): LastAnswer | undefined {
     return this.#last.get(key);
   }
@@ -119,7 +122,8 @@ export class Questions {
     if (answer.status === 404 || answer.body.length > longestKept) return;
     this.#last.set(key, { answer, at: this.#clock.now(), isUsual });
     if (this.#last.size <= mostKept) return;
-    // Evict the oldest answer to an unusual URL. Unusual URLs thus cannot evict the answers to plain probe URLs.
+    // If too many answers are stored, delete the oldest answer to an unusual URL. The answers to plain probe URLs thus
+    // always stay stored.
     const oldest = [...this.#last].find(([, one]) => !one.isUsual);
     if (oldest !== undefined) this.#last.delete(oldest[0]);
   }

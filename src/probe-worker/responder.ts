@@ -9,7 +9,8 @@ import type { Answer } from '../message.ts';
 import { probePortMetricsPath } from '../settings/probe-port.ts';
 import type { LastAnswer, Question, Questions } from './questions.ts';
 
-// How long to wait for the main thread's answer to a probe before reusing its last answer, in milliseconds.
+// How long the probe thread waits for the main thread's answer to a probe, in milliseconds. After that, it repeats the
+// main thread's last answer to the same probe.
 const patience = 200;
 
 // If the last answer to a probe is younger than `youngAge` milliseconds and the main thread is busy, reuse the last
@@ -23,8 +24,8 @@ const busyWait = 10;
 // reaches its limit, the answer that reports this still arrives.
 const checkMargin = 50;
 
-// How long a scrape of the metrics waits for the main thread, in milliseconds. By default, Prometheus gives up on a
-// scrape after ten seconds.
+// How long a scrape on the probe port waits for the main thread, in milliseconds. This is less than ten seconds, after
+// which Prometheus gives up on a scrape by default.
 const scrapePatience = 5_500;
 
 /** ResponderOptions are the options of Responder. Durations are in milliseconds. */
@@ -101,9 +102,9 @@ export class Responder {
     return undefined;
   }
 
-  // Returns the main thread's answer to a question if the answer arrives within `milliseconds`. This time begins when
-  // the question is sent to the main thread. If an earlier request has sent the same question, the time began at that
-  // moment.
+  // Returns the main thread's answer to a question if the answer arrives within `milliseconds` after the question was
+  // sent. The question may have been sent for an earlier request. If the main thread has never answered the question,
+  // the time begins with this call.
   async #within(milliseconds: number, question: Question): Promise<Answer | undefined> {
     const { clock, questions } = this.#options;
     const asked = questions.ask(question);
@@ -130,8 +131,8 @@ export class Responder {
     return { ...last.answer, headers: { ...last.answer.headers, Age: String(age) } };
   }
 
-  // Returns the answer of a failing endpoint if the event loop has been blocked for at least the endpoint's limit.
-  // Otherwise, it returns undefined. It also returns undefined if the probe excludes the check `event-loop`.
+  // Returns the response of a failing endpoint if the event loop has been blocked for at least the stall limit of this
+  // endpoint. Otherwise, it returns undefined. It also returns undefined if the probe excludes the check `event-loop`.
   #blocked({ endpoint, path }: ProbeUrl, query: URLSearchParams): Answer | undefined {
     const { readyzStallLimit, livezStallLimit, stalledMs } = this.#options;
     const limit = endpoint === 'readyz' ? readyzStallLimit : livezStallLimit;

@@ -1,4 +1,4 @@
-// Describes the requests without a complete response, for the log.
+// Describes the requests whose response is not complete, for the log and the debug socket.
 import { hostAndPort } from '../../address.ts';
 import type { UnfinishedRequest } from '../../observer.ts';
 import type { Connection } from '../connection.ts';
@@ -25,8 +25,8 @@ export function describeUnfinished(
         ...(isOrdinaryStream(exchange) && { isEventStream: true as const }),
       }));
     } catch {
-      // Reading the properties of a request has thrown, because the program has changed the request or its response. So
-      // report only the ages of the requests.
+      // The program has changed a request or its response so that reading a property throws. For this connection, the
+      // log and the debug socket then show only the ages of the requests.
       return connection.exchanges.map((exchange) => ({ method: '*', route: '*', ageMs: ageMs(exchange), peer: '*' }));
     }
   };

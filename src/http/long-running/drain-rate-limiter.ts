@@ -1,13 +1,13 @@
-// The rate at which the drain ends long-running requests.
+// Limits the number of long-running requests that the drain ends per second.
 import { lowestDrainRate } from '../../settings/drain-rate.ts';
 
 /**
- * DrainRateLimiter decides when the drain may end the next long-running request, without bursts. As in the apiserver,
- * the rate is 200 requests per second. If ending `count` requests at that rate would take longer than `grace`
- * milliseconds, the rate is higher (A-140).
+ * DrainRateLimiter decides when the drain may end the next long-running request. It spreads the ends evenly over time.
+ * The rate is at least 200 requests per second, as in the apiserver. If ending `count` requests at 200 per second would
+ * take longer than `grace` milliseconds, the rate is higher (A-140).
  */
 export class DrainRateLimiter {
-  /** `rate` is the number of requests per second. */
+  /** `rate` is the number of long-running requests that the drain may end per second. */
   readonly rate: number;
   readonly #since: number;
   #given = 0;
@@ -22,7 +22,10 @@ export class DrainRateLimiter {
     return this.#since + (this.#given * 1_000) / this.rate;
   }
 
-  /** `take()` returns true if the drain may end a long-running request now, and counts this request. */
+  /**
+   * `take()` returns true if the drain may end another long-running request now. The limiter then counts this request
+   * as ended.
+   */
   take(now: number): boolean {
     if (this.next > now) return false;
     this.#given++;

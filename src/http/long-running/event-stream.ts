@@ -31,7 +31,8 @@ export class EventStream {
   }
 
   /**
-   * betweenEvents calls `callback` when the handler has written its last event completely. Usually, that is at once.
+   * betweenEvents calls `callback` at once if the handler's last event is complete, which is usually the case.
+   * Otherwise, it calls `callback` as soon as the handler has written the rest of that event.
    */
   betweenEvents(callback: () => void): void {
     if (this.#isBetweenEvents) callback();
@@ -53,8 +54,8 @@ export class EventStream {
 
   #note(chunk: unknown): void {
     const text = `${this.#rest ?? ''}${textOf(chunk)}`;
-    // If an event is long, keep only its end, after an `x`. At the next call, the `x` shows that the text belongs to an
-    // event that has begun.
+    // If the text of an incomplete event is long, keep only its last characters. Put an `x` before them, so that the
+    // next call recognizes the rest of an event that has begun.
     const rest = text.slice(endOfLastEvent(text));
     this.#rest = rest.length > longestRest ? `x${rest.slice(-longestRest)}` : rest;
     if (!this.#isBetweenEvents) return;

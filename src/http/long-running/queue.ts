@@ -18,7 +18,8 @@ const longestTurn = 25;
 // milliseconds.
 const abortGrace = 500;
 
-// The time between the end of the last long-running request and the destruction of all connections, in milliseconds.
+// The drain ends the last long-running requests at least this many milliseconds before it destroys all connections. In
+// that time, their connections can close.
 const reserve = 250;
 
 /** LongRunningDrainOptions limit the drain of the long-running requests. Times are in milliseconds. */
@@ -61,16 +62,16 @@ export class LongRunning {
   }
 
   /**
-   * `delete()` removes a request that has ended from this queue. If the request ended before its turn in the drain, the
-   * next request gets this turn (P-037). If the request is not in this queue, `delete()` returns false.
+   * `delete()` removes an ended request from the queue, or returns false if the queue does not contain the request. If
+   * the drain had not reached this request yet, it ends the next request at the same time instead (P-037).
    */
   delete(exchange: Exchange): boolean {
     return this.#waiting.delete(exchange) || this.#ending.delete(exchange);
   }
 
   /**
-   * `drain()` begins to end the requests at the apiserver's rate. A request that arrives later ends after all earlier
-   * requests (P-038).
+   * `drain()` begins to end the long-running requests one after another, at the rate of DrainRateLimiter. A
+   * long-running request that arrives later is put at the end of the queue (P-038).
    */
   drain({ grace, drainBy, retry }: LongRunningDrainOptions): void {
     const now = this.#clock.now();
@@ -83,8 +84,8 @@ export class LongRunning {
   }
 
   /**
-   * When the grace period is over, endOverdue ends all remaining long-running requests (A-140, A-143). The drain calls
-   * it repeatedly.
+   * When the grace period of the long-running requests is over, endOverdue ends those that are still open (A-140,
+   * A-143). The drain calls endOverdue repeatedly.
    */
   endOverdue(now: number): void {
     if (this.#endAt === undefined || now < this.#endAt()) return;
@@ -95,7 +96,10 @@ export class LongRunning {
     }
   }
 
-  /** `stop()` cancels the timer that ends the next request, because the timer would keep the process alive. */
+  /**
+   * `stop()` cancels the timer at which the drain would end the next long-running request. Otherwise, the timer would
+   * keep the process alive.
+   */
   stop(): void {
     this.#cancel?.();
     this.#limiter = undefined;

@@ -7,7 +7,7 @@ import { comeBackSoon } from '../responses/rejection.ts';
 import { sayGoingAway, webSocketOn } from '../upgraded/websocket.ts';
 import { EventStream } from './event-stream.ts';
 
-/** ResponseEnding ends the response of a long-running request. */
+/** ResponseEnding contains the steps by which the drain ends the HTTP response to one long-running request. */
 export class ResponseEnding implements Ending {
   readonly #exchange: HttpExchange;
   #stream: EventStream | undefined;

@@ -2,17 +2,20 @@
 import type { Socket } from 'node:net';
 import type { HttpResponse } from '../../message.ts';
 
-/** isDestroyedHere tells whether this process, not the client, ended a request before its response was complete. */
+/**
+ * isDestroyedHere tells whether this process destroyed the connection of a request before the response was complete. It
+ * returns false if the client disconnected.
+ */
 export function isDestroyedHere(socket: Socket, response: HttpResponse): boolean {
   if (response.writableFinished) return false;
-  // If a socket has no handle and is not destroyed, it was sent to another process, which answers the request.
+  // A socket that has no handle but is not destroyed was sent to another process. That process answers the request.
   if (!socket.destroyed || socket.readableEnded) return false;
   // If nothing was sent through the response object but the socket has ended, the program has written its response
   // directly to the socket.
   if (!response.headersSent && socket.writableFinished) return false;
   const errored: NodeJS.ErrnoException | null = socket.errored;
-  // `stream.pipeline()` destroys a response with the error of its source, which may be another connection. In this
-  // case, the socket and the response have the same error object.
+  // `stream.pipeline()` destroys a response with the error that its source has emitted. The socket and the response
+  // then have the same error object. If the source is another connection, this error may have a `syscall` too.
   const isGiven = errored === (response as { errored?: Error | null }).errored;
   return !isOfPeer(errored) && (isGiven || errored?.syscall === undefined);
 }

@@ -1,15 +1,15 @@
 // Reads the headers of a response as they were sent.
 
 const eventStreamHeader = /^content-type:[ \t]*text\/event-stream[ \t]*(;|\r?$)/im;
-// Matches a response header that names an encoding of the body. GraphQL servers send `none`, which is no encoding, so
-// that no proxy compresses their streams.
+// Matches a `Content-Encoding` header whose encoding changes the body. It does not match `identity` or `none`. GraphQL
+// servers send `none` so that no proxy compresses their event streams.
 const encodedHeader = /^content-encoding:(?![ \t]*(?:identity|none)[ \t]*\r?$)/im;
 const chunkedHeader = /^transfer-encoding:.*chunked/im;
 const lengthHeader = /^content-length:/im;
 
 /**
- * Head is the part of a response with its sent headers. `head` has one header per line, and is empty before the
- * headers are sent.
+ * Head contains the sent headers of a response as text. `head` has one header per line, and is empty before the headers
+ * are sent.
  */
 interface Head {
   readonly head: string;

@@ -1,4 +1,5 @@
-// Sends or ends a response in place of its handler. The handler keeps running, and its later calls have no effect.
+// Sends or ends a response although the handler of the request is still running. Later calls of the handler on the
+// response have no effect.
 import type { EventEmitter } from 'node:events';
 import { Duplex } from 'node:stream';
 import { LameduckError } from '../../errors.ts';
@@ -20,8 +21,8 @@ export function answerInPlaceOfHandler(exchange: HttpExchange, answer: Answer): 
 }
 
 /**
- * endInPlaceOfHandler ends a response that the handler has begun. It calls the `end()` that the handler would call. If
- * a middleware such as compression has wrapped `end()`, the middleware then ends too.
+ * endInPlaceOfHandler ends a response that the handler has begun. It calls `response.end()`, as the handler would. If a
+ * middleware such as compression has wrapped `end()`, the middleware thus sends its buffered data too.
  */
 export function endInPlaceOfHandler(exchange: HttpExchange): void {
   ignoreResets(exchange.request.socket);
@@ -64,7 +65,8 @@ function muteOne(response: EventEmitter): void {
 }
 
 // Emits an error on the response, as Node does when a client has disconnected. A `stream.pipeline()` that writes to the
-// response then destroys its source and the response. So emit the error only after the response has been sent.
+// response then destroys its source. It also destroys the response, so calls of `destroy()` are ignored until the
+// response has been sent.
 function emitPrematureClose(response: EventEmitter & { destroy: (reason?: unknown) => unknown }): void {
   if (response.listenerCount('error') === 0) return;
   const cause = requestEnded();
@@ -76,8 +78,8 @@ function emitPrematureClose(response: EventEmitter & { destroy: (reason?: unknow
     const isOfThose = reason === error || (reason === undefined && !(response instanceof Duplex));
     return isOfThose && !isOut ? response : destroy(reason);
   };
-  // Add a listener for the error. If the response has no listener, a source that is piped into the response would throw
-  // the error.
+  // If the only `error` listener of the response is the listener of `pipe()`, `pipe()` throws the emitted error. So add
+  // another listener.
   response.on('error', () => undefined);
   response.emit('error', error);
 }
@@ -106,6 +108,6 @@ function failCallback(args: readonly unknown[]): void {
 function requestEnded(): LameduckError {
   return new LameduckError(
     'LAMEDUCK_ERR_REQUEST_ENDED',
-    'lameduck has already answered the request in place of its handler',
+    'lameduck has already answered this request, so later writes of its handler are dropped',
   );
 }

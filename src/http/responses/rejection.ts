@@ -43,9 +43,9 @@ export function answerRetryAfter(request: HttpRequest, response: HttpResponse): 
 }
 
 /**
- * refuseUpgrade answers an upgrade with an HTTP response (P-041). On a connection that was accepted after
- * NotAcceptingNewRequest, it sends a 429, which every request there gets. On an older connection, it sends a 503 with a
- * short `Retry-After`. The caller must end the socket.
+ * refuseUpgrade answers an upgrade request with an HTTP error (P-041). On a connection that was accepted after
+ * NotAcceptingNewRequest, the status is 429, as for every request on such a connection. On an older connection, the
+ * status is 503, with a short `Retry-After`. The caller must end the socket afterwards.
  */
 export function refuseUpgrade(socket: Duplex, isLate: boolean): void {
   const { status, headers, body } = isLate ? shuttingDown : comeBackSoon;

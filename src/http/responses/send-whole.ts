@@ -1,4 +1,4 @@
-// Sends a complete response in one call.
+// Sends a response that lameduck itself has created.
 import type { Answer, HttpResponse } from '../../message.ts';
 import { ignoreResets } from './socket-errors.ts';
 

@@ -11,8 +11,9 @@ export function ignoreResets(socket: unknown): void {
   if (socket instanceof Socket) socket.off('error', ignore).on('error', ignore);
 }
 
-// Ignores each error that has a `code`, because such an error comes from Node or from the operating system. Any other
-// error comes from the program. It is thrown again, and ends the process as it would without lameduck.
+// Ignores each error that has a `code`, because it comes from Node or from the operating system. An error without a
+// `code` comes from the program. If the socket has no other `error` listener, such an error is thrown, as it would be
+// without lameduck.
 function ignore(this: Socket, error: NodeJS.ErrnoException): void {
   if (error.code === undefined && this.listenerCount('error') === 1) throw error;
 }

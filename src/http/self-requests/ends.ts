@@ -1,16 +1,17 @@
-// Computes the two addresses of a connection that this process makes to its own server. lameduck redirects such a
-// connection to another listener. The program sees the addresses that the connection would have without the redirect.
+// Computes the client's and the server's address for a connection of this process to its own server. lameduck redirects
+// such a connection to a second listening socket. The program sees the addresses that the connection would have without
+// this redirection.
 import { isIPv4 } from 'node:net';
 import { hostAndPort } from '../../address.ts';
 import type { TcpHandle } from '../../node-internals.ts';
 
-/** End is the address and port of one end of a connection. */
+/** End is the address and port of the client or of the server of a TCP connection. */
 export interface End {
   readonly address: string;
   readonly port: number;
 }
 
-/** Ends are both ends of a connection. */
+/** Ends contains the addresses and ports of a TCP connection: those of its client and those of its server. */
 export interface Ends {
   readonly client: End;
   readonly server: End;
@@ -27,9 +28,9 @@ export function endText({ address = '', port = 0 }: Partial<End>): string {
 const anyAddress: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 /**
- * endsOf returns the client's and the server's address that a redirected connection would have without the redirect.
- * `bound` is the real address of the client. `asked` is the address of the server that the program passed to
- * `connect()`.
+ * endsOf returns the addresses that the client and the server of a connection would have if lameduck had not redirected
+ * the connection. `bound` is the real address of the client. `asked` is the address of the server that the program
+ * passed to `connect()`.
  */
 export function endsOf(bound: End, asked: End): Ends {
   const server = { ...asked, address: anyAddress[asked.address] ?? asked.address };

@@ -15,8 +15,8 @@ export class OwnConnections {
   }
 
   /**
-   * `recognize()` sets the function `isEarlier`. That function is given a socket that was accepted before the shutdown,
-   * and tells whether this same process is the client.
+   * `recognize()` sets the function `isEarlier`. That function receives a socket that a server accepted before the
+   * shutdown. It returns true if the client of this socket is the process itself.
    */
   recognize(isEarlier: (socket: Socket) => boolean): void {
     this.#isEarlier = isEarlier;
@@ -31,8 +31,9 @@ export class OwnConnections {
   }
 
   /**
-   * endLast returns the silent connections that the drain may end now. While another client waits for a response or can
-   * send a request, a handler may use connections of the process to itself. So these connections end after all others.
+   * endLast returns those of the silent connections that the drain may end now. It leaves out connections of this
+   * process to itself while a connection of another client can still receive a response or send a request. The handler
+   * of such a request may use a connection of the process to itself.
    */
   endLast(silent: readonly Connection[], all: Iterable<Connection>): readonly Connection[] {
     const others = silent.filter(({ socket }) => !this.has(socket));

@@ -2,7 +2,7 @@
 import { BlockList, isIPv4, type AddressInfo, type Server } from 'node:net';
 import { networkInterfaces } from 'node:os';
 
-/** Reach is one port on which a server listens, and the addresses by which this process can connect to it. */
+/** Reach is a port on which a server listens, with the addresses at which this process can connect to that port. */
 export interface Reach {
   readonly server: Server;
   readonly port: number;
@@ -17,8 +17,8 @@ export function reachOf(servers: readonly Server[]): Reach[] {
     const address = server.address();
     return address === null || typeof address === 'string' ? [] : [reach(server, address)];
   });
-  // Sort the listeners, because a port may have an IPv4 and an IPv6 listener. The IPv4 listener is first, because it
-  // gets the IPv4 connections. The addresses of the IPv6 listener include IPv4 addresses too.
+  // Sort by IP version, because an IPv4 and an IPv6 socket may listen on the same port. The IPv4 socket is first: it
+  // gets the IPv4 connections, although the addresses of the IPv6 socket include IPv4 addresses too.
   return all.sort((a, b) => Number(a.isIPv6) - Number(b.isIPv6));
 }
 

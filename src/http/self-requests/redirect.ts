@@ -1,4 +1,4 @@
-// Redirects outgoing TCP connections of this process. No other file changes how Node connects.
+// Redirects outgoing TCP connections of this process to 127.0.0.1. No other file of lameduck changes how Node connects.
 import type { TcpHandle } from '../../node-internals.ts';
 
 /** Connect is one attempt to connect, after the lookup of the host name. */
@@ -7,8 +7,8 @@ export interface Connect {
   readonly port: number;
   readonly handle: TcpHandle;
   /**
-   * toLoopback connects to a port of 127.0.0.1 instead of the requested address. It returns true if the attempt to
-   * connect has begun.
+   * toLoopback connects to a port of 127.0.0.1 instead of the requested address. It returns false if this connect fails
+   * at once.
    */
   readonly toLoopback: (port: number) => boolean;
 }
@@ -26,9 +26,9 @@ let restore = (): void => undefined;
 
 /**
  * redirectConnects calls `redirect` for every TCP connect of this thread, until the returned function is called. It
- * patches the prototype that all TCP handles share, so `handle` can be any TCP handle. Patching
- * `Socket.prototype.connect` would be too early: the address is known only after the lookup, and each attempt of
- * `autoSelectFamily` has its own handle.
+ * patches the prototype of `handle`, which all TCP handles share. `Socket.prototype.connect` is not patched, because
+ * Node calls it before the lookup of the host name. After the lookup, `autoSelectFamily` may also make several
+ * attempts, each with its own handle.
  */
 export function redirectConnects(handle: TcpHandle, redirect: Redirect): () => void {
   if (redirects.size === 0) restore = patch(Object.getPrototypeOf(handle) as TcpHandle);
@@ -53,8 +53,9 @@ function patch(prototype: TcpHandle): () => void {
   const patched = { connect: redirected(connect), connect6: redirected(connect6) };
   Object.assign(prototype, patched);
   return () => {
-    // If another library has replaced `connect` or `connect6` in the meantime, keep the function of that library. It
-    // may still call lameduck's function, which no longer redirects a connection.
+    // If another library has replaced `connect` or `connect6` after lameduck, do not restore the original function,
+    // which would remove the library's function. The library's function may still call lameduck's function, which no
+    // longer redirects a connection.
     if (prototype.connect === patched.connect) prototype.connect = connect;
     if (prototype.connect6 === patched.connect6) prototype.connect6 = connect6;
   };

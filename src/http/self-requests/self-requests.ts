@@ -21,18 +21,18 @@ interface Expected {
 }
 
 /**
- * An instance of SelfRequests lets this process connect to its own servers until `end()` is called, although the
- * servers refuse all other clients. A handler that calls its own server can thus finish. SelfRequests redirects the
- * connections of this process to its own servers to a second listener on 127.0.0.1. This listener closes connections of
- * other processes.
+ * While an instance of SelfRequests exists, this process can connect to its own servers, although they refuse all other
+ * clients. A handler that calls its own server can thus finish. When the process connects to its own server,
+ * SelfRequests redirects the connection to a second listening socket on 127.0.0.1. That socket closes the connections
+ * of other processes. `end()` stops the redirection.
  */
 export class SelfRequests {
   readonly #traffic: Traffic;
   readonly #reaches: readonly Reach[];
   readonly #listener: NetServer;
   /**
-   * `#expected` contains each redirected connection that the second listener has not accepted yet. Its key is the
-   * client's real address and port.
+   * `#expected` contains each redirected connection that the second listening socket has not accepted yet. Its key is
+   * the client's real address and port.
    */
   readonly #expected = new Map<string, Expected>();
   #stopRedirecting = (): void => undefined;
@@ -44,7 +44,8 @@ export class SelfRequests {
     this.#listener = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
       this.#accept(socket);
     });
-    // This listener passes its sockets to servers of the program, but the drain must not close it.
+    // This net.Server passes its sockets to the servers of the program. Mark it as taken, so that lameduck does not
+    // treat it as a server of the program and close it during the drain.
     take(this.#listener);
     if (this.#reaches.length === 0) return;
     this.#recognizeEarlier();
@@ -66,14 +67,15 @@ export class SelfRequests {
     if (this.#listener.listening) this.#listener.close();
   }
 
-  // Recognizes the connections that this process made to its own servers before the shutdown. Each connection is stored
-  // by its client port and its server port, because another process may use the same client port.
+  // Recognizes connections that this process opened to its own servers before the shutdown. A connection is identified
+  // by the client's address and port and the server's port. The client's port alone is not enough, because another
+  // process may use the same one.
   #recognizeEarlier(): void {
     const ports = this.#reaches.map(({ port }) => port);
     const made = new Set<string>();
     for (const { connecting, localAddress, localPort, remotePort } of socketsMade()) {
-      // While a socket is connecting, Node does not show its remote port. So store its local port once with each port
-      // of the servers.
+      // While a socket is connecting, Node does not show its remote port. So add one entry for each port of the
+      // servers.
       for (const port of ports) if (connecting || port === remotePort) made.add(pairOf(localAddress, localPort, port));
     }
     this.#traffic.own.recognize((socket) =>
@@ -83,22 +85,22 @@ export class SelfRequests {
 
   #begin(): void {
     const handle = tcpHandleOf(this.#listener);
-    // While the second listener was opening, the program may have made more connections to its own servers. Recognize
-    // these connections too.
+    // While the second listening socket was being opened, the program may have made more connections to its own
+    // servers. Record these connections too.
     this.#recognizeEarlier();
     if (handle === undefined || this.#hasEnded) this.#listener.close();
     else this.#stopRedirecting = redirectConnects(handle, (connect) => this.#redirect(connect));
   }
 
-  // If this process connects to its own server, redirects the connection to the second listener. This happens only
-  // while another process waits for a response, because the handler of that response may need the connection. Without
-  // this condition, a program that calls itself in a loop would never drain.
+  // Redirects a connection attempt to the second listening socket if its target is a server of this process. It does so
+  // only while another process waits for a response, because the handler of that response may need the connection.
+  // Otherwise, a program that calls itself in a loop would never drain.
   #redirect({ address, port, handle, toLoopback }: Connect): boolean {
     const reach = this.#reaches.find((one) => one.port === port && one.has(address));
     if (reach === undefined || !this.#servesOthers) return false;
     if (!toLoopback((this.#listener.address() as AddressInfo).port)) return false;
-    // `toLoopback` has bound the client's port, so the port is known now. The second listener, on the loopback address,
-    // accepts the connection in a later turn of the event loop.
+    // `toLoopback` has bound the client's socket to a local port, so `getsockname` returns this port now. The second
+    // listening socket accepts the connection only in a later turn of the event loop.
     const bound: Partial<AddressInfo> = {};
     handle.getsockname(bound);
     const ends = endsOf(bound as AddressInfo, { address, port });

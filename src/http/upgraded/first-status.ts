@@ -35,7 +35,8 @@ function before(socket: Duplex, name: 'write' | 'end', look: (chunk: unknown) =>
   const own = Object.getOwnPropertyDescriptor(socket, name);
   Object.defineProperty(socket, name, { value: wrapped, configurable: true, writable: true });
   return () => {
-    // If the program has replaced the method since lameduck wrapped it, keep the method of the program.
+    // If the program has replaced the method of the socket after lameduck wrapped it, leave the program's method in
+    // place.
     if (socket[name] !== wrapped) return;
     if (own === undefined) Reflect.deleteProperty(socket, name);
     else Object.defineProperty(socket, name, own);

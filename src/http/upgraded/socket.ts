@@ -21,7 +21,8 @@ export class Upgraded implements Exchange {
   readonly arrivedAt: number;
   readonly isWhole = false;
   /**
-   * `head` never contains the headers of an upgrade's response, because the program writes them directly to the socket.
+   * `head` contains the sent headers of a response. For an upgrade, it is empty, because the program writes the
+   * response to the upgrade directly to the socket.
    */
   readonly head = '';
   readonly #connection: Connection;
@@ -49,9 +50,9 @@ export class Upgraded implements Exchange {
   }
 
   /**
-   * `ending` contains the functions with which the drain ends the socket of an upgrade. If the handler uses the
-   * AbortSignal of the request, the drain first aborts only this signal, and the handler must end the socket.
-   * Otherwise, the drain itself ends the socket (P-039, P-040).
+   * `ending` contains the functions with which the drain ends the socket of an upgrade. `begin` aborts the AbortSignal
+   * of the request if the handler uses this signal, and the handler must then end the socket. Otherwise, `begin` itself
+   * ends the socket (P-039, P-040). `end` always ends the socket.
    */
   get ending(): Ending {
     const { request } = this;
@@ -93,26 +94,27 @@ export class Upgraded implements Exchange {
       return;
     }
     sendFin(this.#socket);
-    // Drop later writes of the program. A write after the FIN would make Node destroy the connection.
+    // After the FIN, drop each write of the program, because it would make Node destroy the connection.
     dropWrites(this.#socket);
   }
 
   /**
-   * After `hurry()`, the drain waits neither until this socket has sent all bytes, nor until its peer stops sending.
+   * After `hurry()`, the drain no longer waits until the socket has sent all its bytes or until the peer stops sending.
    */
   hurry(): void {
     this.#isOverdue = true;
   }
 
-  /** isAllSent is true if the last byte for the peer has been sent, or if no time is left to send it. */
+  /** isAllSent is true if every byte for the peer has been sent, or if `hurry()` was called. */
   get isAllSent(): boolean {
     if (this.#isOverdue) return true;
     return this.#webSocket === undefined ? this.#socket.writableFinished : this.#webSocket.bufferedAmount === 0;
   }
 
   /**
-   * mayGoOn tells whether lameduck waits for a peer that still sends. It is true for each protocol except WebSocket,
-   * because lameduck cannot tell such a peer that the connection ends. After `hurry()`, it is false.
+   * mayGoOn tells whether the drain waits until the peer stops sending. It is false for a WebSocket, whose peer gets a
+   * close frame. It is true for every other protocol, because lameduck cannot tell the peer that the connection ends.
+   * After `hurry()`, it is always false.
    */
   get mayGoOn(): boolean {
     return this.#webSocket === undefined && !this.#isOverdue;

@@ -1,4 +1,5 @@
-// Records that a connection no longer uses HTTP. Reports the status of the response to the audit log.
+// Records that a connection no longer uses HTTP after an upgrade. Reports the status of the response to the upgrade to
+// the audit log.
 import type { Duplex } from 'node:stream';
 import type { HttpRequest } from '../../message.ts';
 import type { AuditLog } from '../../observer.ts';
@@ -9,7 +10,7 @@ import { Upgraded } from './socket.ts';
 
 export interface UpgradeOptions {
   readonly now: number;
-  /** `count()` counts the connection as one long-running request. */
+  /** `count()` counts an upgraded connection as one long-running request. */
   readonly count: (upgraded: Upgraded, ending: Ending) => void;
   readonly audit: AuditLog | undefined;
 }

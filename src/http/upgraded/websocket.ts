@@ -7,7 +7,7 @@ export interface WebSocket {
   close(code: number, reason: string): void;
 }
 
-// The registered close code for an endpoint that is going away (RFC 6455, 7.4.1).
+// The close code of a WebSocket for an endpoint that is going away (RFC 6455, 7.4.1).
 const goingAway = 1_001;
 
 /**

@@ -26,7 +26,10 @@ export interface Problem {
   readonly message: string;
 }
 
-/** Answer is the reply to a request for a Lease. If the request failed, Answer also contains the problem to log. */
+/**
+ * Answer contains the API server's reply to a request that reads or writes the Lease, and the problem to log, if there
+ * is one.
+ */
 export interface Answer {
   readonly reply: Reply;
   readonly problem: Problem | undefined;
@@ -52,7 +55,10 @@ interface Status {
 
 type Sent = Pick<LeaseRequest, 'method' | 'body'>;
 
-/** answerOf returns the reply that the HTTP response contains, and the problem that the elector must log, if any. */
+/**
+ * answerOf converts an HTTP response of the API server to a reply. It also returns the problem that the elector must
+ * log, if there is one.
+ */
 export function answerOf(request: Sent, received: Received): Answer {
   const reply = replyTo(request, received);
   return { reply, problem: reply.kind === 'lease' ? problemIn(reply) : problemOf(request.method, received) };
@@ -106,7 +112,7 @@ const longestText = 500;
 /** `verbs` maps each HTTP method to the verb that a Role must permit. */
 const verbs: Readonly<Record<Method, string>> = { GET: 'get', POST: 'create', PUT: 'update' };
 
-// Returns the problem with a Lease that the API server has sent.
+// Returns what is wrong with a Lease that the API server has sent, or undefined if nothing is wrong.
 function problemIn({ lease, altered }: LeaseReply): Problem | undefined {
   if (altered !== undefined) {
     const [stored, sent] = [altered.stored, altered.sent].map((value) => JSON.stringify(value ?? null));
@@ -139,8 +145,8 @@ function reasonOf(received: Received): unknown {
   return statusOf(received).reason;
 }
 
-// Reads how long to wait before the next request: from the header `Retry-After`, or from the status of a ServerTimeout
-// (L-037). The result is in milliseconds.
+// Returns how many milliseconds to wait before the next request, as the API server demands (L-037). The value comes
+// from the header `Retry-After`, or else from the Status object in the body, such as that of a ServerTimeout.
 function retryAfterOf(received: Received): number | undefined {
   const header = received.headers['retry-after'];
   const seconds = typeof header === 'string' ? Number(header) : Number(statusOf(received).details?.retryAfterSeconds);

@@ -32,7 +32,10 @@ export interface LeaseApi {
   close(): void;
 }
 
-/** ClientOptions say which Lease a client reads and writes, and on which API server. */
+/**
+ * ClientOptions contains the name of the Lease that a client reads and writes, and the API server that stores this
+ * Lease.
+ */
 export interface ClientOptions {
   readonly server: ApiServer;
   readonly credentials: Credentials;
@@ -190,7 +193,8 @@ class ApiClient implements LeaseApi {
   }
 
   // Opens a connection to the API server. The connection trusts the CA that the CA file contains now (L-121). It uses
-  // HTTP/1.1, because a session of HTTP/2 would stay in use after a request has timed out (L-123).
+  // HTTP/1.1. After a timeout, the client replaces an HTTP/1.1 connection, but would continue to use an HTTP/2 session
+  // (L-123).
   #connect(...[options, callback]: Parameters<Undici.buildConnector.connector>): void {
     const { credentials, connectTimeout: timeout } = this.#options;
     const ca = credentials.ca();

@@ -22,7 +22,8 @@ import {
 import { expiry, followAt, isHeld, limitOf, nextTick, nextTry, pollAt, requestTimeout, spread } from './times.ts';
 
 /**
- * `plan()` returns the next action of the elector at the time `now`: to send a request, to wait, or to end the term.
+ * `plan()` returns what the elector does next at the time `now`: it sends a request, waits, ends its term as leader, or
+ * ends the election.
  */
 export function plan(state: State, now: Moment, election: Election): Plan {
   const { goal, tenure, tried, due } = state;
@@ -35,7 +36,6 @@ export function plan(state: State, now: Moment, election: Election): Plan {
   return { kind: 'send', request: { ...requestOf(state, now, election), timeout } };
 }
 
-// Returns the request that the next step of the election sends.
 function requestOf(state: State, now: Moment, election: Election): Omit<LeaseRequest, 'timeout'> {
   const { step, observed, tenure } = state;
   const { identity, labels, leaseDuration } = election;
@@ -65,7 +65,7 @@ function nextTransitions({ transitions }: Lease): number {
   return (transitions + 1) % 2 ** 31;
 }
 
-/** `sending()` returns the state of the elector after it has sent its planned request at the given moment. */
+/** `sending()` returns the state of an elector when it sends the request of its current step at the time `now`. */
 export function sending(state: State, now: Moment, { identity }: Election): State {
   const { step, hasChecked, observed } = state;
   const isNewAttempt = step === 'read' || step === 'find' || (step === 'renew' && !hasChecked);
@@ -78,7 +78,10 @@ export function sending(state: State, now: Moment, { identity }: Election): Stat
   return { ...sent, claim };
 }
 
-/** `learn()` returns the state after the reply to a request has arrived. */
+/**
+ * `learn()` returns the new state of an elector after the API server has replied to its request, or after the request
+ * has failed.
+ */
 export function learn(state: State, exchange: Exchange, election: Election): State {
   return replies[state.step](state, exchange, election);
 }
@@ -89,15 +92,15 @@ const replies: Readonly<Record<Step, OnReply>> = {
   read(state, exchange, election) {
     const { reply, sent, received } = exchange;
     if (reply.kind === 'absent') {
-      // The Lease was deleted, but its holder may lead until its next renewal fails (L-072). So wait until the deleted
-      // Lease would have expired.
+      // The Lease was deleted, but its holder may lead until its next renewal fails (L-072). So this elector creates a
+      // new Lease only after the time at which the deleted Lease would have expired.
       if (isHeld(state.observed, sent, election)) return retryLater(state, exchange, election);
       return { ...state, observed: undefined, step: 'create', due: received.at };
     }
     if (reply.kind !== 'lease') return retryLater(state, exchange, election);
     const { lease } = reply;
-    // The claim is the last write of this elector, whose reply may have been lost. If another elector holds the Lease
-    // now, its write has replaced the claimed write. Then forget the claim.
+    // `claim` identifies the last write of this elector, whose reply may have been lost. If another elector holds the
+    // Lease now, that elector has overwritten the write, so drop `claim`.
     const claim = lease.holder === election.identity ? state.claim : undefined;
     const seen = { ...observe(state, lease, received.at), claim };
     if (!isTakeable(seen, election)) return retryLater(seen, exchange, election);
@@ -146,8 +149,8 @@ const replies: Readonly<Record<Step, OnReply>> = {
     if (isOwn(reply, state.claim, election)) {
       return { ...observe(state, lease, received.at), step: 'release', due: received.at };
     }
-    // If the Lease has no holder, but has the uid and transitions of this elector's last write, the API server has
-    // applied an earlier release. Only the reply to that release was lost.
+    // The Lease may have no holder, but still the uid and transitions of this elector's last write. In this case, an
+    // earlier request of this elector has released the Lease, and only the reply was lost.
     const isSame = lease.uid === state.claim?.uid && lease.transitions === state.claim.transitions;
     const isReleased = state.hasChecked && lease.holder === '' && isSame;
     return { ...state, goal: 'end', isReleased };
@@ -156,8 +159,8 @@ const replies: Readonly<Record<Step, OnReply>> = {
     const { reply, received } = exchange;
     if (reply.kind === 'lease' && reply.lease.holder === '') return { ...state, goal: 'end', isReleased: true };
     if (reply.kind === 'recreated') return { ...state, goal: 'end' };
-    // After the first conflict (409) of an attempt, send a GET at once. After a second conflict, pause first.
-    // Otherwise, a client that writes without a pause would make this elector send requests without a pause.
+    // After the first 409 of an attempt to release the Lease, send a GET at once. After a second 409, pause before the
+    // GET. Otherwise, if another client changes the Lease all the time, this elector would send requests all the time.
     const isFirst = reply.kind === 'conflict' && !state.hasChecked;
     return { ...state, step: 'find', hasChecked: true, due: isFirst ? received.at : nextTick(exchange, election) };
   },
@@ -188,8 +191,8 @@ function claimTo({ uid, acquireTime, transitions }: Lease): Claim {
 }
 
 /**
- * Stores a Lease that this elector has read, and the time of the reading. If the holder has not renewed the Lease since
- * the last reading, the stored time is the time of the first reading (L-063).
+ * Stores a Lease that this elector has read, and the time at which it read the Lease. If the holder has not renewed the
+ * Lease since it was first read, the time of that first reading is kept (L-063).
  */
 function observe(state: State, lease: Lease, at: number): State {
   const { observed } = state;
@@ -227,9 +230,9 @@ function lossIn(
 }
 
 /**
- * `lose()` returns the state after this elector has lost its leadership. If the Lease may still name this elector as
- * the holder, the elector must release it later (L-092). For this release, the state keeps the claim, which identifies
- * the elector's last write. Otherwise, the state drops the claim.
+ * `lose()` returns the state of an elector that has just lost its leadership. If the renew deadline has passed, the
+ * Lease may still name this elector as the holder. The state then keeps the claim, with which the elector can later
+ * recognize and release the Lease (L-092). In all other cases, the state drops the claim.
  */
 export function lose(state: State, cause: LossCause, now: Moment): State {
   const claim = cause === 'renew deadline' ? state.claim : undefined;
@@ -247,9 +250,9 @@ export function release(state: State, now: Moment, budget: number): State {
 }
 
 /**
- * `hint()` processes a version of the Lease that the watch has reported. It may restart the wait for the elector's next
- * attempt or make that attempt earlier. Every attempt still begins with a GET. `hint()` ignores a version that is older
- * than the version that was read last.
+ * `hint()` processes a version of the Lease that the watch has reported. That version may make the elector's next
+ * attempt earlier or later. Every attempt still begins with a GET. `hint()` ignores a version that is older than the
+ * version that was read last.
  */
 export function hint(state: State, lease: Lease, now: Moment, random: number, election: Election): State {
   const { observed, step, goal, due } = state;
@@ -285,9 +288,9 @@ function retryLater(state: State, exchange: Exchange, election: Election): State
   if (isReleaseUnread(state)) {
     if (reply.kind === 'failed') due = Math.min(due, pollAt(received, random, election));
     else {
-      // The watch has reported a release of the Lease. Send one more GET, then forget this report, even if the GET
-      // returns an older version of the Lease. After a restore of etcd, every GET may return an older version. If the
-      // report was not forgotten, the elector would then send requests without a pause.
+      // The watch has reported that the Lease was released. Send one more GET, and then reset `freed`, even if the GET
+      // returns an older version of the Lease. After a restore of etcd, every GET may return an older version. If
+      // `freed` was not reset, the elector would then send GETs without a pause.
       due = received.at + spread(random, election);
       freed = undefined;
     }
@@ -295,7 +298,8 @@ function retryLater(state: State, exchange: Exchange, election: Election): State
   return { ...state, freed, step: 'read', due: Math.max(due, received.at + Math.min(asked, election.leaseDuration)) };
 }
 
-// Tells whether the watch has reported a release that is newer than the Lease that was read last.
+// Tells whether the watch has reported a version of the Lease without a holder that is newer than the version that was
+// read last.
 function isReleaseUnread({ freed, observed }: State): boolean {
   return freed !== undefined && observed !== undefined && isNewer(freed, observed.lease.resourceVersion);
 }

@@ -33,8 +33,8 @@ export interface Lease {
 }
 
 /**
- * Holding contains the fields that a holder writes into the spec of the Lease. A time is a number of milliseconds of
- * the wall clock, or the text of a received Lease.
+ * Holding contains the fields of the Lease's spec that an elector writes. A time is in milliseconds of the wall clock.
+ * An `acquireTime` that an earlier write has set is the text from the received Lease.
  */
 export interface Holding {
   readonly holder: string;
@@ -45,7 +45,9 @@ export interface Holding {
   readonly transitions: number;
 }
 
-/** Alteration describes a field of the spec that the API server has not stored as this elector sent it. */
+/**
+ * Alteration describes a field of the Lease's spec whose stored value differs from the value that this elector sent.
+ */
 export interface Alteration {
   readonly field: string;
   readonly sent: unknown;
@@ -149,8 +151,8 @@ export function updatedLease(
 }
 
 /**
- * alterationIn returns the first field of the spec that the API server has not stored as this elector sent it. An
- * admission webhook may have changed the field. It returns undefined if the API server has changed no field.
+ * alterationIn returns the first field of the Lease's spec whose stored value differs from the value that this elector
+ * sent. An admission webhook may have changed the field. It returns undefined if all fields are equal.
  */
 export function alterationIn(stored: Lease, sent: LeaseBody): Alteration | undefined {
   const field = specFields.find((name) => !isSame(stored.spec[name], sent.spec[name]));
@@ -185,8 +187,8 @@ function bodyOf(metadata: Json, spec: Json): LeaseBody {
   return { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec };
 }
 
-// Returns the spec of a Lease with all five fields that electors write. Other electors treat a Lease without a duration
-// as expired, and a missing count of transitions as 0 (L-015, L-016).
+// Returns the spec of a Lease with all five fields that electors write, because other electors depend on them. They
+// treat a Lease without a duration as expired, and a missing count of transitions as 0 (L-015, L-016).
 function specOf({ holder, durationSeconds, acquireTime, renewTime, transitions }: Holding): Json {
   return {
     holderIdentity: holder,

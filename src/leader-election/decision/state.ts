@@ -1,5 +1,5 @@
-// The types of an elector's state, configuration, requests and replies, and the rule by which a term is valid. No side
-// effects.
+// The types of an elector's state, configuration, requests and replies, and the functions that decide whether the
+// elector still leads. No side effects.
 import type { Alteration, Lease, LeaseBody } from './lease.ts';
 
 /** Election is the configuration of an elector. Times are in milliseconds. */
@@ -18,7 +18,10 @@ export interface Election {
    * R.
    */
   readonly renewDeadline: number;
-  /** retryPeriod is the time between two attempts. docs/conformance.md calls it P. */
+  /**
+   * retryPeriod is the time between two attempts of the elector to acquire or renew the Lease. docs/conformance.md
+   * calls it P.
+   */
   readonly retryPeriod: number;
 }
 
@@ -36,7 +39,7 @@ export interface Moment {
   readonly wall: number;
 }
 
-/** Reply is the result of a request for the Lease. */
+/** Reply is the result of a request that reads or writes the Lease. */
 export type Reply =
   /** `lease` is the result if the API server has answered a GET or a PUT with 200, or a POST with 201. */
   | LeaseReply
@@ -52,8 +55,8 @@ export type Reply =
    */
   | { readonly kind: 'recreated' }
   /**
-   * `failed`: any result that is none of the other kinds. If the request was a write, the API server may have applied
-   * it, unless `isRejected` is true.
+   * `failed`: the request has failed in a way that no other kind describes. If the request was a write, the API server
+   * may still have applied it, unless `isRejected` is true.
    */
   | { readonly kind: 'failed'; readonly isRejected: boolean; readonly retryAfter?: number | undefined };
 
@@ -62,15 +65,16 @@ export interface LeaseReply {
   readonly kind: 'lease';
   readonly lease: Lease;
   /**
-   * `altered` is undefined, unless the API server has accepted a write but has stored another spec than this elector
-   * sent. Then it describes the difference.
+   * `altered` is set if the API server has accepted a write but has stored another spec than this elector sent. It
+   * describes the difference. Otherwise, it is undefined.
    */
   readonly altered: Alteration | undefined;
 }
 
 /**
- * Exchange is a request with its reply, and the times at which the request was sent and the reply arrived. `random` is
- * a number from 0 up to, but not including, 1. All jitter is computed from `random`.
+ * Exchange is one request to the API server with its reply, and with the times at which the request was sent and the
+ * reply arrived. `random` is a number from 0 up to, but not including, 1. The random delay before the next request is
+ * computed from it.
  */
 export interface Exchange {
   readonly sent: Moment;
@@ -80,17 +84,16 @@ export interface Exchange {
 }
 
 /**
- * Step is the next request of the current attempt. `read`, `check` and `find` are GETs. `read` begins an attempt,
- * `check` finds out why a renewal got a 409, and `find` precedes a release.
+ * Step is the kind of the elector's next request. `read`, `check` and `find` are GETs. `read` begins an attempt to
+ * acquire the Lease. `check` finds out why a renewal got a 409. `find` precedes the write that releases the Lease.
  */
 export type Step = 'read' | 'create' | 'take' | 'renew' | 'check' | 'find' | 'release';
 
-/** isRead tells whether a step is a GET. */
 export function isRead(step: Step): step is 'read' | 'check' | 'find' {
   return step === 'read' || step === 'check' || step === 'find';
 }
 
-/** LossCause is the reason why a term as leader ended although nothing stopped the elector (L-094). */
+/** LossCause is the reason why an elector lost its leadership without a call of `stop()` (L-094). */
 export type LossCause =
   'renew deadline' | 'other holder' | 'no holder' | 'deleted' | 'replaced' | 'edited' | 'coordinated';
 
@@ -99,7 +102,10 @@ export type LossCause =
  * not have acknowledged that write.
  */
 export interface Claim {
-  /** `uid` is undefined if the creation of the Lease was not acknowledged. */
+  /**
+   * `uid` is the uid of the Lease. It is undefined if the API server has not yet acknowledged this elector's request to
+   * create the Lease.
+   */
   readonly uid: string | undefined;
   readonly acquireTime: string | undefined;
   readonly transitions: number;
@@ -111,7 +117,7 @@ export interface Claim {
 export interface Tenure {
   /** `token` is the resourceVersion of the write that acquired the Lease (L-131). */
   readonly token: string;
-  /** `lease` is the newest known version of the Lease in which this elector is the holder. */
+  /** `lease` is the newest version of the Lease that this elector has received while it was the holder. */
   readonly lease: Lease;
   /** `renewed` is when the elector sent the last write that the API server has acknowledged (L-093). */
   readonly renewed: Moment;
@@ -126,7 +132,10 @@ export interface Observation {
   readonly at: number;
 }
 
-/** State is the state of an elector. It has everything that a decision depends on, apart from the clocks. */
+/**
+ * State is the state of an elector. It contains everything on which the elector's next action depends, except the
+ * current time.
+ */
 export interface State {
   readonly goal: 'contend' | 'release' | 'end';
   readonly step: Step;
@@ -141,17 +150,22 @@ export interface State {
   readonly tried: Moment | undefined;
   /** `observed` is the last version of the Lease that was read, with the time when it was first seen. */
   readonly observed: Observation | undefined;
-  /** `freed` is the resourceVersion of the newest version of the Lease without a holder that the watch has reported. */
+  /**
+   * `freed` is a resourceVersion: that of the newest version without a holder that the watch of the Lease has reported.
+   */
   readonly freed: string | undefined;
   /** isWatching tells whether a watch reports changes, so that polling is not necessary. */
   readonly isWatching: boolean;
-  /** hasChecked is true if, in this attempt, the elector has sent a GET after a 409. */
+  /**
+   * hasChecked is true if the elector has already sent a GET after a 409, in its current attempt to renew or release
+   * the Lease.
+   */
   readonly hasChecked: boolean;
   readonly claim: Claim | undefined;
   readonly tenure: Tenure | undefined;
-  /** `loss` is the reason why the elector's last term as leader ended. */
+  /** `loss` says why the elector's most recent term as leader ended. */
   readonly loss: LossCause | undefined;
-  /** releaseBy is the time at which the elector stops its attempts to release the Lease. */
+  /** releaseBy is the time after which the elector no longer tries to release the Lease. */
   readonly releaseBy: number;
   readonly isReleased: boolean;
   /**
@@ -169,7 +183,7 @@ export interface LeaseRequest {
   readonly timeout: number;
 }
 
-/** Plan is the next action of an elector. */
+/** Plan says what the elector does next: it sends a request, waits, ends its term as leader, or ends the election. */
 export type Plan =
   | { readonly kind: 'send'; readonly request: LeaseRequest }
   | { readonly kind: 'wait'; readonly until: number }
@@ -177,8 +191,9 @@ export type Plan =
   | { readonly kind: 'end' };
 
 /**
- * mostDrift is how much further the wall clock may advance than the monotonic clock in a term, in milliseconds. If it
- * advances further, the machine may have been suspended, and another elector may have become the leader (L-096).
+ * mostDrift is how many milliseconds further than the monotonic clock the wall clock may advance while this process
+ * leads. If the wall clock advances further, the machine may have been suspended, and another elector may have become
+ * the leader (L-096).
  */
 export const mostDrift = 2_000;
 
@@ -203,7 +218,10 @@ export function begin(now: Moment): State {
   };
 }
 
-/** validUntil returns the time at which a term as leader ends unless the Lease is renewed (L-093). */
+/**
+ * validUntil returns the time at which this process stops being the leader if it does not renew the Lease again
+ * (L-093).
+ */
 export function validUntil({ renewed }: Tenure, { renewDeadline }: Election): number {
   return renewed.at + renewDeadline;
 }

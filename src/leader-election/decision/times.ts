@@ -22,7 +22,10 @@ export function requestTimeout({ renewDeadline }: Election): number {
   return Math.max(1_000, renewDeadline / 3);
 }
 
-/** limitOf returns the time at which the elector stops waiting for a reply. */
+/**
+ * limitOf returns the time until which a renewal or a release of the Lease must have succeeded. For a follower, it
+ * returns Infinity.
+ */
 export function limitOf({ goal, tenure, releaseBy }: State, election: Election): number {
   if (goal === 'release') return releaseBy;
   return tenure === undefined ? Infinity : validUntil(tenure, election);
@@ -37,8 +40,8 @@ export function nextTick({ sent, received }: Exchange, { retryPeriod }: Election
 }
 
 /**
- * nextTry returns when a leader tries again after a failed request. It waits for a Retry-After of the API server only
- * if the term leaves enough time for another attempt after that wait (L-039).
+ * nextTry returns the time at which a leader repeats a failed request. The API server may have sent a `Retry-After`.
+ * The leader waits that long only if its term leaves enough time for another attempt after the wait (L-039).
  */
 export function nextTry(tenure: Tenure, exchange: Exchange, election: Election): number {
   const { reply, received } = exchange;
@@ -48,8 +51,8 @@ export function nextTry(tenure: Tenure, exchange: Exchange, election: Election):
 }
 
 /**
- * followAt returns the time at which a follower must send its next GET. A follower polls, or relies on the watch until
- * the Lease expires (L-050, L-053).
+ * followAt returns the time of a follower's next GET. A follower polls the Lease. While a watch is open and another
+ * elector holds the Lease, the follower instead waits until the Lease has expired (L-050, L-053).
  */
 export function followAt({ observed, isWatching }: State, now: Moment, random: number, election: Election): number {
   const poll = pollAt(now, random, election);
@@ -64,8 +67,8 @@ export function pollAt(now: Moment, random: number, { retryPeriod }: Election): 
 }
 
 /**
- * `spread()` returns a random delay for the request that follows a reported release. The watch reports a release to all
- * followers, and without the delay, all of them would send a request at the same time.
+ * `spread()` returns a random delay before a follower's next GET. All followers learn at the same time that the Lease
+ * was released or has expired. Without the delay, all of them would send a request at the same time.
  */
 export function spread(random: number, { retryPeriod }: Election): number {
   return (retryPeriod / 4) * random;
@@ -80,8 +83,8 @@ export function expiry({ lease, at }: Observation, { leaseDuration }: Election):
 }
 
 /**
- * isHeld tells whether another elector holds the observed Lease and the Lease has not expired. A follower must then
- * wait.
+ * isHeld tells whether the observed Lease names another elector as the holder and has not expired. This elector must
+ * then wait.
  */
 export function isHeld(observed: Observation | undefined, now: Moment, election: Election): observed is Observation {
   if (observed === undefined || isCoordinated(observed.lease)) return false;

@@ -50,8 +50,8 @@ export class ElectionLog {
   }
 
   /**
-   * stoppedWith logs the error with which the program's work rejected after its term as leader. If the error only says
-   * that the term has ended, stoppedWith logs nothing.
+   * stoppedWith logs the error of the program's work if the work rejected after the end of its term as leader. If the
+   * error only says that the term has ended, stoppedWith logs nothing.
    */
   stoppedWith(error: unknown): void {
     const isAbort = error instanceof Error && error.name === 'AbortError';
@@ -59,7 +59,7 @@ export class ElectionLog {
       this.#log.warn({ ...this.#lease(), err: asError(error) }, 'work failed after its term');
   }
 
-  /** noteProblem logs that a problem with Lease requests has begun, has changed, or has ended. */
+  /** noteProblem logs when the requests for the Lease begin to fail, fail for another reason, or succeed again. */
   noteProblem(problem: Problem | undefined): void {
     if (problem?.kind === this.#problem) return;
     this.#problem = problem?.kind;

@@ -14,7 +14,7 @@ import { Following } from './watch.ts';
 
 export interface ElectorParts {
   readonly election: Election;
-  /** The label of the elector in the metrics. */
+  /** `label` is the value of the label `name` in the metrics of this elector. */
   readonly label: string;
   readonly clock: Clock;
   /** `wall()` returns the time of the wall clock in milliseconds. */
@@ -23,25 +23,25 @@ export interface ElectorParts {
   readonly connect: () => Promise<LeaseApi>;
   readonly log: ElectionLog;
   /**
-   * onLoss is called at each loss of leadership, before the program's work has settled. If it returns true, the elector
-   * contends for the Lease again.
+   * onLoss is called at each loss of leadership, while the program's work may still be running. If it returns true, the
+   * elector contends for the Lease again.
    */
   readonly onLoss: () => boolean;
   /**
-   * `exit()` ends the process at once. It is called if the program's work still runs when the lease duration has passed
-   * after a loss of leadership.
+   * `exit()` ends the process at once. After a loss of leadership, it is called if the program's work still runs at the
+   * end of the lease duration.
    */
   readonly exit: () => void;
   /** `record()` sends a core/v1 Event about the Lease with the given uid. No renewal waits for this call. */
   readonly record: (api: LeaseApi, uid: string, message: string) => void;
 }
 
-// The shortest time, in milliseconds, that the program's work gets to stop after its signal was aborted. It applies if
-// the lease duration has already passed, for example because the process was suspended.
+// The shortest time that the program's work gets to stop after the abort of its signal, in milliseconds. The work gets
+// this time even if the lease duration has already passed, for example after a suspension of the process.
 const leastTimeToStop = 1_000;
 
-// The elector gives up a release this many milliseconds before the limit of `stop()`, so that the promise of `stop()`
-// resolves within the limit.
+// The elector stops trying to release the Lease this many milliseconds before the time limit of `stop()`. The promise
+// of `stop()` thus resolves within the limit.
 const leastTimeToReport = 100;
 
 // The livez check fails only if the last renewal is older than the lease duration plus this many milliseconds. The
@@ -69,8 +69,8 @@ export class LeaseElector {
   #isStopped = false;
   #isReleased = false;
   /**
-   * #stopBy is when the elector gives up a release of the Lease that is not finished. This time may already have passed
-   * when the program's work ends.
+   * #stopBy is the time after which the elector no longer tries to release the Lease. If the program's work ends later
+   * than that, the elector tries for at most `renewDeadline`.
    */
   #stopBy = Infinity;
   #done: Promise<void> = Promise.resolve();
@@ -96,8 +96,8 @@ export class LeaseElector {
   }
 
   /**
-   * checkRenewals is the livez check. It throws if this process leads and its last renewal is too old, so that the
-   * kubelet restarts the container. It never throws for a follower.
+   * checkRenewals is the elector's check on /livez. It throws if this process leads and its last renewal is too old.
+   * The kubelet then restarts the container. It never throws for a follower.
    */
   checkRenewals(): void {
     const { name, leaseDuration } = this.#parts.election;
@@ -125,8 +125,8 @@ export class LeaseElector {
   }
 
   /**
-   * `stop()` resolves within `limit` milliseconds, unless the program's work takes longer to end. In that case, it
-   * resolves at most `renewDeadline` after the work has ended.
+   * `stop()` resolves within `limit` milliseconds if the program's work ends in time. If the work takes longer,
+   * `stop()` resolves at most `renewDeadline` after the end of the work.
    */
   async stop(limit = Infinity): Promise<boolean> {
     this.#isStopped = true;
@@ -158,14 +158,14 @@ export class LeaseElector {
     }
   }
 
-  // Contends for the Lease until the elector releases it. If leadership is lost before that, it contends again. Returns
-  // how the last run of the program's work has settled.
+  // Contends for the Lease, and runs the program's work, until the elector has released the Lease. After a loss of
+  // leadership, it contends again. Returns the outcome of the last run of the program's work.
   async #holdOnce(contest: Contest): Promise<Ended | undefined> {
     const { election, log } = this.#parts;
     this.#contest = contest;
     for (;;) {
       this.#settle(contest);
-      // The next term as leader must not begin while the program's work of the last term is still running.
+      // Do not begin another term as leader while the program's work of the previous term is still running.
       if (contest.state.tenure === undefined && this.#term !== undefined && this.#term.ended === undefined) {
         await this.#sleep(Infinity);
         continue;
@@ -182,7 +182,8 @@ export class LeaseElector {
         this.#counts.attemptMs = received.at - now.at;
         const exchange = { sent: now, received, reply, random: this.#parts.random() };
         const next = learn(contest.state, exchange, election);
-        // If a write follows a successful GET, do not log yet that a problem has ended: the write may still fail.
+        // If the elector writes the Lease after a successful GET, do not log yet that its requests succeed again. The
+        // write may still fail.
         const isFollowedByWrite = planned.request.method === 'GET' && !isRead(next.step);
         if (problem !== undefined || !isFollowedByWrite) log.noteProblem(problem);
         this.#advance(contest, next);
@@ -195,8 +196,8 @@ export class LeaseElector {
     return ended;
   }
 
-  // Releases the Lease if the program's work has settled or the elector is stopped. If the work ended because
-  // leadership was lost, the elector contends for the Lease again.
+  // Releases the Lease if the program's work has ended or the elector is stopped. If the work ended because leadership
+  // was lost, the elector contends for the Lease again.
   #settle(contest: Contest): void {
     const term = this.#term;
     const { goal, tenure } = contest.state;
@@ -205,9 +206,9 @@ export class LeaseElector {
     const { ended } = term ?? {};
     if (ended?.kind === 'stopped') log.stoppedWith(ended.error);
     const now = this.#now();
-    // After a suspension of the process, the program's work may detect the end of its term before this loop does. Such
-    // an end also counts as a loss of leadership. If the work failed for any other reason, `run` must reject with its
-    // error.
+    // After a suspension of the process, the program's work may detect the end of its term before the elector does. The
+    // elector treats such an end as a loss of leadership. If the work failed for any other reason, `run` must reject
+    // with the error of the work.
     const canLose = ended !== undefined && ended.kind !== 'failed' && !this.#isStopped;
     if (canLose && tenure !== undefined && !isValid(tenure, now, election)) {
       this.#advance(contest, lose(contest.state, 'renew deadline', now));
@@ -225,8 +226,8 @@ export class LeaseElector {
     }
   }
 
-  // Stores a new state of the election. If the state requires it, begins or ends the term as leader and the watch of
-  // the Lease.
+  // Stores the new state of the election. If leadership begins with this state, starts the program's work. If
+  // leadership ends, aborts the signal of the work. Also begins or ends the watch of the Lease.
   #advance(contest: Contest, next: State): void {
     const before = contest.state.tenure;
     contest.state = next;
@@ -237,13 +238,13 @@ export class LeaseElector {
     if (before === undefined && tenure !== undefined) this.#beginTerm(contest, tenure);
     if (before !== undefined && tenure === undefined && loss !== undefined) this.#loseTerm(contest, before, loss);
     if (tenure !== undefined || next.goal !== 'contend' || this.#isStopped) this.#endFollowing(contest);
-    // A follower watches the Lease, except if the next request of the elector is a write.
+    // A follower watches the Lease, unless its next request writes the Lease.
     else if (observed !== undefined && step === 'read') this.#follow(contest);
   }
 
   #beginTerm({ api, work }: Contest, { token, lease }: Tenure): void {
-    // If the elector was stopped while the write that acquired the Lease was in flight, do not start the work. The
-    // elector then releases the Lease.
+    // The elector may have been stopped while the write that acquired the Lease was in flight. In this case, the
+    // elector does not start the work, and releases the Lease.
     if (this.#isStopped) return;
     const { election, log, record } = this.#parts;
     this.#counts.isLeader = true;

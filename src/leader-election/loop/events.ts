@@ -7,7 +7,7 @@ import type { Election } from '../decision/state.ts';
 // The longest time for sending an Event, in milliseconds. No renewal and no exit of the process waits for an Event.
 const longestRecording = 5_000;
 
-/** ElectionEvents sends Events about a Lease until the API server denies one of them. */
+/** ElectionEvents creates core/v1 Events about a Lease. It stops as soon as the API server denies one of them. */
 export class ElectionEvents {
   readonly #election: Election;
   readonly #clock: Clock;

@@ -8,8 +8,8 @@ import { LameduckError, isLameduckError } from '../../errors.ts';
  */
 export interface Term {
   /**
-   * `signal` is aborted when the term has ended, or when the work has ended. This happens before the elector releases
-   * the Lease. The reason of the abort is a LAMEDUCK_ERR_NOT_LEADER.
+   * `signal` is aborted when the term or the work has ended, and always before the elector releases the Lease. The
+   * reason of the abort is an error with the code LAMEDUCK_ERR_NOT_LEADER.
    */
   readonly signal: AbortSignal;
   /**
@@ -18,25 +18,24 @@ export interface Term {
    * earlier write.
    */
   readonly token: string;
-  /** isLeader tells whether this term is valid at this moment. */
+  /** isLeader tells whether this process is the leader at this moment, that is, whether this term has not ended. */
   readonly isLeader: () => boolean;
   /**
-   * remainingMs returns for how many milliseconds this term remains valid if the elector does not renew the Lease
-   * again.
+   * remainingMs returns for how many milliseconds this process remains the leader if it does not renew the Lease again.
    */
   readonly remainingMs: () => number;
-  /** assertLeader throws LAMEDUCK_ERR_NOT_LEADER unless this term is valid at this moment. */
+  /** assertLeader throws LAMEDUCK_ERR_NOT_LEADER unless this process is the leader at this moment. */
   readonly assertLeader: () => void;
 }
 
 /** Work is a function that runs only on the leader. It must end when its signal is aborted. */
 export type Work = (term: Term) => unknown;
 
-/** Ended says how the program's work has settled. */
+/** Ended is the outcome of the program's work: it returned, it stopped because its term had ended, or it failed. */
 export type Ended =
   | { readonly kind: 'returned' }
   /**
-   * `stopped`: the program's work rejected because its term has ended. It rejected after the end of the term, or with
+   * `stopped`: the program's work rejected after this process had lost its leadership, or it rejected with
    * LAMEDUCK_ERR_NOT_LEADER.
    */
   | { readonly kind: 'stopped'; readonly error: unknown }
@@ -49,7 +48,10 @@ export interface TermParts {
   readonly onSettled: () => void;
 }
 
-/** RunningTerm is a term whose work has started. It has the methods that only the elector may call. */
+/**
+ * RunningTerm is a term of this process as leader, for which the elector has called the program's work. It has the
+ * methods that only the elector may call.
+ */
 export class RunningTerm {
   readonly term: Term;
   #ended: Ended | undefined;
@@ -71,7 +73,7 @@ export class RunningTerm {
     void this.#run(work);
   }
 
-  /** `ended` says how the program's work has settled. It is undefined while the work is running. */
+  /** `ended` is the outcome of the program's work. It is undefined while the work is running. */
   get ended(): Ended | undefined {
     return this.#ended;
   }
@@ -90,12 +92,12 @@ export class RunningTerm {
   }
 
   async #run(work: Work): Promise<void> {
-    // Start the program's work in a later microtask, after the elector has stored the term. So `isLeader()` returns
-    // true from the beginning of the work.
+    // Call the program's work in a later microtask, after the elector has stored this RunningTerm. `isLeader()` thus
+    // returns true from the beginning of the work.
     await Promise.resolve();
     try {
-      // If the process was suspended, the term may have ended before the work begins. Then do not call the work: work
-      // that only listens for `abort` events would never end.
+      // If the process was suspended, it may have lost its leadership before the work begins. In this case, do not call
+      // the work: work that only listens for `abort` events would never end.
       this.term.signal.throwIfAborted();
       await work(this.term);
       this.#ended = { kind: 'returned' };
@@ -103,8 +105,8 @@ export class RunningTerm {
       this.#ended = { kind: this.isAborted || isNotLeader(error) ? 'stopped' : 'failed', error };
     }
     // A part of the program's work may still run after the promise of the work has settled, for example after a
-    // rejection of Promise.all(). This part must stop before the elector releases the Lease. So abort the signal of the
-    // term.
+    // rejection of Promise.all(). That part must stop before the elector releases the Lease. So abort the signal that
+    // the work has received.
     this.abort('the work has ended');
     this.#parts.onSettled();
   }
@@ -114,7 +116,6 @@ export class RunningTerm {
   }
 }
 
-/** isNotLeader recognizes the error that says that a term has ended. */
 export function isNotLeader(error: unknown): boolean {
   return isLameduckError(error) && error.code === 'LAMEDUCK_ERR_NOT_LEADER';
 }

@@ -10,12 +10,16 @@ export interface WatchParts {
   readonly api: LeaseApi;
   readonly clock: Clock;
   readonly random: () => number;
-  /** retryPeriod is the shortest pause after a failure, in milliseconds. */
+  /**
+   * retryPeriod is the mean pause after the first failure of a watch, in milliseconds. Each further failure doubles the
+   * pause.
+   */
   readonly retryPeriod: number;
   readonly onOpen: (isOpen: boolean) => void;
   readonly onChange: (lease: Lease) => void;
   /**
-   * onProblem is called each time a watch has ended. Its argument is the problem that ended the watch, or undefined.
+   * onProblem is called each time a watch has ended. Its argument is the problem that ended the watch, or undefined if
+   * the watch ended without a problem.
    */
   readonly onProblem: (problem: Problem | undefined) => void;
 }
@@ -27,8 +31,8 @@ const longestPause = 30_000;
 // server ends each watch earlier.
 const lostAfter = (longestWatch + 10) * 1_000;
 
-// The pause before the next watch after a 403, in milliseconds. It is long, because the Role of the elector, which
-// lacks the verb `watch`, is rarely changed.
+// After a 403, the elector waits this many milliseconds before it watches the Lease again. The wait is long, because a
+// Role that lacks the verb `watch` is rarely changed.
 const pauseWithoutPermission = 300_000;
 
 /**

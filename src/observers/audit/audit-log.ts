@@ -15,7 +15,10 @@ export interface AuditLogOptions {
   readonly onFailure: (error: Error) => void;
 }
 
-/** WrittenAuditLog is an AuditLog with further members. Only the code that has created the audit log uses them. */
+/**
+ * WrittenAuditLog adds to AuditLog the members that only the creator of the audit log uses. They receive lifecycle
+ * events, count dropped audit events and close the log.
+ */
 export interface WrittenAuditLog extends AuditLog {
   /**
    * `observer` receives the events of the lifecycle. From ShutdownInitiated on, the audit log writes each event at

@@ -2,7 +2,7 @@
 // uses no clock and no file.
 import type { HttpRequest } from '../../message.ts';
 
-/** Stage is the stage of a request that an audit event records. */
+/** Stage is a value of the field `stage` of an audit event. It says how far the request has been processed. */
 export type Stage = 'RequestReceived' | 'ResponseStarted' | 'ResponseComplete' | 'Panic';
 
 /** AuditedRequest contains the parts of a log line that all events of one request have in common. */
@@ -10,16 +10,16 @@ export interface AuditedRequest {
   /** `first` is the beginning of each audit log line of a request, up to the value of the field `stage`. */
   readonly first: string;
   /**
-   * `second` is the part of each audit log line of a request between the value of `stage` and the field
+   * `second` is the text after the value of `stage` in each audit log line of a request, up to the field
    * `responseStatus`.
    */
   readonly second: string;
   readonly received: string;
-  /** `annotations` is the JSON of the field `annotations`, without its braces. */
+  /** `annotations` is the content of the audit event's field `annotations` as JSON, without the surrounding braces. */
   readonly annotations: string;
 }
 
-/** Outcome is what an audit event records about the response. */
+/** Outcome contains the facts about a response that an audit event records. */
 export interface Outcome {
   /** `code` is the status code. It is undefined if no status was sent. */
   readonly code?: number | undefined;
@@ -110,13 +110,12 @@ function sourceIPOf({ socket: { remoteAddress } }: HttpRequest): string {
   return JSON.stringify(isMapped ? remoteAddress.slice(mapped.length) : remoteAddress);
 }
 
-// The last argument of `timestamp()` and its result. If the next call has the same argument, `timestamp()` returns this
-// result again.
+// The argument and the result of the last call of `timestamp()`. A call with the same argument returns the same result.
 let lastAt = NaN;
 let lastTimestamp = '';
 
 // Formats a time with six decimal places, as Go programs expect of a MicroTime. Many audit events happen in the same
-// millisecond, so the function stores the result for its last argument.
+// millisecond, so the function reuses the result of its last call.
 function timestamp(at: number): string {
   if (at !== lastAt) [lastAt, lastTimestamp] = [at, new Date(at).toISOString().replace('Z', '000Z')];
   return lastTimestamp;

@@ -22,7 +22,10 @@ const mode = 0o600;
 export interface Target {
   /** longestWrite is the maximum number of bytes in one call of `write`. */
   readonly longestWrite: number;
-  /** `before` is a text that must be written before the first event. It ends an incomplete last line of the file. */
+  /**
+   * `before` must be written before the first event. It is a line feed if the last line of the file is incomplete, and
+   * empty otherwise.
+   */
   readonly before: string;
   /**
    * `write()` appends bytes and resolves with the number of bytes that were written. It rejects if no byte was written.
@@ -78,8 +81,8 @@ function output(): Target {
     longestWrite: longestPipeWrite,
     before: '',
     async write(bytes) {
-      // If the pipe of standard output has no room, the end of a line of the program may still wait in the stream. An
-      // audit event must not be written into the middle of that line.
+      // If the pipe of standard output is full, the rest of one of the program's lines may still be in the buffer of
+      // `process.stdout`. An audit event must not be written into the middle of that line.
       if (stdout.writableLength > 0) throw Object.assign(new Error('standard output is full'), { code: 'EAGAIN' });
       return (await writeFile(standardOutput, bytes)).bytesWritten;
     },

@@ -26,8 +26,8 @@ export class Writer {
   readonly #options: WriterOptions;
   #queue: string[] = [];
   /**
-   * `#taken` contains the lines that are being written. #next is the index in `#taken` of the next line to write.
-   * Removing written lines with `shift()` would be slow.
+   * `#taken` contains the lines that the writer has taken from the queue. `#next` is the index of the first of these
+   * lines that is not part of an append yet. Removing lines with `shift()` instead would be slow.
    */
   #taken: readonly string[] = [];
   #next = 0;
@@ -117,8 +117,8 @@ export class Writer {
         this.#appends++;
         this.#pause = shortestPause;
       } catch (error) {
-        // EAGAIN means that the pipe has no room. This is not a failure yet. If the pipe stays full, the queue becomes
-        // full too, and `add` reports the dropped lines.
+        // EAGAIN means that the pipe is full. This is not a failure yet. If the pipe stays full, the queue of audit
+        // events becomes full too, and `add` reports that it drops events.
         if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') this.#fail(error as Error);
         await this.#wait();
       }

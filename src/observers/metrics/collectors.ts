@@ -20,13 +20,13 @@ export type Collectors<Name extends string> = Readonly<
  * in milliseconds.
  */
 export interface EventLoopCounts {
-  /** lateMs is the sum of the delays of all heartbeats, in milliseconds. */
+  /** lateMs is the total time by which the heartbeats of the main thread were late, in milliseconds. */
   readonly lateMs: number;
   readonly stalls: number;
   readonly stalledMs: number;
 }
 
-/** CollectorsOptions contains the functions and counters from which the samples are collected. */
+/** CollectorsOptions contains the functions and counters from which the metrics are read at a scrape. */
 export interface CollectorsOptions {
   readonly events: EventCounters;
   readonly requests: RequestCounters;

@@ -1,4 +1,5 @@
-// Serves the metrics at their path. prom-client is loaded with the first scrape.
+// Answers scrapes of the metrics on the program's servers and on the probe port. prom-client is loaded at the first
+// scrape.
 import { fromBundle } from '../../bundled.ts';
 import { withTimeout, type Clock } from '../../clock.ts';
 import { messageOf } from '../../errors.ts';
@@ -16,7 +17,7 @@ export interface MetricsEndpointOptions {
    */
   readonly registry: Renderer | undefined;
   readonly metrics: readonly RegistryMetric[];
-  /** slis are the metrics that are served at the path of the endpoint followed by `/slis`. */
+  /** slis are the metrics at the subpath `/slis` of the endpoint, such as `/metrics/slis`. */
   readonly slis: readonly RegistryMetric[];
   readonly warn: (message: string) => void;
   readonly clock: Clock;
@@ -44,7 +45,7 @@ export class MetricsEndpoint {
     this.#options = options;
   }
 
-  /** answer returns the answer to a scrape. It returns undefined if the URL is not a URL of the metrics. */
+  /** answer returns the response to a scrape. It returns undefined if the URL is not a URL of the metrics. */
   answer(url: string, method: string, path = this.#options.path): Answer | Promise<Answer> | undefined {
     if (path === '') return undefined;
     if (!url.startsWith(path)) return undefined;

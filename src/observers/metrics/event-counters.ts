@@ -12,7 +12,10 @@ export interface CheckResults {
   error: number;
 }
 
-/** EventCounters counts the events of a lifecycle. It also stores the durations of its phases and hooks. */
+/**
+ * EventCounters counts the events of a lifecycle. It also stores how long the phases and the hooks of the lifecycle
+ * took.
+ */
 export class EventCounters {
   /** phases contains each lifecycle signal that has fired, with the length of the phase before it in milliseconds. */
   readonly phases = new Map<SignalName, number>();

@@ -38,13 +38,13 @@ export interface MetricsOptions {
 export interface Metrics {
   readonly observer: Observer;
   readonly requests: RequestObserver;
-  /** answer returns the answer to a scrape, or undefined for any other URL. */
+  /** answer returns the response to a scrape. It returns undefined if the URL is not a URL of the metrics. */
   answer(url: string, method: string): Answer | Promise<Answer> | undefined;
-  /** answerProbePort returns the answer to a scrape on the probe port, where the metrics have a fixed path. */
+  /** answerProbePort returns the response to a scrape on the probe port, where the metrics have a fixed path. */
   answerProbePort(url: string, method: string): Answer | Promise<Answer> | undefined;
   /**
-   * watch tells the metrics from which lifecycle they read. It is called once, before the lifecycle reports its first
-   * event.
+   * `watch()` gives the metrics the lifecycle whose state they must show. It is called once, before the lifecycle
+   * reports its first event.
    */
   watch(watched: Watched): void;
 }
@@ -99,7 +99,8 @@ class LifecycleMetrics implements Metrics {
         electors: () => this.#watched.electors,
         snapshot: () => this.#takeSnapshot(),
       }),
-      // Omit the metrics of HTTP requests if the setting `httpMetrics` is off: OpenTelemetry then already records them.
+      // If the setting `httpMetrics` is `off`, omit the metrics of HTTP requests, because OpenTelemetry already records
+      // them.
     ).filter(({ name }) => settings.httpMetrics === 'on' || !name.startsWith('http_'));
     const health = metricsOf(healthMetricsTable, healthCollectors(this.#events));
     this.#unregister = registry === undefined ? () => undefined : register(registry, [...metrics, ...health]);
@@ -127,13 +128,14 @@ class LifecycleMetrics implements Metrics {
     this.requests.route = watched.route;
     void watched.handle.ended.then(({ durationMs }) => {
       this.#tookMs = durationMs;
-      // Remove the metrics from the program's registry, so that the next lifecycle can use the registry.
+      // Remove the metrics of this lifecycle from the program's registry, so that another lifecycle can use the
+      // registry.
       this.#unregister();
     });
   }
 
-  // Returns the ScrapeSnapshot that is being taken, or begins to take one. A registry reads all its metrics in one turn
-  // of the event loop, so all metrics of a scrape share one snapshot.
+  // Returns the snapshot for the current scrape. A registry reads all its metrics in one turn of the event loop, so all
+  // metrics of a scrape share one snapshot.
   #takeSnapshot(): Promise<ScrapeSnapshot> {
     this.#snapshot ??= takeSnapshot(this.#watched, {
       now: () => this.#clock.now(),

@@ -4,12 +4,13 @@ import { lowestDrainRate } from '../../settings/drain-rate.ts';
 /** Outlook contains the facts from which `predict` computes a prediction. Times are in milliseconds. */
 export interface Outlook {
   /**
-   * `budget` is the length of the shutdown budget. drainEnd is the part of the budget before the destroy hooks begin.
+   * `budget` is the longest time from the beginning of the shutdown to its end. drainEnd is the longest time from the
+   * beginning of the shutdown to the end of the drain, after which the destroy hooks run.
    */
   readonly budget: number;
   readonly drainEnd: number;
   readonly delay: number;
-  /** longestHook is the longest limit of a pre-shutdown hook. */
+  /** longestHook is the longest of the time limits of the pre-shutdown hooks. */
   readonly longestHook: number;
   /** `elapsed` is the time since ShutdownInitiated. It is undefined before that. */
   readonly elapsed: number | undefined;
@@ -19,7 +20,7 @@ export interface Outlook {
   readonly requestsInFlight: number;
   /** `oldest` is the age of the oldest request in flight. */
   readonly oldest: number;
-  /** `usual` is the duration within which 99 % of the recent requests have ended. */
+  /** `usual` is the 99th percentile of the durations of recent requests. */
   readonly usual: number;
   readonly longRunningRequests: number;
   /**
@@ -36,9 +37,8 @@ export interface Prediction {
 }
 
 /**
- * `predict()` adds the expected time before the drain and the expected time of the drain. It assumes that the drain of
- * the requests in flight takes as long as the age of the oldest request. If this age is less than `usual`, it assumes
- * `usual`.
+ * `predict()` returns the expected time before the drain plus the expected time of the drain. The requests in flight
+ * are expected to drain within the age of the oldest request, or within `usual` if this is longer.
  */
 export function predict(outlook: Outlook): Prediction {
   const { budget, drainEnd, elapsed = 0, isDraining, isDrained } = outlook;
@@ -54,8 +54,8 @@ function ordinaryDrain({ requestsInFlight, oldest, usual }: Outlook): number {
   return requestsInFlight === 0 ? 0 : Math.max(oldest, usual);
 }
 
-// Returns how long the drain takes to end the long-running requests. The drain ends at least `lowestDrainRate` of them
-// per second.
+// Returns how many milliseconds the drain needs to end the long-running requests. The drain ends at least
+// `lowestDrainRate` of them per second. It takes at most `grace` and at most `left` milliseconds.
 function longRunningDrain({ longRunningRequests, grace }: Outlook, left: number): number {
   return Math.max(0, Math.min(grace, left, (longRunningRequests * 1_000) / lowestDrainRate));
 }

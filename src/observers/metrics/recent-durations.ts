@@ -18,7 +18,10 @@ export class RecentDurations {
     this.#current = new Slice(bounds.length, now);
   }
 
-  /** `note()` adds a duration. `bucket` is the index of the first bound that is not less than the duration. */
+  /**
+   * `note()` records the duration of one request. `bucket` is the index of the first bucket whose upper bound is not
+   * less than this duration.
+   */
   note(bucket: number, duration: number): void {
     const { counts, longest } = this.#current;
     (counts[bucket] as number)++;
@@ -26,8 +29,8 @@ export class RecentDurations {
   }
 
   /**
-   * `quantile()` estimates the duration within which the given share of the requests in the window has ended. It
-   * returns 0 if there was no request.
+   * `quantile()` returns an estimate: the given share of the requests in the window took at most that many
+   * milliseconds. It returns 0 if there was no request.
    */
   quantile(share: number, now: number): number {
     this.#slide(now);
@@ -50,8 +53,8 @@ export class RecentDurations {
   #slide(now: number): void {
     const age = now - this.#current.since;
     if (age < this.#length) return;
-    // Drop the previous slice if it is too old. If no duration was added for a long time, none of its durations is
-    // recent.
+    // The current half of the sliding window becomes the previous half. If the current half began too long ago, drop it
+    // instead.
     this.#previous = age < 2 * this.#length ? this.#current : undefined;
     this.#current = new Slice(this.#bounds.length, now);
   }
@@ -60,7 +63,7 @@ export class RecentDurations {
 class Slice {
   readonly since: number;
   readonly counts: number[];
-  /** `longest` contains the longest duration of each bucket. */
+  /** `longest` contains the longest request duration in each bucket. */
   readonly longest: number[];
 
   constructor(bounds: number, since: number) {

@@ -1,12 +1,12 @@
 // One metric in the form that a prom-client registry accepts. At each scrape, its values are read from counters of
 // lameduck.
 
-/** MetricRow contains the properties of a metric that never change. */
+/** MetricRow contains the constant properties of a metric: type, help text, labels and aggregator. */
 export interface MetricRow {
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly help: string;
   readonly labels: readonly string[];
-  /** aggregator says how prom-client combines the values of the workers of a cluster. The default is the sum. */
+  /** aggregator says how prom-client combines the values from the workers of node:cluster. The default is the sum. */
   readonly aggregator?: 'sum' | 'first' | 'min' | 'max';
 }
 
@@ -14,7 +14,10 @@ export interface MetricRow {
 export interface Sample {
   readonly labels: Readonly<Record<string, string | number>>;
   readonly value: number;
-  /** sharedLabels are labels that several samples have in common. All these samples refer to the same object. */
+  /**
+   * sharedLabels are labels that several samples have in common. These samples share one JavaScript object with the
+   * labels.
+   */
   readonly sharedLabels?: Readonly<Record<string, string>>;
   /**
    * metricName is the name of this sample. It is set only if this name differs from the name of the metric. The samples
@@ -26,8 +29,8 @@ export interface Sample {
 /** RegistryMetric is the argument of a registry's `registerMetric`. */
 export interface RegistryMetric {
   /**
-   * The property `name` of a metric is writable. A registry that writes OpenMetrics removes `_total` from the name of a
-   * counter and adds it again.
+   * `name` must be writable. A registry that writes OpenMetrics removes `_total` from the name of a counter, and then
+   * adds it again.
    */
   name: string;
   readonly help: string;

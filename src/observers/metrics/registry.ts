@@ -9,8 +9,8 @@ import { metricNames } from './table.ts';
  */
 export interface MetricsRegistry {
   /**
-   * registerMetric is called once for each metric. The metric has the interface of a prom-client metric: `name`,
-   * `help`, `type` and `get()`.
+   * lameduck calls registerMetric once for each of lameduck's metrics. The metric has the interface of a prom-client
+   * metric: `name`, `help`, `type` and `get()`.
    */
   registerMetric(metric: never): void;
   /**
@@ -38,7 +38,7 @@ export function registryAllowed(registry: unknown): string | undefined {
   const taken = metricNames.find((name) => (registry as MetricsRegistry).getSingleMetric?.(name) !== undefined);
   return taken === undefined
     ? undefined
-    : `a registry that has no metric ${taken} yet, and that no other lifecycle uses`;
+    : `a registry without the metric ${taken}: each lifecycle needs a registry of its own`;
 }
 
 /**
@@ -50,8 +50,8 @@ export function register(registry: MetricsRegistry, metrics: readonly RegistryMe
   const registered = new Map<string, RegistryMetric>();
   const unregister = (): void => {
     for (const [name, metric] of registered) {
-      // The program may have cleared the registry in the meantime, and registered a metric of its own under this name.
-      // Do not remove that metric.
+      // After lameduck registered its metric, the program may have cleared the registry and registered its own metric
+      // of the same name. Do not remove the program's metric.
       const present = registry.getSingleMetric?.(name);
       if (present === undefined || present === metric) registry.removeSingleMetric?.(name);
     }

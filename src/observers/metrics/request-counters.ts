@@ -5,8 +5,9 @@ import type { RequestObserver } from '../../observer.ts';
 import type { Sample } from './registry-metric.ts';
 import { RecentDurations } from './recent-durations.ts';
 
-// The prediction of the shutdown's duration uses the durations of requests in this window, in milliseconds. With five
-// minutes, it adapts to a change of the traffic within minutes, and still has data after a minute without requests.
+// The length of the sliding window of recent requests, in milliseconds. The duration of a shutdown is predicted from
+// the requests in this window. With five minutes, the prediction adapts to a change of the traffic within minutes. It
+// also still has data after a minute without requests.
 const recentWindow = 5 * 60_000;
 
 // The HTTP methods that OpenTelemetry's conventions list as known.
@@ -28,7 +29,7 @@ export interface RequestCountersOptions {
   readonly now: () => number;
   /** bounds are the upper bounds of the buckets in milliseconds, in ascending order. */
   readonly bounds: readonly number[];
-  /** mostSeries is the maximum number of series of the histogram. 0 means no limit. */
+  /** mostSeries is the maximum number of time series in the histogram of request durations. 0 means no limit. */
   readonly mostSeries: number;
   /**
    * hasHistogram is false if no histogram is served. The durations of requests are then used only to predict the
@@ -47,7 +48,7 @@ export function methodLabel(method: string | undefined): string {
 
 /** RequestCounters counts ended requests by method, status and route, never by path. */
 export class RequestCounters implements RequestObserver {
-  /** aborted counts the requests that ended without a complete response. */
+  /** aborted is the number of requests that ended before their response was complete. */
   aborted = 0;
   longRunningEnded = 0;
   /**
@@ -96,8 +97,8 @@ export class RequestCounters implements RequestObserver {
   }
 
   /**
-   * quantile estimates the duration in milliseconds within which the given share of the recent requests has ended. It
-   * returns 0 if there was no request.
+   * quantile returns an estimate: the given share of the recent requests took at most that many milliseconds. It
+   * returns 0 if there was no recent request.
    */
   quantile(share: number): number {
     return this.#recent.quantile(share, this.#options.now());

@@ -11,14 +11,14 @@ import { methodLabel, type RequestCounters } from './request-counters.ts';
 // 99th percentile, written as a share.
 const usualShare = 0.99;
 
-/** Counted is a request that a lifecycle counts. */
+/** Counted is one request that the server has received, with its state and its time of arrival. */
 interface Counted {
   readonly state: { readonly is: string };
   readonly request: HttpRequest;
   readonly arrivedAt: number;
 }
 
-/** Watched is the part of a lifecycle that the metrics read. */
+/** Watched contains the members of a lifecycle from which the metrics are computed. */
 export interface Watched {
   readonly budget: () => Budget;
   readonly electors: readonly (() => ElectorCounts)[];
@@ -47,12 +47,12 @@ export interface ScrapeSnapshot {
   readonly active: ReadonlyMap<string, number>;
   readonly budget: number;
   readonly drainBudget: number;
-  /** remaining is the rest of the shutdown budget. It is undefined unless a shutdown is in progress. */
+  /** remaining is the time that is left of the shutdown budget. It is undefined if no shutdown is in progress. */
   readonly remaining: number | undefined;
   readonly prediction: Prediction;
 }
 
-/** SnapshotOptions contains the values that a snapshot needs, except the lifecycle itself. */
+/** SnapshotOptions contains all values from which takeSnapshot computes a ScrapeSnapshot, except the lifecycle. */
 export interface SnapshotOptions {
   readonly now: () => number;
   readonly settings: Settings;
@@ -71,8 +71,8 @@ export async function takeSnapshot(watched: Watched, options: SnapshotOptions): 
   const { settings, events, requests, tookMs } = options;
   await traffic.recognize();
   const now = options.now();
-  // First set the number of requests in flight to 0 for each HTTP method that has occurred. Otherwise, the time series
-  // of a method would disappear when its last request has ended.
+  // Before counting, set the number of requests in flight to 0 for each HTTP method that has occurred. Otherwise, the
+  // time series of a method would disappear after the end of its last request.
   const active = new Map([...requests.methods()].map((method) => [method, 0]));
   let oldest = 0;
   for (const { request, arrivedAt } of inFlight(traffic)) {

@@ -1,4 +1,4 @@
-// The metrics, one row each. The scrape and the script for docs/metrics.md read this table.
+// The table of all metrics. lameduck creates the metrics from it, and a script creates docs/metrics.md from it.
 import type { MetricRow } from './registry-metric.ts';
 
 /** metricsTable contains the metrics at `metricsPath` and in the program's own registry. */
@@ -51,7 +51,7 @@ export const metricsTable = {
   lameduck_connections_accepted_total: {
     type: 'counter',
     labels: [],
-    help: 'Connections that the servers have accepted so far.',
+    help: 'Connections that the servers have accepted since the process started.',
   },
   lameduck_lifecycle_signal: {
     type: 'gauge',
@@ -69,7 +69,7 @@ export const metricsTable = {
     type: 'gauge',
     labels: ['kind', 'name'],
     aggregator: 'max',
-    help: 'Duration of a hook that has ended, failed or timed out.',
+    help: 'How long a hook ran until it succeeded, failed or timed out.',
   },
   lameduck_hook_failures_total: {
     type: 'counter',
@@ -97,7 +97,7 @@ export const metricsTable = {
     type: 'gauge',
     labels: [],
     aggregator: 'min',
-    help: 'The rest of the shutdown budget. Present only during a shutdown.',
+    help: 'Time that is left of the shutdown budget. Present only during a shutdown.',
   },
   lameduck_shutdown_predicted_seconds: {
     type: 'gauge',
@@ -109,7 +109,7 @@ export const metricsTable = {
     type: 'gauge',
     labels: [],
     aggregator: 'max',
-    help: 'Whether the shutdown in progress, or a shutdown that would begin now, is expected to cut requests for lack of time (1), or not (0).',
+    help: '1 if a shutdown is expected to cut requests for lack of time, otherwise 0. Applies to the shutdown in progress, or else to a shutdown that would begin now.',
   },
   lameduck_event_loop_active_seconds_total: {
     type: 'counter',
@@ -119,28 +119,28 @@ export const metricsTable = {
   lameduck_event_loop_delay_seconds_total: {
     type: 'counter',
     labels: [],
-    help: 'Total lateness of a timer in the event loop, in seconds. The timer is due ten times per second, or twice per second while there are no requests. Present only with a probePort.',
+    help: 'Sum of the delays with which a timer in the event loop fired, in seconds. The timer is due ten times per second, or twice per second while there are no requests. Present only if probePort is set.',
   },
   lameduck_event_loop_stalls_total: {
     type: 'counter',
     labels: [],
-    help: 'How often the event loop was blocked for longer than readyzEventLoopStallLimit. Present only with a probePort.',
+    help: 'Number of times that the event loop was blocked for longer than readyzEventLoopStallLimit. Present only if probePort is set.',
   },
   lameduck_event_loop_stalled_seconds_total: {
     type: 'counter',
     labels: [],
-    help: 'Total time of the stalls that lameduck_event_loop_stalls_total counts. Present only with a probePort.',
+    help: 'Total time of the stalls that lameduck_event_loop_stalls_total counts. Present only if probePort is set.',
   },
   lameduck_audit_events_dropped_total: {
     type: 'counter',
     labels: [],
-    help: 'Audit events that were dropped because the queue was full. Present only with an auditLogPath.',
+    help: 'Audit events that were dropped because the queue was full. Present only if auditLogPath is set.',
   },
   leader_election_master_status: {
     type: 'gauge',
     labels: ['name'],
     aggregator: 'max',
-    help: 'Whether the elector leads (1) or not (0). The label "name" contains the name of the Lease.',
+    help: '1 if the elector is the leader, otherwise 0. The label "name" contains the name of the Lease.',
   },
   leader_election_slowpath_total: {
     type: 'counter',
@@ -163,7 +163,7 @@ export const metricsTable = {
     type: 'gauge',
     labels: ['outcome', 'phase'],
     aggregator: 'first',
-    help: 'Always 1. The label outcome says how the previous run ended: clean, failed, killed, never_ready, none or unknown. The label phase is the last lifecycle signal of the previous run. Present only with a checkpointPath.',
+    help: 'Always 1. The label outcome says how the previous run ended: clean, failed, killed, never_ready, none or unknown. The label phase is the last lifecycle signal of the previous run. Present only if checkpointPath is set.',
   },
   lameduck_build_info: {
     type: 'gauge',

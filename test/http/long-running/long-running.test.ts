@@ -77,7 +77,10 @@ describeAdapters((adapter) => {
     assert.match(answer?.head ?? '', /retry-after: 1\r\n/i);
     assert.doesNotMatch(answer?.head ?? '', /gzip/);
     assert.equal((await ended).exitCode, 0);
-    assert.deepEqual(late, [false, 'lameduck has already answered the request in place of its handler']);
+    assert.deepEqual(late, [
+      false,
+      'lameduck has already answered this request, so later writes of its handler are dropped',
+    ]);
   });
 
   it('A-156, P-040 an upgraded socket gets a FIN when the drain reaches it, and is destroyed if its peer does not respond', async (t) => {

@@ -127,7 +127,10 @@ test('P-041 an upgrade without a response at the end of the grace period for lon
   await client.ended();
   assert.equal(client.reader.error, undefined);
   assert.equal((await ended).exitCode, 0);
-  assert.deepEqual(late, [false, 'lameduck has already answered the request in place of its handler']);
+  assert.deepEqual(late, [
+    false,
+    'lameduck has already answered this request, so later writes of its handler are dropped',
+  ]);
 });
 
 test('P-040 the server reads from a peer that keeps sending after the FIN, and does not reset the connection before the grace period for long-running requests ends', async (t) => {

@@ -49,7 +49,7 @@ describe('allowed registries', () => {
   test('a registry that already has a metric with the same name as a metric of lameduck is rejected, and the error names this metric', () => {
     const registry = new Registry();
     registry.registerMetric(gauge('lameduck_connections') as never);
-    assert.match(registryAllowed(registry) ?? '', /a registry that has no metric lameduck_connections yet/);
+    assert.match(registryAllowed(registry) ?? '', /a registry without the metric lameduck_connections: each lifecycle/);
   });
 });
 
@@ -148,7 +148,9 @@ describe("the program's own registry", () => {
       () => lameduckUnderTest(t, registry),
       (error) =>
         isLameduckError(error) &&
-        /registry: .* from code: expected a registry that has no metric .* no other lifecycle uses/.test(String(error)),
+        /registry: .* from code: expected a registry without the metric .*: each lifecycle needs a registry of its own/.test(
+          String(error),
+        ),
     );
     assert.deepEqual([...registry.getMetricsAsArray()], before);
   });
