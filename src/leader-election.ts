@@ -42,9 +42,9 @@ export interface Elector {
    */
   run(work: Work): Promise<void>;
   /**
-   * `stop()` aborts `work` and ends the elector for good. The elector renews the Lease until `work` has settled, and
-   * then releases the Lease if it still holds it. Resolves with true if the Lease was released. Do not await `stop`
-   * inside `work`: `stop` waits for `work`, so neither would ever end.
+   * `stop()` aborts `work` and ends the elector for good. The elector renews the Lease until `work` has settled. If the
+   * elector still holds the Lease, it then releases it. The promise of `stop()` resolves with true if the Lease was
+   * released. Do not await `stop` inside `work`: `stop` waits for `work`, so neither would ever end.
    */
   stop(): Promise<boolean>;
   /** isLeader tells whether this process is the leader at this moment. It compares the last renewal with the clock. */

@@ -223,8 +223,8 @@ function joinProcess(
       recorder.noteUncaughtError(errorText(cause.error));
       logging.onUncaughtError(cause.error);
       const ended = watched(shutdown.begin('uncaught error', { isUncaughtError: true }));
-      // During a shutdown, the probe thread already has the state of the shutdown, but without this error. So send it
-      // the state again.
+      // If a shutdown is already in progress, the probe thread has the state of the shutdown, but without this error.
+      // So send the state again.
       thread.sendShutdown();
       return ended;
     },
@@ -284,7 +284,6 @@ function acceptSelfRequests({ servers, traffic, warn, recorder, handle: { signal
   return end;
 }
 
-/** addServer adds a server to the servers of an existing lifecycle. */
 export function addServer(parts: Parts, server: Server): void {
   putUnder(parts, server);
   parts.addServer(server);

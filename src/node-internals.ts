@@ -181,9 +181,9 @@ export function isHandedOver(socket: Socket): boolean {
 }
 
 /**
- * tcpSocketOf returns the socket of a TCP connection. For a TLS socket, this is the underlying socket. If Node removed
- * the property `_parent` of sockets, it would return the TLS socket. lameduck would then keep its record of the TLS
- * handshake until the connection ends.
+ * tcpSocketOf returns the TCP socket under a TLS socket. Any other socket is returned unchanged. If Node removed the
+ * property `_parent` of sockets, tcpSocketOf would return the TLS socket. lameduck would then keep its record of the
+ * TLS handshake until the connection ends.
  */
 export function tcpSocketOf(socket: Socket): Socket {
   return (socket as { _parent?: Socket | null })._parent ?? socket;
@@ -191,8 +191,8 @@ export function tcpSocketOf(socket: Socket): Socket {
 
 /**
  * queuedBytes returns the number of bytes that were written to a socket but not yet accepted by the kernel. If Node
- * removed the property `writeQueueSize` of handles, it would return undefined, and an HTTP/2 session would get a single
- * GOAWAY.
+ * removed the property `writeQueueSize` of handles, queuedBytes would return undefined, and an HTTP/2 session would get
+ * a single GOAWAY.
  */
 export function queuedBytes(socket: Socket): number | undefined {
   const { _handle: handle } = socket as { _handle?: { writeQueueSize?: number } | null };
@@ -201,7 +201,9 @@ export function queuedBytes(socket: Socket): number | undefined {
 
 type TellAddress = (out: Partial<AddressInfo>) => number;
 
-/** TcpHandle is the libuv handle of a TCP connection or listener. All TCP handles share one prototype. */
+/**
+ * TcpHandle is the libuv handle of a TCP connection or of a listening TCP socket. All TCP handles share one prototype.
+ */
 export interface TcpHandle {
   connect(request: object, address: string, port: number, ...rest: unknown[]): number;
   connect6(request: object, address: string, port: number, ...rest: unknown[]): number;
@@ -231,8 +233,8 @@ export function socketsMade(): Socket[] {
 
 /**
  * sendsFile tells whether the response on a stream is a file. Node ends such a stream before it sends the file, and
- * replaces the stream's `_final`. If Node did not replace `_final`, a file would count as sent as soon as its sending
- * begins.
+ * replaces the stream's `_final`. If Node did not replace `_final`, a file would count as sent as soon as Node begins
+ * to send it.
  */
 export function sendsFile(stream: ServerHttp2Stream): boolean {
   return Object.hasOwn(stream, '_final');
@@ -268,7 +270,7 @@ export function allowHalfOpen(server: Server): void {
   (server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
 }
 
-/** AcceptingHandle is the part of a server's handle that accepts connections. */
+/** AcceptingHandle contains the members of a server's property `_handle` with which Node accepts connections. */
 export interface AcceptingHandle {
   onconnection: (...args: unknown[]) => unknown;
   close(): void;
@@ -277,8 +279,8 @@ export interface AcceptingHandle {
 /**
  * acceptingHandle returns the handle with which a server accepts connections. It returns null if the server has no
  * handle. node:cluster removes the handle of a server whose connections it passes to workers. If Node removed the
- * property `_handle` of servers, a primary would not know the shared listeners of its workers. Each worker would then
- * close its own listener.
+ * property `_handle` of servers, a primary would not know the listening sockets that its workers share. Each worker
+ * would then close its own listening socket.
  */
 export function acceptingHandle(server: Server): AcceptingHandle | null {
   return (server as unknown as { readonly _handle?: AcceptingHandle | null })._handle ?? null;
@@ -309,7 +311,10 @@ export interface InternalChannel {
 // `internalMessage`, so listeners of the program do not see it.
 const command = 'NODE_LAMEDUCK';
 
-/** sendInternal sends a message that `onInternal` receives. If the channel is closed, it does nothing. */
+/**
+ * sendInternal sends a message to the process or thread at the other end of a channel, which receives it with
+ * `onInternal`. If the channel is closed, sendInternal does nothing.
+ */
 export function sendInternal(channel: InternalChannel, message: object): void {
   // Pass a callback to `send`. Without a callback, an error of the channel would be an uncaught error in the program.
   if (channel.connected === true) channel.send?.({ cmd: command, ...message }, () => undefined);

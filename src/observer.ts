@@ -21,7 +21,10 @@ export interface UnfinishedRequest extends RequestIdentifiers {
   readonly route: string;
   readonly ageMs: number;
   readonly peer: string;
-  /** unacknowledgedBytes is set if the whole response was written, but the peer has not acknowledged all of it. */
+  /**
+   * unacknowledgedBytes is set if the process has sent the whole response but the client has not acknowledged all its
+   * bytes.
+   */
   readonly unacknowledgedBytes?: number;
   /**
    * isEventStream is set if the response is an event stream for whose end the drain waits. The drain does not end such
@@ -36,7 +39,7 @@ export interface UnfinishedRequest extends RequestIdentifiers {
  */
 export type HookKind = 'post-start' | 'pre-shutdown' | 'destroy';
 
-/** HookFailure describes a hook that threw, rejected or exceeded its limit. */
+/** HookFailure describes a hook that threw, rejected or exceeded its time limit. */
 export interface HookFailure {
   readonly kind: HookKind;
   readonly name: string;
@@ -49,7 +52,7 @@ export interface StepFailure {
   readonly error: Error;
 }
 
-/** HookEnd describes a hook that has succeeded, failed or reached its limit. */
+/** HookEnd describes a hook that has succeeded, failed or reached its time limit. */
 export interface HookEnd {
   readonly kind: HookKind;
   readonly name: string;
@@ -72,8 +75,8 @@ export interface SignalEvent extends TrafficCounts {
  */
 export interface ShutdownRecord {
   /**
-   * `schema` names the version of this format. It changes if a field is removed or changes its meaning, and not if a
-   * field is added.
+   * `schema` is the version of the format of this record. It changes if a field is removed or changes its meaning, but
+   * not if a field is added.
    */
   readonly schema: 'lameduck/shutdown/v1';
   readonly reason: string;
@@ -226,8 +229,8 @@ export interface Observer {
    */
   onCheckResult(endpoint: string, check: string, passed: boolean): void;
   /**
-   * onUnfinished is called when the shutdown budget has run out. The requests in `requests` have no complete response,
-   * and lameduck destroys them after this call.
+   * onUnfinished is called when the shutdown budget has run out. `requests` contains the requests without a complete
+   * response, whose connections lameduck destroys after this call.
    */
   onUnfinished(requests: readonly UnfinishedRequest[]): void;
   /**

@@ -47,8 +47,8 @@ export interface PartsOptions extends DrainOptions {
   /** `audit` is the audit log. It is undefined if `auditLogPath` is off. */
   readonly audit?: AuditLog | undefined;
   /**
-   * `group` describes the group of this process or thread. A group is a primary of node:cluster with its workers, or a
-   * main thread with its worker threads.
+   * `group` describes the processes or threads that shut down together with this one. They are the primary and the
+   * workers of node:cluster, or the main thread and its worker threads.
    */
   readonly group?: {
     /**
@@ -86,7 +86,7 @@ export interface PartsOptions extends DrainOptions {
  */
 export interface Parts {
   readonly handle: Lameduck;
-  /** `servers` drain together. Servers that were added later are included. */
+  /** `servers` are all servers of the lifecycle, which drain together. They include servers that were added later. */
   readonly servers: readonly Server[];
   readonly settings: Settings;
   /**
@@ -226,8 +226,8 @@ function createHealth(
   return health;
 }
 
-// Tells whether the servers have both stopped listening and drained their requests. With the setting
-// `shutdownSendRetryAfter`, the drain ends first. Without it, the servers stop listening first.
+// Tells whether the servers have stopped listening and the drain has ended. With the setting `shutdownSendRetryAfter`,
+// the drain ends first. Without this setting, the servers stop listening first.
 function hasDrained({ httpServerStoppedListening, inFlightRequestsDrained }: LifecycleSignals): boolean {
   return httpServerStoppedListening.hasSignaled && inFlightRequestsDrained.hasSignaled;
 }

@@ -1,5 +1,6 @@
 // Replaces `emit` on each server object, so that lameduck receives all events of the server's sockets and requests
-// before the program does. lameduck adds no listener, because some listeners change how Node behaves (P-113).
+// before the program does. lameduck adds no event listener, because some event listeners change how Node behaves
+// (P-113).
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import { Socket, type Server as NetServer } from 'node:net';
@@ -12,8 +13,8 @@ import { isHttp2, isSecure, isTaken, take, type Server } from './server.ts';
 import { visitEach } from './visit-each.ts';
 
 /**
- * ServerEvents are the methods that lameduck's replacement of `emit` calls. If a method returns true, it has handled
- * the event, and the program does not receive the event.
+ * ServerEvents are the methods that lameduck calls for the events of a server, before the program receives the event.
+ * If a method returns true, the program does not receive the event.
  */
 export interface ServerEvents {
   onListening(server: Server): void;
@@ -182,8 +183,8 @@ function watched(send: Proceed, onThrow: (subject: object) => void): Proceed {
   };
 }
 
-// Creates records of the connections that the server accepted before lameduck replaced its `emit`, and of the requests
-// on them (P-053).
+// Creates records of the connections that a server accepted before lameduck replaced the server's `emit`, and of the
+// requests on these connections (P-053).
 function passOlder(server: Server, events: ServerEvents): void {
   const passOne = (socket: Socket): void => {
     lookForFront(server, events, socket);

@@ -141,7 +141,7 @@ export class Traffic implements ServerEvents, Records, Ended {
     return this.recognize();
   }
 
-  /** recognize finds the event streams among the requests in flight, and makes them count as long-running. */
+  /** recognize finds the requests in flight whose response is an event stream, and makes them count as long-running. */
   recognize(): Promise<void> {
     return this.requests.recognize(this.connections);
   }
@@ -226,7 +226,7 @@ export class Traffic implements ServerEvents, Records, Ended {
     connectionOf(socketOf(request))?.session?.noteCompatible(request, response);
   }
 
-  /** forget drops the record of a connection, and stops counting all its requests. */
+  /** forget removes lameduck's record of a connection, and stops counting the requests on this connection. */
   forget(connection: Connection): void {
     connection.enter({ is: 'closed' });
     this.requests.releaseAll(connection);
@@ -250,7 +250,7 @@ export class Traffic implements ServerEvents, Records, Ended {
     visitEach(this.connections, this.forgetIfEnded.bind(this), this.onFailure);
   }
 
-  /** unfinished lists the requests without a complete response, oldest first. */
+  /** unfinished returns the requests whose response is not complete. The oldest is the first. */
   unfinished(): UnfinishedRequest[] {
     return describeUnfinished(this.connections, this.#clock.now(), this.#options.functions.route);
   }
@@ -265,8 +265,8 @@ export class Traffic implements ServerEvents, Records, Ended {
   }
 
   #track(socket: Socket, spoken: Spoken): Connection {
-    // Check for connections that have ended without an event, because a program may remove the `close` listeners of its
-    // sockets. Without this check, the record of each such connection would stay in memory.
+    // Look for connections that have closed without the event `close`, because a program may remove the `close`
+    // listeners of its sockets. Without this check, the record of each such connection would stay in memory.
     if (this.connections.size >= this.#lookAt) {
       this.forgetEnded();
       this.#lookAt = Math.max(fewestToLookAt, 2 * this.connections.size);
@@ -288,8 +288,8 @@ export class Traffic implements ServerEvents, Records, Ended {
     return this.#options.refusesLate() && !this.own.has(socket);
   }
 
-  // Drops the record of a connection when its socket closes. The TCP socket below a TLS socket may close first, but the
-  // requests belong to the TLS socket.
+  // Removes the record of a connection when its socket closes. If the connection uses TLS, the underlying TCP socket
+  // may close first, but the requests belong to the TLS socket.
   #watch(connection: Connection): void {
     const { socket } = connection;
     socket.on('close', () => {

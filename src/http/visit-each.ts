@@ -1,4 +1,4 @@
-// Visits connections or requests one after another. If a visit throws, the other visits still take place.
+// Calls a function for each of several connections or requests. If a call throws, the other calls still take place.
 
 /**
  * visitEach calls `visit` for each item. If `visit` throws, `onFailure` gets the error, and visitEach continues with

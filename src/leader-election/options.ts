@@ -224,7 +224,7 @@ function isObject(given: unknown): given is object {
 
 const serverOptions = ['url', 'token', 'tokenFile', 'caFile'];
 
-// Returns the problems with the option `apiServer`. They never contain the token.
+// Returns what is wrong with the option `apiServer`, without the token.
 function serverProblems(given: unknown): string[] {
   if (given === undefined) return [];
   if (!isObject(given)) return ['apiServer from code: expected an object with url, token?, tokenFile? and caFile?'];

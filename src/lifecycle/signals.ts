@@ -1,5 +1,5 @@
-// The signals of one lifecycle. Other code reports that the event of a signal has happened. The rules of graph.ts
-// decide when that signal fires.
+// The signals of one lifecycle. When the event of a lifecycle signal has happened, other code reports this. The rules
+// in graph.ts decide when the signal fires.
 import { graphOf, signalNames, type Graph, type SignalName } from './graph.ts';
 import { Latch, type LifecycleSignal } from './signal.ts';
 
@@ -44,8 +44,8 @@ export function createLifecycle(
 
   let isFiring = false;
 
-  // If `onSignal` reports another lifecycle signal, the next iteration of the loop fires it. So no signal fires while
-  // `onSignal` is running for another signal.
+  // If `onSignal` reports another lifecycle signal, that signal fires in the next iteration of the loop. No signal thus
+  // fires while `onSignal` is running for another signal.
   function fireWhatCan(): void {
     if (isFiring) return;
     isFiring = true;

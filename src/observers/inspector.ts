@@ -37,8 +37,8 @@ export interface Inspected {
 }
 
 /**
- * Inspector records the time of each lifecycle signal. It reads the rest of the state only when a client of the debug
- * socket requests it.
+ * Inspector records the time of each lifecycle signal. It reads all other parts of the state only when a client of the
+ * debug socket requests the state.
  */
 export class Inspector {
   readonly #signals: MainThreadFacts['signals'][number][] = [];

@@ -14,7 +14,7 @@ const { stringify } = JSON;
 interface Form {
   /** `first()` returns the fields at the beginning of a log line with the given level. */
   first(level: LineLevel): object;
-  /** `message` is the name of the field that contains the message. This field is the last field of the line. */
+  /** `message` is the name of the field that contains the message of a log line. This field is the last of the line. */
   readonly message: string;
 }
 

@@ -45,8 +45,8 @@ interface ProcessLines {
 interface ProbePortLines {
   onProbePort(address: string): void;
   /**
-   * onProbePortYield is called if the lifecycle of `lameduck/register` leaves its probe port to a lifecycle of the
-   * program's code.
+   * onProbePortYield is called if the lifecycle of `lameduck/register` does not use its probe port, because a lifecycle
+   * in the program's code uses it.
    */
   onProbePortYield(probePort: number): void;
   /**
@@ -87,7 +87,6 @@ interface CheckpointLines {
   onCheckpointFailure(checkpointPath: string, error: Error): void;
 }
 
-/** LogSettings are the settings of the log. */
 export interface LogSettings {
   readonly logLevel: LogLevel;
   readonly logFormat: LogFormat;

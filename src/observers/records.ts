@@ -18,7 +18,6 @@ export interface RecordsOptions {
   readonly previousRun: () => PreviousRun | undefined;
 }
 
-/** Records contains the metrics and the audit log. Each of them is undefined if it is disabled. */
 export interface Records {
   readonly metrics: Metrics | undefined;
   readonly audit: WrittenAuditLog | undefined;

@@ -29,8 +29,8 @@ const shortestBlock = 1_000;
 // the inspector then arrives in time.
 const lookAhead = longestReply + beatInterval;
 
-// If standard output is a pipe without room, the probe thread tries to write the final line for this many milliseconds.
-// After that, it kills the process without the line.
+// If standard output is a full pipe, the probe thread tries to write the final line for this many milliseconds. After
+// that, it kills the process without the final line.
 const longestRetry = 1_000;
 
 // The longest time, in milliseconds, for which the main thread waits until the probe thread has written the termination
@@ -141,7 +141,7 @@ export class BlockedProcessEnd {
   }
 
   // Writes the probe thread's termination message. The main thread may write its own final line at the same time, and
-  // then only the main thread's message must remain. So this function sets `isWritingMessage` before it reads
+  // then only the main thread's message must remain. So the probe thread sets `isWritingMessage` before it reads
   // `isReported`. `noteMainThreadReport` then either prevents this write, or waits until the write has ended and
   // removes the message.
   #writeMessage(message: string): void {
@@ -167,7 +167,7 @@ export function noteMainThreadReport(state: SharedState, terminationMessagePath:
   if (message !== '') takeBackTerminationMessage(terminationMessagePath, message);
 }
 
-/** finalLine returns the final line of a process whose main thread cannot write it. */
+/** finalLine returns the final line that the probe thread writes if the main thread is blocked. */
 export function finalLine(record: ShutdownRecord, logFormat: LogFormat): string {
   return lineText(logFormat, 'error', record, 'shutdown cannot end');
 }

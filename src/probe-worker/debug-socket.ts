@@ -10,8 +10,8 @@ const patience = 60;
 export interface DebugSocketOptions {
   readonly clock: Clock;
   /**
-   * ask sends the main thread a request for its state. The main thread answers with a message that has the same `id`.
-   * If `action` is given, the main thread performs the action first.
+   * ask sends a message that requests the state of the main thread. The main thread answers with a message that has the
+   * same `id`. If `action` is given, the main thread performs the action first.
    */
   readonly ask: (id: number, action: Action | undefined) => void;
   readonly stalledMs: () => number;

@@ -20,7 +20,7 @@ const beatsUntilIdle = 50;
  * runs.
  */
 export class Heartbeat {
-  /** lateMs is the sum of the times by which all heartbeats were late, in milliseconds. */
+  /** lateMs is the total time by which the heartbeats of the main thread were late, in milliseconds. */
   lateMs = 0;
   readonly #state: SharedState;
   readonly #clock: Clock;
@@ -55,7 +55,7 @@ export class Heartbeat {
     });
   }
 
-  /** beat increments the shared counter of heartbeats, which shows that the event loop runs. */
+  /** `beat()` increments the counter of heartbeats, from which the probe thread sees that the event loop runs. */
   beat(): void {
     this.#inspectorPort ??= inspectorProbe();
     this.#state.set('inspectorPort', this.#inspectorPort());

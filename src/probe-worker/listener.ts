@@ -17,8 +17,8 @@ const lookingInterval = 2_500;
 
 const longestHead = 8_192;
 
-// The maximum number of pipelined requests on one connection to the probe port. If a connection has more requests, it
-// is destroyed, because they would delay other probes.
+// The maximum number of pipelined requests on one connection to the probe port. A connection with more requests is
+// destroyed, because its requests would delay other probes.
 const mostPipelined = 100;
 
 /**

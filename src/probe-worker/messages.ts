@@ -33,7 +33,7 @@ export interface ShutdownSoFar {
   readonly record: ShutdownRecord;
   /** uncaughtError is the text of the uncaught error that began the shutdown or happened during it. */
   readonly uncaughtError: string | undefined;
-  /** remainingMs is the rest of the shutdown budget, in milliseconds. */
+  /** remainingMs is the time that is left of the shutdown budget, in milliseconds. */
   readonly remainingMs: number;
 }
 
@@ -63,16 +63,16 @@ export type ToThread =
       readonly id: number;
       readonly answer: Answer | undefined;
       /**
-       * tookMs is the duration of the health checks of this answer, in milliseconds. The time for which the request
-       * waited for the main thread does not count.
+       * tookMs is how long the health checks for this answer took, in milliseconds. It does not include the time for
+       * which the request waited for the main thread.
        */
       readonly tookMs: number;
     }
   | (ShutdownSoFar & {
       readonly kind: 'shutdown';
       /**
-       * saidAt is when the message was sent, in the time of `threadTime`. The receiving thread may be starting or busy,
-       * and thus read the message later.
+       * saidAt is the time at which the message was sent, as `threadTime` returned it. The receiving thread may read
+       * the message later, because it is starting or busy.
        */
       readonly saidAt: number;
     })

@@ -1,5 +1,5 @@
-// Writes from the probe thread to standard output without waiting, even if standard output is a pipe without room. Such
-// a pipe may be the reason why the main thread is blocked.
+// Writes from the probe thread to standard output without waiting, even if standard output is a full pipe. A full pipe
+// may be the reason why the main thread is blocked.
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { standardOutput } from '../standard-output.ts';
 
@@ -8,8 +8,8 @@ import { standardOutput } from '../standard-output.ts';
 const mostTries = 100;
 const pauseBetween = 10;
 
-// wasFull is true if standard output was a pipe without room when the probe thread last wrote to it. The main thread
-// may have written only a part of a line. The probe thread's next line therefore begins with a line feed.
+// wasFull is true if standard output was a full pipe when the probe thread last wrote to it. The main thread may have
+// written only a part of a line. The probe thread's next line therefore begins with a line feed.
 let wasFull = false;
 
 /**

@@ -1,8 +1,8 @@
 // The probe ports that the lifecycles of this process use. The lifecycle of `lameduck/register` and a lifecycle of the
-// program's code may have the same probe port. The lifecycle of the code then gets the port, because the program has
-// added its checks to that lifecycle.
+// program's code may have the same probe port. In this case, the lifecycle of the program's code gets the port, because
+// the program has added its health checks to that lifecycle.
 
-/** PortClaim records that a lifecycle uses a probe port. */
+/** PortClaim is the record of a lifecycle that uses a probe port. */
 export interface PortClaim {
   /**
    * `release()` closes the probe port of the lifecycle. Its promise resolves when another lifecycle can listen on the

@@ -38,7 +38,10 @@ export interface ProbePortOptions {
     | 'debugSocketStack'
   >;
   readonly clock: Clock;
-  /** answer answers a request for a path of lameduck. It returns undefined for any other path. */
+  /**
+   * `answer()` returns the response to a request on the probe port. It returns undefined if lameduck has no endpoint at
+   * this path.
+   */
   readonly answer: (url: string, method: string) => Answer | Promise<Answer> | undefined;
   /**
    * `shutdown()` returns the state of the shutdown in progress. It returns undefined if no shutdown is in progress, or
@@ -81,8 +84,8 @@ export interface DebugSocketFunctions {
  */
 export class ProbePort {
   /**
-   * signOfLife counts one heartbeat. It is called for each event of a server. While an event loop serves thousands of
-   * requests, it may run no timer for seconds, although it is not blocked.
+   * `signOfLife()` adds one heartbeat of the main thread. It is called for each event of a server. While an event loop
+   * serves thousands of requests, it may run no timer for seconds, although it is not blocked.
    */
   readonly signOfLife: () => void;
   /**
@@ -145,7 +148,8 @@ export class ProbePort {
   }
 
   /**
-   * open starts the probe thread in a later turn of the event loop. The probe thread does not keep the process alive.
+   * `open()` starts the probe thread in a later turn of the event loop. The probe thread does not keep the process
+   * alive.
    */
   open(): void {
     const { settings, onYield } = this.#options;

@@ -1,5 +1,5 @@
-// A question is a request that the probe thread forwards to the main thread. Equal questions that wait at the same time
-// share one answer. The last answer to each question is stored.
+// A question is a request to the probe port that the probe thread forwards to the main thread. Equal questions that
+// wait at the same time share one answer. The last answer to each question is stored.
 import type { Clock } from '../clock.ts';
 import type { Answer } from '../message.ts';
 
@@ -24,7 +24,7 @@ export interface Question {
   readonly isUsual: boolean;
 }
 
-/** LastAnswer is the stored answer of the main thread to a question, with the time at which it arrived. */
+/** LastAnswer is the main thread's stored answer to a forwarded request, with the time at which the answer arrived. */
 export interface LastAnswer {
   readonly answer: Answer;
   readonly at: number;
@@ -55,8 +55,8 @@ export class Questions {
   #nextId: number;
 
   /**
-   * `taken` returns how many questions (requests to the probe port) the main thread has begun to answer. The main
-   * thread answers questions in the order of their ids.
+   * `taken` returns how many forwarded requests the main thread has begun to answer. The main thread begins to answer
+   * these requests in the order of their ids.
    */
   constructor(
     clock: Pick<Clock, 'now'>,
@@ -71,9 +71,9 @@ export class Questions {
   }
 
   /**
-   * `ask()` sends a question to the main thread, unless an equal question is already waiting there. It returns the
-   * promise of the answer. `since` is when the question was sent. If too many questions are waiting, the result is
-   * undefined.
+   * `ask()` forwards a request to the main thread, unless an equal request already waits for its answer. The result
+   * contains the promise of the answer, and the time `since` at which the request was forwarded. If too many requests
+   * are waiting, the result is undefined.
    */
   ask(question: Question): { readonly answered: Promise<Answer>; readonly since: number } | undefined {
     const open = this.#open.get(question.key);

@@ -1,5 +1,5 @@
-// Answers requests to the probe port. The main thread provides the answer. If it does not do so in time, the probe
-// thread repeats the main thread's last answer to the same request.
+// Answers requests to the probe port. The main thread computes the answer. If the answer is late, the probe thread
+// repeats the main thread's last answer to the same request.
 import { timedOut, withTimeout, type Clock } from '../clock.ts';
 import { failing, isRoot, notFound, passed } from '../health/endpoint.ts';
 import { Exclusions } from '../health/exclusions.ts';
@@ -21,7 +21,7 @@ const turnLimit = 2;
 const busyWait = 10;
 
 // The probe thread waits for an answer this many milliseconds longer than the limit of a health check. If a check
-// reaches its limit, the answer that reports this still arrives.
+// reaches its limit, the answer of the main thread says so, and still arrives in time.
 const checkMargin = 50;
 
 // How long a scrape on the probe port waits for the main thread, in milliseconds. This is less than ten seconds, after
@@ -44,7 +44,6 @@ export interface ResponderOptions {
   readonly checkTimeout: number;
 }
 
-/** Responder creates the answers to requests to the probe port. */
 export class Responder {
   readonly #options: ResponderOptions;
 
@@ -87,8 +86,8 @@ export class Responder {
     if (clock.now() - last.at >= youngAge) return this.#within(patience, question);
     const isBusy = questions.waitedMs > busyWait;
     const soon = await this.#within(isBusy ? 0 : turnLimit, question);
-    // If the main thread has begun to answer the probe, wait until the health checks of the probe have ended. If it has
-    // not begun, the main thread is busy, so do not wait.
+    // If the main thread has begun to answer the probe, wait until the health checks of the probe have ended. If the
+    // main thread has not begun, it is busy, so do not wait.
     return soon !== undefined || isBusy || questions.isInLine(question) ? soon : this.#within(patience, question);
   }
 
@@ -102,9 +101,9 @@ export class Responder {
     return undefined;
   }
 
-  // Returns the main thread's answer to a question if the answer arrives within `milliseconds` after the question was
-  // sent. The question may have been sent for an earlier request. If the main thread has never answered the question,
-  // the time begins with this call.
+  // Returns the main thread's answer to a probe or scrape if the answer arrives within `milliseconds` after the request
+  // was forwarded. An equal request may have been forwarded earlier. If the main thread has never answered such a
+  // request, the time begins with this call.
   async #within(milliseconds: number, question: Question): Promise<Answer | undefined> {
     const { clock, questions } = this.#options;
     const asked = questions.ask(question);

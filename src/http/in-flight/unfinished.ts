@@ -7,7 +7,10 @@ import { isEventStream } from '../responses/head.ts';
 import type { Classifiers } from './request-functions.ts';
 import { identifiersOf, type HttpRequest } from '../../message.ts';
 
-/** describeUnfinished lists, oldest first, the upgraded connections and the requests whose response is not complete. */
+/**
+ * describeUnfinished returns the requests whose response is not complete, and the upgraded connections. The oldest is
+ * the first.
+ */
 export function describeUnfinished(
   connections: Iterable<Connection>,
   now: number,
@@ -33,7 +36,8 @@ export function describeUnfinished(
   return [...connections].flatMap(describe).sort((a, b) => b.ageMs - a.ageMs);
 }
 
-// Tells whether a request is an event stream that the drain waits for instead of ending it.
+// Tells whether the response to a request is an event stream that the drain does not end. The drain waits until the
+// handler or the client ends it.
 function isOrdinaryStream(exchange: Exchange): boolean {
   return exchange.state.is === 'serving' && isEventStream(exchange);
 }

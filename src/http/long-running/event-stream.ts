@@ -1,4 +1,5 @@
-// Ends a stream of server-sent events between two events, with a `retry:` that tells the client when to reconnect.
+// Ends a stream of server-sent events between two events. Before the end, it sends a `retry:`, which tells the client
+// when to reconnect.
 import type { HttpExchange } from '../exchange.ts';
 import { isEncoded } from '../responses/head.ts';
 import { ignoreResets } from '../responses/socket-errors.ts';
@@ -7,7 +8,10 @@ import { ignoreResets } from '../responses/socket-errors.ts';
 export class EventStream {
   readonly #exchange: HttpExchange;
   readonly #isEncoded: boolean;
-  /** `#rest` is the text after the last complete event. It is undefined if the handler has written nothing yet. */
+  /**
+   * `#rest` is the text that the handler has written after its last complete event. It is undefined if the handler has
+   * written nothing yet.
+   */
   #rest: string | undefined;
   #whenBetween: (() => void) | undefined;
 
@@ -31,8 +35,8 @@ export class EventStream {
   }
 
   /**
-   * betweenEvents calls `callback` at once if the handler's last event is complete, which is usually the case.
-   * Otherwise, it calls `callback` as soon as the handler has written the rest of that event.
+   * betweenEvents calls `callback` at a moment at which the event stream contains no incomplete event. Usually, that is
+   * at once. Otherwise, it is as soon as the handler has written the rest of its last event.
    */
   betweenEvents(callback: () => void): void {
     if (this.#isBetweenEvents) callback();
@@ -54,8 +58,8 @@ export class EventStream {
 
   #note(chunk: unknown): void {
     const text = `${this.#rest ?? ''}${textOf(chunk)}`;
-    // If the text of an incomplete event is long, keep only its last characters. Put an `x` before them, so that the
-    // next call recognizes the rest of an event that has begun.
+    // If an incomplete server-sent event is long, keep only its last characters. The `x` before them makes the next
+    // call treat its text as the rest of this event.
     const rest = text.slice(endOfLastEvent(text));
     this.#rest = rest.length > longestRest ? `x${rest.slice(-longestRest)}` : rest;
     if (!this.#isBetweenEvents) return;

@@ -1,5 +1,5 @@
-// The long-running requests of a lifecycle. The drain ends them one after another, at the same rate at which the
-// apiserver ends its watches.
+// The queue in which the long-running requests of a lifecycle wait until the drain ends them. The drain ends them one
+// after another, at the rate at which the apiserver ends its watches.
 import type { Clock } from '../../clock.ts';
 import type { Deadline } from '../../deadline.ts';
 import { DrainRateLimiter } from './drain-rate-limiter.ts';
@@ -10,8 +10,8 @@ import type { InFlight } from '../in-flight/in-flight.ts';
 // due at once, and ending all of them in one turn would cause another stall.
 const mostPerTurn = 100;
 
-// After the grace period for long-running requests, lameduck ends the remaining ones. In one turn of the event loop, it
-// spends at most this many milliseconds on that.
+// After the grace period for long-running requests, lameduck ends all that are still open. In one turn of the event
+// loop, this takes at most this many milliseconds.
 const longestTurn = 25;
 
 // How long the handler of the last long-running request may still run after the abort of its AbortSignal, in

@@ -22,8 +22,8 @@ export class ResponseEnding implements Ending {
   }
 
   /**
-   * `watch()` begins to read the chunks of an event stream. It is called during a shutdown, when the headers of the
-   * stream have been sent.
+   * `watch()` begins to read what the handler writes to an event stream. It is called during a shutdown, when the
+   * headers of the response have been sent.
    */
   watch(): void {
     if (this.#stream === undefined && isEventStream(this.#exchange)) this.#stream = new EventStream(this.#exchange);
@@ -64,7 +64,7 @@ export class ResponseEnding implements Ending {
   }
 
   // Closes the WebSocket on an HTTP/2 stream (RFC 8441) with code 1001. Returns false if the stream has no WebSocket.
-  // `ws` stores the WebSocket object on the stream, and over HTTP/1.1 on the socket.
+  // The package `ws` stores the WebSocket object on the stream. Over HTTP/1.1, it stores this object on the socket.
   #goAway(): boolean {
     const webSocket = webSocketOn(this.#exchange.writable);
     return webSocket !== undefined && sayGoingAway(webSocket);

@@ -1,4 +1,4 @@
-// Decides who ended a request without a complete response: this process, or the client by disconnecting.
+// Decides who ended a request whose response was not complete: this process, or the client by disconnecting.
 import type { Socket } from 'node:net';
 import type { HttpResponse } from '../../message.ts';
 
@@ -21,8 +21,8 @@ export function isDestroyedHere(socket: Socket, response: HttpResponse): boolean
 }
 
 /**
- * isOfPeer recognizes the error with which Node destroys a session when the client has sent a GOAWAY with an error
- * code.
+ * isOfPeer recognizes the error with which Node destroys an HTTP/2 session after the client has sent a GOAWAY with an
+ * error code.
  */
 export function isOfPeer(error: unknown): boolean {
   return (error as NodeJS.ErrnoException | null | undefined)?.code === 'ERR_HTTP2_SESSION_ERROR';

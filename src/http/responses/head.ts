@@ -15,7 +15,7 @@ interface Head {
   readonly head: string;
 }
 
-/** isEventStream tells whether the sent headers of a response say that it is an event stream. */
+/** isEventStream tells whether a response is an event stream, according to its sent headers. */
 export function isEventStream({ head }: Head): boolean {
   return eventStreamHeader.test(head);
 }

@@ -30,8 +30,8 @@ export function endInPlaceOfHandler(exchange: HttpExchange): void {
   mute(exchange);
 }
 
-// Makes later writes of the handler have no effect. Otherwise Node would emit an error for such a write, and an error
-// without a listener ends the process.
+// Makes later writes of the handler have no effect. Otherwise, Node would emit an `error` event for such a write. An
+// `error` event without a listener ends the process.
 function mute(exchange: HttpExchange): void {
   for (const one of exchange.takeOver()) muteOne(one);
 }

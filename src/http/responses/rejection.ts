@@ -9,7 +9,7 @@ const plain = { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Opt
 
 /**
  * tooManyRequests is the response to a request that exceeds `maxRequestsInflight`. Its `Retry-After` is one second,
- * after which this server may be below the limit again (A-174).
+ * because the server may be below this limit again after one second (A-174).
  */
 export const tooManyRequests: Answer = {
   status: 429,
@@ -21,7 +21,7 @@ export const tooManyRequests: Answer = {
 export const timedOut: Answer = { status: 504, headers: plain, body: 'The request was not completed in time.\n' };
 
 /**
- * comeBackSoon is the response to a long-running request whose handler has sent nothing when the drain ends the request
+ * comeBackSoon is the response to a long-running request that the drain ends before the handler has sent anything
  * (P-035).
  */
 export const comeBackSoon: Answer = {

@@ -1,5 +1,5 @@
 // Handles errors of sockets to which lameduck itself writes. The program does not expect errors from these writes, and
-// an error without a listener ends the process.
+// an `error` event without a listener ends the process.
 import { Socket } from 'node:net';
 
 /**

@@ -18,8 +18,8 @@ export interface Ends {
 }
 
 /**
- * endText formats an end as `address:port`. An IPv4 address in IPv6 form, such as `::ffff:10.0.0.1`, is written as
- * IPv4.
+ * endText formats the address and port of a client or server as `address:port`. An IPv4 address in IPv6 form, such as
+ * `::ffff:10.0.0.1`, is written as IPv4.
  */
 export function endText({ address = '', port = 0 }: Partial<End>): string {
   return hostAndPort(unmapped(address), port);
@@ -45,8 +45,8 @@ export function endsOf(bound: End, asked: End): Ends {
 /**
  * `show()` makes the TCP handle of a redirected connection report the addresses `own` and `peer` instead of its real
  * addresses. A program may check the addresses of its connections. `isIPv6` is passed only for a socket that a server
- * has accepted. If it is true, the server listens on IPv6. Node then shows an IPv4 address in IPv6 form, such as
- * `::ffff:10.0.0.1`.
+ * has accepted. If `isIPv6` is true, the server listens on IPv6. For such a server, Node shows an IPv4 address in IPv6
+ * form, such as `::ffff:10.0.0.1`.
  */
 export function show(handle: TcpHandle, own: End, peer: End, isIPv6?: boolean): void {
   handle.getsockname = tell(own, isIPv6);

@@ -23,7 +23,7 @@ export class OwnConnections {
   }
 
   /**
-   * `has()` tells whether a socket belongs to a connection of this process to itself. For a TLS socket, it checks the
+   * `has()` tells whether the client of an accepted socket is this process itself. For a TLS socket, it checks the
    * underlying TCP socket.
    */
   has(socket: Socket): boolean {

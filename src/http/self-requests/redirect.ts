@@ -1,7 +1,7 @@
 // Redirects outgoing TCP connections of this process to 127.0.0.1. No other file of lameduck changes how Node connects.
 import type { TcpHandle } from '../../node-internals.ts';
 
-/** Connect is one attempt to connect, after the lookup of the host name. */
+/** Connect is one attempt of this process to open a TCP connection, after the lookup of the host name. */
 export interface Connect {
   readonly address: string;
   readonly port: number;
@@ -14,13 +14,13 @@ export interface Connect {
 }
 
 /**
- * Redirect is a function that is called for each attempt to connect. It may redirect the attempt with `toLoopback`. It
- * returns true if it has redirected the attempt.
+ * Redirect is a function that is called for each attempt of this process to open a TCP connection. It may redirect the
+ * attempt with `toLoopback`, and then returns true.
  */
 export type Redirect = (connect: Connect) => boolean;
 
-// Contains the functions that were passed to `redirectConnects`. All TCP handles of a thread share one prototype, and
-// lameduck patches this prototype only once. So this set is a variable of the module.
+// Contains the functions that were passed to `redirectConnects`. The set is a variable of the module, because lameduck
+// patches the shared prototype of all TCP handles only once.
 const redirects = new Set<Redirect>();
 let restore = (): void => undefined;
 

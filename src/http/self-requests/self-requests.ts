@@ -52,8 +52,8 @@ export class SelfRequests {
     this.#listener.on('error', ({ message }) => {
       warn(`requests that the program sends to its own servers will fail during the drain: ${message}`);
     });
-    // Use the option `exclusive`. In a worker of node:cluster, the primary would otherwise listen instead of the
-    // worker.
+    // Without the option `exclusive`, a worker of node:cluster would not listen itself: the primary would listen for
+    // it.
     this.#listener.listen({ port: 0, host: '127.0.0.1', exclusive: true }, () => {
       this.#begin();
     });

@@ -13,7 +13,7 @@ type Write = (this: Duplex, chunk?: unknown, ...rest: unknown[]) => unknown;
 export function onFirstStatus(socket: Duplex, callback: (status: number) => void): void {
   const stop = [before(socket, 'write', look), before(socket, 'end', look)];
   function look(chunk: unknown): void {
-    // The first argument of `end()` may be a callback.
+    // The first argument of the socket's `end()` may be a callback instead of a chunk.
     if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) return;
     for (const restore of stop) restore();
     const head = typeof chunk === 'string' ? chunk.slice(0, 12) : Buffer.from(chunk.subarray(0, 12)).toString('latin1');
@@ -22,8 +22,8 @@ export function onFirstStatus(socket: Duplex, callback: (status: number) => void
   }
 }
 
-// Replaces a method of the socket, so that each call first passes its first argument to `look`. The returned function
-// restores the method.
+// Replaces a method of the socket. The replacement passes its first argument to `look`, and then calls the original
+// method. The returned function restores the original method.
 function before(socket: Duplex, name: 'write' | 'end', look: (chunk: unknown) => void): () => void {
   // The method is called with the socket as its `this`.
   // eslint-disable-next-line @typescript-eslint/unbound-method

@@ -75,8 +75,8 @@ export class Upgraded implements Exchange {
   }
 
   /**
-   * The drain calls `look()` repeatedly. `look()` ends the upgraded connection when the drain has begun to end this
-   * connection and the program has answered the upgrade.
+   * The drain calls `look()` repeatedly. `look()` ends the upgraded connection if the drain must end it and the program
+   * has answered the upgrade.
    */
   look(): void {
     if (this.#isToEnd && !this.#connection.isClosing && this.#isAnswered) this.#connection.end();

@@ -1,5 +1,5 @@
-// Reads a response of the API server to a request for a Lease. The result contains a reply, which the election
-// processes, and a problem to log, if there is one.
+// Reads the API server's response to a request that reads or writes the Lease. The result contains a reply, from which
+// the elector decides what to do next, and a problem to log, if there is one.
 import { alterationIn, isCoordinated, parseLease } from '../decision/lease.ts';
 import type { LeaseReply, Reply, LeaseRequest } from '../decision/state.ts';
 
@@ -20,7 +20,7 @@ export type ProblemKind =
   | 'recreated'
   | 'unexpected';
 
-/** Problem describes for the log what went wrong with a request. */
+/** Problem says, for the log, why a request that reads, writes or watches the Lease has failed. */
 export interface Problem {
   readonly kind: ProblemKind;
   readonly message: string;
@@ -84,8 +84,8 @@ function isApplied(method: Method, status: number): boolean {
 }
 
 /**
- * problemOf returns the problem that a response without a Lease reports. It returns undefined for a response that is
- * normal in an election, such as a conflict. `verb` is the verb that the Role needs for the request.
+ * problemOf returns the problem to log for a response without a Lease. It returns undefined for a response that is
+ * normal in an election, such as a conflict (409). `verb` is the verb that the Role needs for the request.
  */
 export function problemOf(method: Method, received: Received, verb = verbs[method]): Problem | undefined {
   const { status, body } = received;

@@ -9,17 +9,17 @@ import { parseLease, type Lease } from '../decision/lease.ts';
 import { answerOf, problemOf, type Answer, type Received } from './answer.ts';
 import type { LeaseRequest } from '../decision/state.ts';
 
-/** LeaseApi is the part of the API server's interface that an elector uses. */
+/** LeaseApi contains the requests that an elector sends to the API server. */
 export interface LeaseApi {
   /**
-   * `send()` sends a request for the Lease. It resolves with the answer of the API server, or with a failure if the
-   * request times out. If an answer arrives after the timeout, it is ignored. The connection of a request that timed
-   * out is not used again. The promise never rejects.
+   * `send()` sends a request for the Lease. Its promise resolves with the API server's answer, or with a failure if the
+   * request times out. An answer that arrives after the timeout is ignored. The connection of a request that timed out
+   * is not used again. The promise never rejects.
    */
   send(request: LeaseRequest): Promise<Answer>;
   /**
    * `watch()` watches the Lease. It calls `onOpen` when the watch has begun. Its promise resolves when the watch has
-   * ended. The result is the problem that ended the watch, or undefined.
+   * ended. The result is the problem that ended the watch, or undefined if the watch ended without a problem.
    */
   watch(onOpen: () => void, onChange: (lease: Lease) => void, signal: AbortSignal): Promise<Answer['problem']>;
   /**
@@ -47,8 +47,8 @@ export interface ClientOptions {
   readonly connectTimeout: number;
 }
 
-// The maximum number of bytes of an API server's answer or of a watch event. The limit bounds the memory. A real Lease
-// is much smaller.
+// The maximum number of bytes in a response of the API server or in one event of a watch. It limits the memory that a
+// response can use. A real Lease is much smaller.
 const longestLine = 1_048_576;
 
 /**
@@ -65,7 +65,7 @@ export async function connect(options: ClientOptions): Promise<LeaseApi> {
 const dispatcherOfFetch = Symbol.for('undici.globalDispatcher.1');
 
 // Loads undici without changing the dispatcher of the global `fetch`. Loading undici may replace this dispatcher, for
-// example the program's proxy agent. So this function restores it.
+// example the program's proxy agent. In this case, loadUndici restores the dispatcher.
 async function loadUndici(): Promise<typeof Undici> {
   const global = globalThis as { [dispatcherOfFetch]?: unknown };
   const before = global[dispatcherOfFetch];
@@ -247,8 +247,9 @@ async function* linesOf(body: AsyncIterable<Buffer>): AsyncGenerator<string> {
   }
 }
 
-// Reads one line of a watch. An ERROR event, such as 410, ends the watch, and the next watch begins with the current
-// Lease. The deletion of the Lease is ignored, because a deletion does not end the term of the holder.
+// Reads one event of a watch of the Lease. An event of type ERROR, such as 410, ends the watch, and the next watch
+// begins with the current Lease. An event of type DELETED is ignored, because the deletion of the Lease does not end
+// the term of its holder.
 function leaseIn(line: string): Lease | 'end' | undefined {
   const { type, object } = JSON.parse(line) as { type?: unknown; object?: unknown };
   if (type === 'ERROR') return 'end';

@@ -124,8 +124,8 @@ const replies: Readonly<Record<Step, OnReply>> = {
     if (reply.kind === 'recreated') return lose(state, 'replaced', received);
     const isConflict = reply.kind === 'conflict' || reply.kind === 'absent';
     if (!isConflict) return { ...state, hasChecked: false, due: nextTry(tenure, exchange, election) };
-    // After a second conflict (409), wait for the next retry period. Without a pause, this elector would send requests
-    // all the time if another client changes the Lease all the time.
+    // After a second 409 of a renewal, wait for the next retry period before the GET. Otherwise, if another client
+    // changes the Lease all the time, this elector would send requests all the time.
     const due = hasChecked ? nextTick(exchange, election) : received.at;
     return { ...state, step: 'check', hasChecked: false, due };
   },
@@ -166,8 +166,8 @@ const replies: Readonly<Record<Step, OnReply>> = {
   },
 };
 
-// Begins a term as leader. The caller must first have an acknowledgement of the API server for the write that makes
-// this elector the holder (L-062, L-068).
+// Begins a term of this elector as leader, if the API server has acknowledged the write that makes this elector the
+// holder (L-062, L-068).
 function acquire(state: State, exchange: Exchange, election: Election): State {
   const { reply, sent, received } = exchange;
   const isDenied =
@@ -268,7 +268,7 @@ export function hint(state: State, lease: Lease, now: Moment, random: number, el
   return { ...updated, due: hasRecordOf(observed, lease) ? due : followAt(updated, now, random, election) };
 }
 
-/** `watching()` returns the state of an elector after its watch has begun or ended. */
+/** `watching()` returns the new state of an elector after its watch of the Lease has begun or ended. */
 export function watching(state: State, isWatching: boolean, now: Moment, random: number, election: Election): State {
   const changed = { ...state, isWatching };
   const { goal, step, observed, due } = changed;

@@ -137,7 +137,7 @@ export function createdLease(
 /**
  * updatedLease returns the body of the PUT that replaces a received Lease. It contains all received metadata, because a
  * PUT erases the fields that it omits (L-019). With the uid and the resourceVersion, the API server rejects the write
- * if the Lease has changed in the meantime (L-032). The body also contains the unknown fields of the spec.
+ * if the Lease has changed since it was received (L-032). The body also contains the unknown fields of the spec.
  */
 export function updatedLease(
   { metadata, spec }: Lease,

@@ -46,7 +46,8 @@ export type Reply =
   /** `absent`: the API server has answered with 404. */
   | { readonly kind: 'absent' }
   /**
-   * `conflict`: the API server has answered with 409. Another client has changed or replaced the Lease in the meantime.
+   * `conflict`: the API server has answered with 409. Another client has changed or replaced the Lease since this
+   * elector read it.
    */
   | { readonly kind: 'conflict' }
   /**
@@ -119,7 +120,10 @@ export interface Tenure {
   readonly token: string;
   /** `lease` is the newest version of the Lease that this elector has received while it was the holder. */
   readonly lease: Lease;
-  /** `renewed` is when the elector sent the last write that the API server has acknowledged (L-093). */
+  /**
+   * `renewed` is the time at which the elector sent the last write of the Lease that the API server has acknowledged
+   * (L-093).
+   */
   readonly renewed: Moment;
 }
 
@@ -139,14 +143,17 @@ export interface Observation {
 export interface State {
   readonly goal: 'contend' | 'release' | 'end';
   readonly step: Step;
-  /** `due` is when the next request is due, on the monotonic clock. */
+  /** `due` is the time on the monotonic clock at which the elector must send its next request. */
   readonly due: number;
   /**
-   * attemptAt is when the current attempt to get the Lease began, before its GET. A Lease counts as expired only if it
-   * had expired at this time (L-064).
+   * attemptAt is the time at which the current attempt to acquire the Lease began, before its GET. The Lease counts as
+   * expired only if it had expired at this time (L-064).
    */
   readonly attemptAt: number;
-  /** `tried` is when the elector sent its last request. It is undefined before the first request. */
+  /**
+   * `tried` is the time at which the elector sent its last request for the Lease. It is undefined before the first
+   * request.
+   */
   readonly tried: Moment | undefined;
   /** `observed` is the last version of the Lease that was read, with the time when it was first seen. */
   readonly observed: Observation | undefined;
@@ -154,7 +161,7 @@ export interface State {
    * `freed` is a resourceVersion: that of the newest version without a holder that the watch of the Lease has reported.
    */
   readonly freed: string | undefined;
-  /** isWatching tells whether a watch reports changes, so that polling is not necessary. */
+  /** isWatching tells whether a watch reports the changes of the Lease, so that the elector need not poll. */
   readonly isWatching: boolean;
   /**
    * hasChecked is true if the elector has already sent a GET after a 409, in its current attempt to renew or release
@@ -175,7 +182,7 @@ export interface State {
   readonly slowpaths: number;
 }
 
-/** LeaseRequest is one request to the API server. */
+/** LeaseRequest is one request with which the elector reads or writes the Lease. */
 export interface LeaseRequest {
   readonly method: 'GET' | 'POST' | 'PUT';
   readonly body?: LeaseBody;

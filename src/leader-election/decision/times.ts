@@ -32,8 +32,8 @@ export function limitOf({ goal, tenure, releaseBy }: State, election: Election):
 }
 
 /**
- * nextTick returns when the next renewal is due. The time `retryPeriod` counts from the sending of the last request,
- * not from its reply (L-080).
+ * nextTick returns the time of the next renewal of the Lease. This time is `retryPeriod` after the last request was
+ * sent, not after its reply arrived (L-080).
  */
 export function nextTick({ sent, received }: Exchange, { retryPeriod }: Election): number {
   return Math.max(sent.at + retryPeriod, received.at);
@@ -75,8 +75,8 @@ export function spread(random: number, { retryPeriod }: Election): number {
 }
 
 /**
- * `expiry()` returns when an observed Lease expires: after its own duration, or after this elector's `leaseDuration` if
- * the Lease has no duration (L-016, L-065).
+ * `expiry()` returns the time at which an observed Lease expires. A Lease without a duration expires after this
+ * elector's `leaseDuration` (L-016, L-065).
  */
 export function expiry({ lease, at }: Observation, { leaseDuration }: Election): number {
   return at + (lease.duration ?? leaseDuration);

@@ -5,7 +5,10 @@ import type { Problem } from '../api-client/answer.ts';
 import type { Election, LossCause } from '../decision/state.ts';
 import { isNotLeader } from './term.ts';
 
-/** ElectionLog writes the log lines of one elector. It writes a line when a problem begins, changes or ends. */
+/**
+ * ElectionLog writes the log lines of one elector. While requests for the Lease fail for the same reason, it logs only
+ * the first failure.
+ */
 export class ElectionLog {
   readonly #log: Logger;
   readonly #election: Election;
@@ -68,8 +71,8 @@ export class ElectionLog {
   }
 
   /**
-   * noteWatch logs why the API server denies the watch of a follower. The follower then polls. If a watch was only
-   * interrupted, noteWatch logs nothing, because each restart of an API server interrupts watches.
+   * noteWatch logs why the API server denies a follower's watch of the Lease. The follower then polls the Lease. If a
+   * watch was only interrupted, noteWatch logs nothing, because each restart of an API server interrupts watches.
    */
   noteWatch(problem: Problem | undefined): void {
     if (problem?.kind === this.#watchProblem || problem?.kind === 'unreachable') return;

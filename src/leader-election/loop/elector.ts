@@ -1,5 +1,5 @@
-// The loop of an elector. It sends the requests that `plan` returns, and runs the program's work while this process
-// leads. `stop` ends the work and then the election.
+// The loop of an elector. It sends the requests that the function `plan` returns, and runs the program's work while
+// this process leads. The method `stop` first ends the work and then the loop.
 import type { Clock } from '../../clock.ts';
 import { LameduckError } from '../../errors.ts';
 import type { ElectorCounts } from '../../observer.ts';
@@ -48,7 +48,9 @@ const leastTimeToReport = 100;
 // components of Kubernetes tolerate the same time (L-103).
 const renewalTolerance = 20_000;
 
-/** Contest is one call of the elector's `run`: its client of the API server, its work and its state. */
+/**
+ * Contest contains the state of one call of the elector's `run`, the program's work, and the client of the API server.
+ */
 interface Contest {
   readonly api: LeaseApi;
   readonly work: Work;
@@ -142,8 +144,8 @@ export class LeaseElector {
     const api = await this.#parts.connect();
     try {
       let ended: Ended | undefined;
-      // If the work of the program rejects because its term is over, the elector releases the Lease and pauses. Then it
-      // contends for the Lease again. During the pause, another elector can become the leader.
+      // If the program's work rejects because its term has ended, the elector releases the Lease. It pauses before it
+      // contends for the Lease again, so that another elector can become the leader.
       do {
         const now = this.#now();
         const pause = ended === undefined ? 0 : this.#parts.election.retryPeriod * (1 + this.#parts.random());

@@ -28,7 +28,7 @@ export interface Term {
   readonly assertLeader: () => void;
 }
 
-/** Work is a function that runs only on the leader. It must end when its signal is aborted. */
+/** Work is a function that runs only on the leader. It must end when the `signal` of its argument is aborted. */
 export type Work = (term: Term) => unknown;
 
 /** Ended is the outcome of the program's work: it returned, it stopped because its term had ended, or it failed. */

@@ -5,7 +5,7 @@ import { longestWatch, type LeaseApi } from '../api-client/api-client.ts';
 import type { Problem } from '../api-client/answer.ts';
 import type { Lease } from '../decision/lease.ts';
 
-/** WatchParts are the settings and the callbacks of a watch. */
+/** WatchParts are the settings and the callbacks with which a follower watches the Lease. */
 export interface WatchParts {
   readonly api: LeaseApi;
   readonly clock: Clock;
@@ -27,8 +27,8 @@ export interface WatchParts {
 // The longest pause before a failed watch is started again, in milliseconds.
 const longestPause = 30_000;
 
-// If a watch is open for longer than this many milliseconds, the elector assumes that its connection is lost. The API
-// server ends each watch earlier.
+// If a watch of the Lease is open for longer than this many milliseconds, the elector assumes that the connection is
+// lost. The API server ends each watch earlier.
 const lostAfter = (longestWatch + 10) * 1_000;
 
 // After a 403, the elector waits this many milliseconds before it watches the Lease again. The wait is long, because a
@@ -48,7 +48,7 @@ export class Following {
     void follow(parts, this.#abort.signal);
   }
 
-  /** `end()` stops the watch. It returns true if a watch was running. */
+  /** `end()` stops watching the Lease. It returns true if a follower was watching the Lease. */
   end(): boolean {
     const wasFollowing = this.#abort !== undefined;
     this.#abort?.abort();
@@ -76,7 +76,8 @@ async function follow(parts: WatchParts, signal: AbortSignal): Promise<void> {
     unlessAborted(onProblem, signal)(problem);
     const pause =
       problem?.kind === 'forbidden' ? pauseWithoutPermission : Math.min(longestPause, retryPeriod * 2 ** failures++);
-    // Add jitter, because the API server may end many watches at the same time, and they must not all restart at once.
+    // Add jitter, because the API server may end the watches of many followers at the same time. They must not all
+    // begin a new watch at the same time.
     await wait(clock, pause * (0.5 + random()), signal);
   } while (!signal.aborted);
 }

@@ -5,7 +5,7 @@ import type { HttpRequest } from '../../message.ts';
 /** Stage is a value of the field `stage` of an audit event. It says how far the request has been processed. */
 export type Stage = 'RequestReceived' | 'ResponseStarted' | 'ResponseComplete' | 'Panic';
 
-/** AuditedRequest contains the parts of a log line that all events of one request have in common. */
+/** AuditedRequest contains the parts of an audit log line that all audit events of one request have in common. */
 export interface AuditedRequest {
   /** `first` is the beginning of each audit log line of a request, up to the value of the field `stage`. */
   readonly first: string;
@@ -40,7 +40,8 @@ const identifiers = ['traceparent', 'x-request-id'] as const;
 const incomplete = '"lameduck/incomplete":"true"';
 
 /**
- * `describe()` returns the parts of a request that its events record. `receivedAt` is the time of day in milliseconds.
+ * `describe()` returns the facts about a request that all its audit events record. `receivedAt` is the time of day in
+ * milliseconds.
  */
 export function describe(request: HttpRequest, auditID: string, receivedAt: number): AuditedRequest {
   const { method, headers } = request;
@@ -57,7 +58,7 @@ export function describe(request: HttpRequest, auditID: string, receivedAt: numb
   };
 }
 
-/** lineOf returns the log line for one stage of a request. `at` is the time of day in milliseconds. */
+/** lineOf returns the audit log line for one stage of a request. `at` is the time of day in milliseconds. */
 export function lineOf(request: AuditedRequest, stage: Stage, at: number, outcome: Outcome = {}): string {
   const { first, second, received } = request;
   const status = outcome.code === undefined ? '' : `,"responseStatus":{"code":${String(outcome.code)}}`;

@@ -75,7 +75,7 @@ async function isTorn(path: string, descriptor: number): Promise<boolean> {
 }
 
 function output(): Target {
-  // Node makes a pipe non-blocking when the stream is first used.
+  // Node makes the pipe of standard output non-blocking when `process.stdout` is first used.
   const { stdout } = process;
   return {
     longestWrite: longestPipeWrite,

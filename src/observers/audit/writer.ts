@@ -21,7 +21,7 @@ export interface WriterOptions {
   readonly onFailure: (error: Error) => void;
 }
 
-/** Writer writes lines in order. If the queue is full, it drops further lines and counts them. */
+/** Writer writes the lines of the audit log in order. If its queue is full, it drops further lines and counts them. */
 export class Writer {
   readonly #options: WriterOptions;
   #queue: string[] = [];
@@ -57,12 +57,15 @@ export class Writer {
     this.#start();
   }
 
-  /** `dropped` is the number of lines that were dropped because the queue was full. */
+  /** `dropped` is the number of audit events that were dropped because the queue was full. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** `missing` is the number of lines that are not in the log: dropped lines, and lines that are not written yet. */
+  /**
+   * `missing` is the number of audit events that are not in the audit log: they were dropped, or have not been written
+   * yet.
+   */
   get missing(): number {
     return this.#dropped + this.#restLines + this.#taken.length - this.#next + this.#queue.length;
   }
@@ -110,7 +113,7 @@ export class Writer {
 
   async #run(): Promise<void> {
     do {
-      // Wait for the end of this turn of the event loop, so that one append writes all lines of the turn.
+      // Wait for the end of this turn of the event loop, so that one append writes all audit events of the turn.
       if (!this.#isAtOnce) await new Promise((resolve) => startImmediate(resolve));
       try {
         await this.#append();
@@ -146,7 +149,8 @@ export class Writer {
     return target;
   }
 
-  // Takes as many lines from the queue as fit into one write. It takes at least one line, even if that line is longer.
+  // Takes as many audit events from the queue as fit into one write of at most `most` bytes. It takes at least one
+  // event, even if this event is longer.
   #take(most: number): Uint8Array {
     if (this.#next === this.#taken.length) {
       [this.#taken, this.#queue, this.#next] = [this.#queue, [], 0];

@@ -16,8 +16,8 @@ export type Collectors<Name extends string> = Readonly<
 >;
 
 /**
- * EventLoopCounts are the delays and stalls of the event loop since the start, which the heartbeat measures. Times are
- * in milliseconds.
+ * EventLoopCounts contains the delays and the stalls of the event loop since the start of the process. Times are in
+ * milliseconds.
  */
 export interface EventLoopCounts {
   /** lateMs is the total time by which the heartbeats of the main thread were late, in milliseconds. */
@@ -42,7 +42,7 @@ export interface CollectorsOptions {
   readonly previousRun: () => PreviousRun | undefined;
 }
 
-/** metricsCollectors returns the collectors of the metrics at `metricsPath`. */
+/** metricsCollectors returns the functions that collect the metrics at `metricsPath`. */
 export function metricsCollectors(options: CollectorsOptions): Collectors<keyof typeof metricsTable> {
   const { requests, events, traffic, snapshot, auditDropped, previousRun } = options;
   return {
@@ -128,7 +128,7 @@ function lifecycleCollectors({
   };
 }
 
-/** healthCollectors returns the collectors of the health check metrics (A-180). */
+/** healthCollectors returns the functions that collect the metrics of the health checks (A-180). */
 export function healthCollectors({ checks }: EventCounters): Collectors<keyof typeof healthMetricsTable> {
   return {
     kubernetes_healthcheck: () =>
@@ -145,7 +145,7 @@ export function healthCollectors({ checks }: EventCounters): Collectors<keyof ty
   };
 }
 
-/** slisCollectors returns the collectors of the metrics that only `/slis` has. */
+/** slisCollectors contains the functions that collect the metrics that only the path `/slis` has. */
 export const slisCollectors: Collectors<keyof typeof slisTable> = {
   process_start_time_seconds: () => [plain(seconds(performance.timeOrigin))],
 };

@@ -62,7 +62,7 @@ export class MetricsEndpoint {
       this.#failing.delete(below);
       return { status: 200, headers: { ...noStore, 'Content-Type': contentTypeOf(renderer) }, body };
     } catch (error) {
-      // If several scrapes fail in a row, warn only about the first of them.
+      // If several scrapes of a path fail in a row, log a warning only about the first of them.
       if (!this.#failing.has(below)) this.#options.warn(`unable to serve metrics: ${messageOf(error)}`);
       this.#failing.add(below);
       return failed;

@@ -17,7 +17,7 @@ export interface CheckResults {
  * took.
  */
 export class EventCounters {
-  /** phases contains each lifecycle signal that has fired, with the length of the phase before it in milliseconds. */
+  /** phases contains each lifecycle signal that has fired, with the time since the previous signal in milliseconds. */
   readonly phases = new Map<SignalName, number>();
   readonly hooks: HookEnd[] = [];
   readonly hookFailures: Record<HookKind, number> = { 'post-start': 0, 'pre-shutdown': 0, destroy: 0 };

@@ -34,7 +34,7 @@ export interface MetricsOptions {
   readonly previousRun?: () => PreviousRun | undefined;
 }
 
-/** Metrics contains the functions that the other parts of a lifecycle call for its metrics. */
+/** Metrics contains the functions that a lifecycle calls to record and to serve its metrics. */
 export interface Metrics {
   readonly observer: Observer;
   readonly requests: RequestObserver;

@@ -1,7 +1,7 @@
 // The durations of recent requests, on which the prediction is based. No side effects: all times are arguments, in
 // milliseconds.
 
-/** RecentDurations counts the durations of recent requests by bucket, in a sliding window. */
+/** RecentDurations counts the requests of a sliding window by their duration, in the buckets of a histogram. */
 export class RecentDurations {
   readonly #bounds: readonly number[];
   readonly #length: number;

@@ -1,5 +1,5 @@
-// Counts each ended request for the metrics, and records its duration in a histogram. This code must be fast, because
-// it runs for every request if metrics are on.
+// Counts each ended request for the metrics, and records its duration in a histogram. This code must be fast: with
+// metrics, it runs for every request.
 import { sentStatus, type HttpRequest, type HttpResponse } from '../../message.ts';
 import type { RequestObserver } from '../../observer.ts';
 import type { Sample } from './registry-metric.ts';
@@ -19,7 +19,10 @@ type Route = ((request: HttpRequest) => string | undefined) | undefined;
 
 interface LabelSet {
   readonly labels: Readonly<Record<`http_${'request_method' | 'response_status_code' | 'route'}`, string>>;
-  /** counts has the number of requests in each bucket of the histogram. The last bucket has no upper bound. */
+  /**
+   * counts contains the number of requests in each bucket of the histogram of request durations. The last bucket has no
+   * upper bound.
+   */
   readonly counts: number[];
   sum: number;
 }
@@ -27,7 +30,7 @@ interface LabelSet {
 export interface RequestCountersOptions {
   readonly warn: (message: string) => void;
   readonly now: () => number;
-  /** bounds are the upper bounds of the buckets in milliseconds, in ascending order. */
+  /** bounds are the upper bounds of the histogram's buckets in milliseconds, in ascending order. */
   readonly bounds: readonly number[];
   /** mostSeries is the maximum number of time series in the histogram of request durations. 0 means no limit. */
   readonly mostSeries: number;
@@ -39,8 +42,8 @@ export interface RequestCountersOptions {
 }
 
 /**
- * methodLabel returns the label for a request's method. An unknown method gets `_OTHER`, because a client may send any
- * text.
+ * methodLabel returns the value of the metric label for a request's method. For an unknown method, it is `_OTHER`,
+ * because a client may send any text.
  */
 export function methodLabel(method: string | undefined): string {
   return methods[indexOfMethod.get(method) ?? methods.length] ?? other;
@@ -104,12 +107,12 @@ export class RequestCounters implements RequestObserver {
     return this.#recent.quantile(share, this.#options.now());
   }
 
-  /** methods returns the labels of all methods that have occurred. */
+  /** methods returns the label of each HTTP method that a request has used so far. */
   methods(): Set<string> {
     return new Set([...this.#all()].map(({ labels }) => labels.http_request_method));
   }
 
-  /** samples returns the samples of the histogram, with cumulative buckets. */
+  /** samples returns the samples of the histogram of request durations, with cumulative buckets. */
   samples(name: string): Sample[] {
     return [...this.#all()].flatMap(({ labels: sharedLabels, counts, sum }) => {
       let count = 0;

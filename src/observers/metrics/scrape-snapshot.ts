@@ -1,4 +1,5 @@
-// Reads a lifecycle once for all metrics of a scrape: the requests in flight, and the expected duration of a shutdown.
+// Reads the state of a lifecycle once for all metrics of a scrape: the requests in flight, and the expected duration of
+// a shutdown.
 import type { HttpRequest } from '../../message.ts';
 import type { ElectorCounts, TrafficCounts } from '../../observer.ts';
 import type { Budget } from '../../settings/budget.ts';
@@ -43,7 +44,7 @@ export interface Watched {
 /** ScrapeSnapshot contains the values that the collectors of one scrape share. Times are in milliseconds. */
 export interface ScrapeSnapshot {
   readonly counts: TrafficCounts;
-  /** active maps the label of each method to its number of requests in flight. */
+  /** active contains the number of requests in flight for each HTTP method that has occurred. */
   readonly active: ReadonlyMap<string, number>;
   readonly budget: number;
   readonly drainBudget: number;
