@@ -20,7 +20,7 @@ export type { ShutdownRecord } from './observer.ts';
  */
 export interface RunShutdownOptions {
   /**
-   * `during` is the path, without a query, of the request that must be in flight when the shutdown begins.
+   * `during` is the path of a request of `work`, without a query. The shutdown begins while this request is in flight.
    *
    * @default the path of the first request of `work`
    */
@@ -34,7 +34,7 @@ export interface RunShutdownOptions {
   readonly timeout?: Duration | undefined;
 }
 
-/** ShutdownRun contains the record of the shutdown and the result of the test's work. */
+/** ShutdownRun is the result of `runShutdown`: the record of the shutdown, and the result of the function `work`. */
 export interface ShutdownRun<Result> {
   /** `record` is the record of the shutdown, which the final line of the log also shows. */
   readonly record: ShutdownRecord;
@@ -57,7 +57,7 @@ export interface FastifyApp {
  * 1. It listens on a free port, unless the server already listens, and waits until the server is ready.
  * 2. It calls `work` with the server's origin, such as `http://127.0.0.1:40123`.
  * 3. It begins the shutdown while the first request of `work` is in flight.
- * 4. It resolves when the work and the shutdown have ended.
+ * 4. It resolves when `work` and the shutdown have ended.
  *
  * A server without a lifecycle gets one. Rejects with LAMEDUCK_ERR_NEVER_READY, LAMEDUCK_ERR_WORK_FAILED,
  * LAMEDUCK_ERR_DISABLED or an error of `lameduck()`. If `work` throws, rejects with that error, or with
@@ -90,7 +90,7 @@ export async function runShutdown<Result>(
     const record = await begin();
     const limit = formatDuration(timeout);
     if (!(await isDoneWithin(timeout, outcome)))
-      throw workFailed(`the work had not ended ${limit} after the end of the shutdown`);
+      throw workFailed(`the work function was still running ${limit} after the end of the shutdown`);
     const result = resultOf(await outcome, record);
     if (!request.hasCome) throw sentNothing(during);
     return { record, result };
@@ -101,8 +101,8 @@ export async function runShutdown<Result>(
 }
 
 function sentNothing(during: string | undefined): LameduckError {
-  if (during !== undefined) return workFailed(`the work sent no request for ${quoted(during)}`);
-  return workFailed('the work sent no request other than probes, so the shutdown had nothing to wait for');
+  if (during !== undefined) return workFailed(`the work function sent no request for ${quoted(during)}`);
+  return workFailed('the work function sent no request other than probes, so the shutdown had nothing to wait for');
 }
 
 const defaultTimeout = 3_000;
@@ -139,7 +139,7 @@ function lifecycleFor(server: Server, app: FastifyApp | undefined): ManagedLifec
   }
   if (lifecycle !== undefined) return lifecycle;
   if (app !== undefined) {
-    const allowed = 'an application with lameduck/fastify, or a server without Fastify';
+    const allowed = 'a Fastify application that has registered lameduck/fastify, or a server without Fastify';
     refuse('LAMEDUCK_ERR_SERVER_INVALID', 'a Fastify application without lameduck', allowed);
   }
   return manage([server], { logger: quiet }, process.env);

@@ -1,5 +1,5 @@
-// The kinds of values that settings can have. A kind reads a value from the text of a variable or from code. If the
-// value is invalid, the kind returns a text that says what is expected.
+// Each setting has a Kind, which reads the value of the setting from an environment variable or from an option in code.
+// If the value is invalid, the Kind returns a text that says which values are expected.
 import { isIP } from 'node:net';
 import { constants } from 'node:os';
 import { formatDuration, parseDuration } from './duration.ts';
@@ -21,7 +21,7 @@ const longestTimer = 2 ** 31 - 1;
 /** `duration` reads a duration, in milliseconds. */
 export const duration: Kind<number> = durationFrom(0);
 
-/** `limit` reads a time limit of at least 1 ms. */
+/** `limit` reads the value of a setting that is a time limit. The shortest valid value is 1 ms. */
 export const limit: Kind<number> = durationFrom(1);
 
 /**
@@ -69,8 +69,8 @@ function durationFrom(least: number, what = 'a duration such as 15s or 1m30s', s
   };
 }
 
-// Completes a number that has no unit with the unit that was probably meant. A number below 1000 becomes seconds, and
-// any other number becomes milliseconds.
+// Adds a unit to a duration that was given without a unit, for the question `did you mean …?`. A number below 1000 gets
+// the unit seconds, any other number the unit milliseconds.
 function withUnit(text: string): string | undefined {
   if (!/^\d{1,15}(\.\d{1,15})?$/.test(text)) return undefined;
   return `${text}${Number(text) < 1_000 ? 's' : 'ms'}`;
@@ -144,7 +144,7 @@ export const count: Kind<number> = {
   format: String,
 };
 
-const portAllowed = 'a TCP port from 1 to 65535, or off';
+const portAllowed = 'a TCP port from 1 to 65535, or the word off';
 const portInRange = wholeUpTo(65_535, portAllowed);
 
 /** `port` reads a TCP port. 0 means that no port is opened. */
@@ -188,7 +188,7 @@ function chanceInRange(given: unknown): Reading<number> {
     : { allowed: chanceAllowed };
 }
 
-const pathAllowed = 'a path such as /metrics that is not a probe path, or off';
+const pathAllowed = 'a path such as /metrics that is not a probe path, or the word off';
 
 /** `path` reads the path of an endpoint of lameduck. An empty text means that there is no endpoint. */
 export const path: Kind<string> = {
@@ -204,7 +204,7 @@ export const path: Kind<string> = {
   format: (value) => (value === '' ? 'off' : value),
 };
 
-const fileAllowed = 'an absolute path of a file such as /dev/termination-log, or off';
+const fileAllowed = 'an absolute path of a file such as /dev/termination-log, or the word off';
 
 /** `file` reads the path of a file. An empty text means that there is no file. */
 export const file: Kind<string> = {
@@ -219,7 +219,7 @@ export const file: Kind<string> = {
   format: (value) => path.format(value),
 };
 
-const logFileAllowed = 'an absolute path of a file such as /var/log/audit.log, - for standard output, or off';
+const logFileAllowed = 'an absolute path of a file such as /var/log/audit.log, - for standard output, or the word off';
 
 /** logFile reads the path of a log file, or `-` for standard output. An empty text means that nothing is written. */
 export const logFile: Kind<string> = {
@@ -242,13 +242,16 @@ export function choice<Word extends string>(...words: readonly Word[]): Kind<Wor
   return { name: allowed, fromText: read, fromCode: read, format: String };
 }
 
-// Signals that cannot begin a shutdown. A process cannot catch the first two signals, and cannot continue after any
-// other signal of the list (P-069).
+// Signals that cannot begin a shutdown. A process cannot catch SIGKILL and SIGSTOP. After each of the other signals in
+// this list, a process cannot continue (P-069).
 const neverHooked = new Set(['SIGKILL', 'SIGSTOP', 'SIGSEGV', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGPIPE', 'SIGPROF']);
 
 const processSignalsAllowed = 'one or more of the process signals that a program can catch, such as SIGTERM,SIGINT';
 
-/** processSignals reads a list of process signals that a program can catch. */
+/**
+ * processSignals reads the value of a setting that is a list of process signals. A signal that a program cannot catch
+ * is invalid.
+ */
 export const processSignals: Kind<readonly NodeJS.Signals[]> = {
   name: 'process signals',
   fromText(text) {
@@ -269,7 +272,10 @@ function isCatchable(name: unknown): name is NodeJS.Signals {
   return typeof name === 'string' && name in constants.signals && !neverHooked.has(name);
 }
 
-/** functionAllowed returns undefined for a function, and otherwise a text that says what is expected. */
+/**
+ * functionAllowed checks the value of an option that must be a function. It returns undefined for a function. For any
+ * other value, it returns a text that says what is expected.
+ */
 export function functionAllowed(given: unknown): string | undefined {
   return typeof given === 'function' ? undefined : 'a function';
 }

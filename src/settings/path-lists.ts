@@ -21,7 +21,7 @@ function listOfPaths(
   refused: RegExp,
   insteadOfRefused: string,
 ): Kind<readonly string[]> {
-  const allowed = `one or more paths such as ${example}, each beginning with / and without a query, or off`;
+  const allowed = `one or more paths such as ${example}, each beginning with / and without a query, or the word off`;
   return {
     name,
     fromText(text) {
@@ -40,8 +40,8 @@ function listOfPaths(
   };
 }
 
-// Tells whether a value is a path. A path may contain the characters that a request line allows, but no `?`, `#` or
-// comma.
+// Tells whether a value is the path of a URL. It may contain the characters that an HTTP request line allows, but no
+// `?`, `#` or comma.
 function isPathname(given: unknown): given is string {
   return typeof given === 'string' && /^\/[!-~]*$/.test(given) && !/[?#,]/.test(given);
 }

@@ -19,11 +19,11 @@ export function relationWarnings(settings: Settings, sources: Sources, { drain, 
       `${part('requestTimeout')} is longer than the time limit of the drain, which would cut a request that uses the whole requestTimeout: ${sum}`,
     );
   }
-  // Warn only if shutdownWatchTerminationGracePeriod was set. If its default is longer than the time limit of the
-  // drain, long-running requests have the whole drain, which is intended.
+  // Warn only if shutdownWatchTerminationGracePeriod was set. Its default may be longer than the time limit of the
+  // drain. Long-running requests may then use the whole time of the drain, which is intended.
   if (shutdownWatchTerminationGracePeriod > drain && sources.shutdownWatchTerminationGracePeriod !== 'default') {
     warnings.push(
-      `${part('shutdownWatchTerminationGracePeriod')} is longer than the time limit of the drain, so long-running requests end at the limit of the drain: ${sum}`,
+      `${part('shutdownWatchTerminationGracePeriod')} is longer than the time limit of the drain, so the drain ends long-running requests at its own time limit: ${sum}`,
     );
   }
   if (healthCheckTimeout >= defaultProbeTimeout) {

@@ -36,8 +36,8 @@ const ownRows = {
     namedAfter: '--shutdown-delay-duration',
   }),
   /**
-   * shutdownSendRetryAfter: If true, the listener stays open during the drain, and requests on new connections get a
-   * 429 with `Retry-After`. If false, the listener closes.
+   * shutdownSendRetryAfter: If true, the server still listens during the drain, and requests on new connections get a
+   * 429 with `Retry-After`. If false, the server stops listening before the drain.
    *
    * @default `false`
    */
@@ -70,7 +70,7 @@ const ownRows = {
   eventStreamRetry: row<number, Duration>({
     kind: duration,
     default: () => 3_000,
-    namedAfter: 'the field `retry` of an event stream',
+    namedAfter: '`retry`, the field of an event stream (EventSource)',
   }),
   /**
    * eventStreams: Which event streams the drain ends: `all`, `none`, or only the response to a GET that accepts nothing

@@ -1,4 +1,5 @@
-// Waits for the end of the function `work` that the test passes to `runShutdown`, and interprets its result or error.
+// Calls the function `work` that a test passes to `runShutdown`, and waits until it ends. Derives the result or the
+// error of `runShutdown` from the result or the error of `work`.
 import { systemClock, timedOut, withTimeout } from '../clock.ts';
 import { LameduckError, messageOf, quoted } from '../errors.ts';
 import type { ShutdownRecord } from '../observer.ts';
@@ -7,7 +8,10 @@ import { formatDuration } from '../settings/duration.ts';
 /** Outcome is the result of `work`, or the error that it threw. */
 export type Outcome<Result> = { readonly result: Result } | { readonly error: unknown };
 
-/** `settle()` calls `work` and resolves with its result or its error. It never rejects. */
+/**
+ * `settle()` calls `work` and waits until it ends. It resolves with the value that `work` returned or with the error
+ * that `work` threw. It never rejects.
+ */
 export async function settle<Result>(
   work: (origin: string) => Result,
   origin: string,
@@ -33,11 +37,12 @@ export function resultOf<Result>(outcome: Outcome<Result>, { unfinished }: Pick<
   const { error } = outcome;
   if (unfinished.length > 0) {
     const why = error instanceof Error ? messageOf(error) : quoted(error);
-    throw workFailed(`the work failed (${why}) after the shutdown had cut ${listed(unfinished)}`, error);
+    throw workFailed(`the work function failed (${why}) after the shutdown had cut ${listed(unfinished)}`, error);
   }
-  if (!isRefusal(error)) throw error instanceof Error ? error : workFailed(`the work threw ${quoted(error)}`, error);
+  if (!isRefusal(error))
+    throw error instanceof Error ? error : workFailed(`the work function threw ${quoted(error)}`, error);
   throw workFailed(
-    `a connection was refused, because the listener had closed (${messageOf(error)}): send all requests at once,` +
+    `a connection was refused, because the server had stopped listening (${messageOf(error)}): send all requests at once,` +
       ' or set `during` to the path of the last request, so that the shutdown begins with that request',
     error,
   );

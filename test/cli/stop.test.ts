@@ -116,13 +116,13 @@ for (const [title, args, env, expected] of [
     'an invalid port',
     ['--port=http'],
     {},
-    /^lameduck stop: --port must be a TCP port from 1 to 65535, or off, got "http"\n/,
+    /^lameduck stop: --port must be a TCP port from 1 to 65535, or the word off, got "http"\n/,
   ],
   [
     'an invalid variable',
     [],
     { LAMEDUCK_PROBE_PORT: '99999' },
-    /^lameduck stop: LAMEDUCK_PROBE_PORT must be a TCP port from 1 to 65535, or off, got "99999"\n/,
+    /^lameduck stop: LAMEDUCK_PROBE_PORT must be a TCP port from 1 to 65535, or the word off, got "99999"\n/,
   ],
   [
     'a time without a unit',

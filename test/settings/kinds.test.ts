@@ -164,7 +164,7 @@ test('the value of a path setting is either off or an absolute path, and never a
     '/ä',
     '/%61',
   ]) {
-    assert.match(refused(path.fromText(text)), /or off$/, text);
+    assert.match(refused(path.fromText(text)), /or the word off$/, text);
   }
   assert.deepEqual(path.fromText('/readyz2'), { value: '/readyz2' });
 });
@@ -175,7 +175,7 @@ test('a setting for a port is either off, or a whole number from 1 to 65535', ()
   for (const off of ['off', '', '0']) assert.deepEqual(port.fromText(off), { value: 0 });
   for (const off of [0, 'off', -0]) assert.deepEqual(port.fromCode(off), { value: 0 });
   for (const text of ['-1', '65536', '80.5', '0x50', '8081/tcp', 'tcp://10.0.0.1:80', '1e3']) {
-    assert.equal(refused(port.fromText(text)), 'a TCP port from 1 to 65535, or off', text);
+    assert.equal(refused(port.fromText(text)), 'a TCP port from 1 to 65535, or the word off', text);
   }
   for (const given of ['8081', -1, 65_536, 1.5, NaN, true]) assert.match(refused(port.fromCode(given)), /^a TCP port/);
 });
@@ -196,7 +196,7 @@ test('a setting for a file is either off, or an absolute path', () => {
   for (const text of ['termination-log', './a', '/', '/a/', '/a\0b', 'C:\\a']) {
     assert.match(refused(file.fromText(text)), /^an absolute path of a file such as/, text);
   }
-  for (const given of [1, null, ['/a']]) assert.match(refused(file.fromCode(given)), /or off$/);
+  for (const given of [1, null, ['/a']]) assert.match(refused(file.fromCode(given)), /or the word off$/);
 });
 
 test('P-090 a stall limit of the event loop is at least one second, or off', () => {

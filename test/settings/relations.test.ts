@@ -39,7 +39,7 @@ test('A-140 a grace period for long-running requests that exceeds the time for t
   assert.deepEqual(others, []);
   assert.match(
     warning,
-    /^shutdownWatchTerminationGracePeriod 10s \(code\) .* end at the limit of the drain: .* = drain 5s$/,
+    /^shutdownWatchTerminationGracePeriod 10s \(code\) .* the drain ends long-running requests at its own time limit: .* = drain 5s$/,
   );
 });
 

@@ -91,7 +91,7 @@ test('runShutdown rejects with an error that lists the cut requests if its callb
       assert.equal(code, 'LAMEDUCK_ERR_WORK_FAILED');
       assert.match(
         message,
-        /^runShutdown\(\): the work failed \(fetch failed\) after the shutdown had cut 12 requests: PUT "\/report" after [\d.]+m?s, (PUT "\/orders\/\d+" after [\d.]+m?s, ){9}and 2 more$/,
+        /^runShutdown\(\): the work function failed \(fetch failed\) after the shutdown had cut 12 requests: PUT "\/report" after [\d.]+m?s, (PUT "\/orders\/\d+" after [\d.]+m?s, ){9}and 2 more$/,
       );
       assert.ok(cause instanceof TypeError);
       return true;
@@ -108,7 +108,8 @@ test('runShutdown rejects if its callback sends no request, or only probes, beca
       runShutdown(server, async (origin) => work(origin)),
       {
         code: 'LAMEDUCK_ERR_WORK_FAILED',
-        message: 'runShutdown(): the work sent no request other than probes, so the shutdown had nothing to wait for',
+        message:
+          'runShutdown(): the work function sent no request other than probes, so the shutdown had nothing to wait for',
       },
     );
     assert.equal(server.listening, false);
@@ -121,11 +122,11 @@ test('runShutdown rejects with an Error if its callback throws synchronously, or
       // eslint-disable-next-line @typescript-eslint/only-throw-error
       throw undefined;
     }),
-    { code: 'LAMEDUCK_ERR_WORK_FAILED', message: 'runShutdown(): the work threw undefined' },
+    { code: 'LAMEDUCK_ERR_WORK_FAILED', message: 'runShutdown(): the work function threw undefined' },
   );
 });
 
-test('if the callback of runShutdown sends a request after the listener has closed, runShutdown rejects with an error that names the closed listener as the cause', async () => {
+test('if the work function of runShutdown() sends a request after the server has stopped listening, the error of runShutdown() names this as the cause', async () => {
   const { server } = serving();
   await assert.rejects(
     runShutdown(server, async (origin) => {
@@ -135,7 +136,7 @@ test('if the callback of runShutdown sends a request after the listener has clos
     }),
     ({ code, message, cause }: Error & { code?: string }) => {
       assert.equal(code, 'LAMEDUCK_ERR_WORK_FAILED');
-      assert.match(message, /a connection was refused, because the listener had closed .*`during`/);
+      assert.match(message, /a connection was refused, because the server had stopped listening .*`during`/);
       assert.ok(cause instanceof Error);
       return true;
     },
@@ -154,7 +155,7 @@ test('runShutdown rejects if its callback does not end, but only after the serve
   );
   await assert.rejects(hangs, {
     code: 'LAMEDUCK_ERR_WORK_FAILED',
-    message: 'runShutdown(): the work had not ended 500ms after the end of the shutdown',
+    message: 'runShutdown(): the work function was still running 500ms after the end of the shutdown',
   });
   assert.equal(server.listening, false);
 });
@@ -167,7 +168,7 @@ test('runShutdown rejects if its callback neither sends a request nor ends', asy
 test('runShutdown rejects if no request had the given path, because a misspelled path would prove nothing', async () => {
   await assert.rejects(
     runShutdown(serving().server, (origin) => text(`${origin}/slow`), { during: '/slwo' }),
-    { code: 'LAMEDUCK_ERR_WORK_FAILED', message: 'runShutdown(): the work sent no request for "/slwo"' },
+    { code: 'LAMEDUCK_ERR_WORK_FAILED', message: 'runShutdown(): the work function sent no request for "/slwo"' },
   );
 });
 

@@ -139,7 +139,10 @@ test('an unquoted `off` in the values counts as off, although YAML reads it as f
     assert.deepEqual([ports.length, readinessProbe.httpGet.port, terminationMessagePath], [1, 'http', undefined]);
   }
   const lines = await refusals({ lameduck: { probePort: true } });
-  assert.match(lines.join('\n'), /^lameduck\.probePort \(true\): must be a TCP port from 1 to 65535, or off; /m);
+  assert.match(
+    lines.join('\n'),
+    /^lameduck\.probePort \(true\): must be a TCP port from 1 to 65535, or the word off; /m,
+  );
 });
 
 test('H-135 HC-07 an ALB gets its health check and its deregistration delay from the chart', async () => {

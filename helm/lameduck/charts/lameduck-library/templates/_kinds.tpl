@@ -18,7 +18,7 @@
 {{- else if eq $kind "chance" -}}
 {{- if not (and (regexMatch "^[0-9]*[.]?[0-9]+$" $text) (le (float64 $text) 0.02)) -}}a number from 0 (off) to 0.02{{- end -}}
 {{- else if eq $kind "port" -}}
-{{- if not (or (eq $text "off") (and (regexMatch "^(0|[1-9][0-9]{0,4})$" $text) (le (int64 $text) 65535))) -}}a TCP port from 1 to 65535, or off{{- end -}}
+{{- if not (or (eq $text "off") (and (regexMatch "^(0|[1-9][0-9]{0,4})$" $text) (le (int64 $text) 65535))) -}}a TCP port from 1 to 65535, or the word off{{- end -}}
 {{- else if eq $kind "host" -}}
 {{- $byte := "(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])" -}}
 {{- $groups := "([0-9a-f]{1,4}(:[0-9a-f]{1,4}){0,6})?" -}}
@@ -26,10 +26,10 @@
 {{- /* In an IPv6 address, `::` stands for at least one group, so the address has at most seven other groups. */ -}}
 {{- if or (not $isAddress) (and (contains "::" $text) (gt (len (compact (splitList ":" $text))) 7)) -}}an IP address such as 0.0.0.0 or ::1{{- end -}}
 {{- else if eq $kind "path" -}}
-{{- if not (or (eq $text "off") (and (regexMatch "^(/[A-Za-z0-9._~-]+)+$" $text) (not (regexMatch "(?i)^/(readyz|livez|healthz)(/|$)" $text)))) -}}a path such as /metrics that is not a probe path, or off{{- end -}}
+{{- if not (or (eq $text "off") (and (regexMatch "^(/[A-Za-z0-9._~-]+)+$" $text) (not (regexMatch "(?i)^/(readyz|livez|healthz)(/|$)" $text)))) -}}a path such as /metrics that is not a probe path, or the word off{{- end -}}
 {{- else if has $kind (list "paths" "path prefixes") -}}
 {{- $example := ternary "/health,/ready" "/socket.io,/watch" (eq $kind "paths") -}}
-{{- if not (or (eq $text "off") (regexMatch "^/[^?#, ]*( *, */[^?#, ]*)*$" $text)) -}}one or more paths such as {{ $example }}, each beginning with / and without a query, or off
+{{- if not (or (eq $text "off") (regexMatch "^/[^?#, ]*( *, */[^?#, ]*)*$" $text)) -}}one or more paths such as {{ $example }}, each beginning with / and without a query, or the word off
 {{- else if and (eq $kind "paths") (regexMatch "(?i)(^|,) */livez(/|[, ]|$)" $text) -}}paths without /livez; remove /livez, because the kubelet kills a container whose liveness probe gets a 503
 {{- else if and (eq $kind "path prefixes") (regexMatch "(^|,) */+ *(,|$)" $text) -}}paths other than /; remove /, because every path begins with /{{- end -}}
 {{- else if eq $kind "namespace" -}}
@@ -37,9 +37,9 @@
 {{- else if eq $kind "Lease" -}}
 {{- if not (and (le (len $text) 253) (regexMatch "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$" $text)) -}}the name of a Lease: at most 253 lower-case letters, digits, "-" and "."{{- end -}}
 {{- else if eq $kind "file" -}}
-{{- if not (or (eq $text "off") (regexMatch "^/.*[^/]$" $text)) -}}an absolute path of a file such as /dev/termination-log, or off{{- end -}}
+{{- if not (or (eq $text "off") (regexMatch "^/.*[^/]$" $text)) -}}an absolute path of a file such as /dev/termination-log, or the word off{{- end -}}
 {{- else if eq $kind "log file" -}}
-{{- if not (or (has $text (list "off" "-")) (regexMatch "^/.*[^/]$" $text)) -}}an absolute path of a file such as /var/log/audit.log, - for standard output, or off{{- end -}}
+{{- if not (or (has $text (list "off" "-")) (regexMatch "^/.*[^/]$" $text)) -}}an absolute path of a file such as /var/log/audit.log, - for standard output, or the word off{{- end -}}
 {{- else if eq $kind "process signals" -}}
 {{- if not (regexMatch "^SIG(TERM|INT|HUP|QUIT|USR1|USR2|WINCH|ALRM|ABRT|CONT|TSTP|TTIN|TTOU)( *, *SIG(TERM|INT|HUP|QUIT|USR1|USR2|WINCH|ALRM|ABRT|CONT|TSTP|TTIN|TTOU))*$" $text) -}}one or more of the process signals that a program can catch, such as SIGTERM,SIGINT{{- end -}}
 {{- else if contains " or " $kind -}}
