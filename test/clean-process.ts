@@ -1,5 +1,6 @@
-// Loaded with --import into every test file. The run fails if Node emits a process warning, for example about a leaked
-// listener or a deprecated call. It also fails if something keeps the process alive after the last test of the file.
+// This file is loaded with --import into every test file. The test run fails if Node emits a process warning, for
+// example about a leaked listener or a deprecated call. It also fails if something keeps the process alive after the
+// last test of the file.
 import { after } from 'node:test';
 
 const leftoverLimit = 5_000;
@@ -28,8 +29,8 @@ process.on('exit', () => {
 // one.
 if (process.env['NODE_TEST_CONTEXT'] !== undefined) {
   after(() => {
-    // The timer of this check is unref'ed, so it fires only if something else keeps the process alive after the last
-    // test. Without this check, the test runner would wait forever for such a process.
+    // This timer is unref'ed, so it fires only if something else keeps the process alive after the last test. Without
+    // this timer, the test runner would wait forever for such a process.
     setTimeout(() => {
       console.error(`still open after the last test: ${process.getActiveResourcesInfo().join(', ')}`);
       process.exit(1);

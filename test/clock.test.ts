@@ -73,7 +73,7 @@ test('a timer with a longer duration than Node supports does not run at once', a
   assert.equal(hasRun, false);
 });
 
-test('a wait on a clock ends when its duration has passed', async () => {
+test('wait() of clock.ts resolves when its duration has passed on the given clock', async () => {
   const clock = new FakeClock();
   let isOver = false;
   void wait(clock, 100).then(() => (isOver = true));
@@ -83,7 +83,7 @@ test('a wait on a clock ends when its duration has passed', async () => {
   assert.equal(isOver, true);
 });
 
-test('a wait on a clock ends at once when its AbortSignal is aborted, and leaves no timer', async () => {
+test('wait() of clock.ts resolves at once when its AbortSignal is aborted, and leaves no timer', async () => {
   const clock = new FakeClock();
   const abort = new AbortController();
   let isOver = false;
@@ -97,14 +97,14 @@ test('a wait on a clock ends at once when its AbortSignal is aborted, and leaves
   assert.equal(clock.pending.all, 0);
 });
 
-test('withTimeout returns a result or an error that arrives in time, and leaves no timer', async () => {
+test('if a promise settles within the time limit, withTimeout returns its result or throws its error, and leaves no timer', async () => {
   const clock = new FakeClock();
   assert.equal(await withTimeout(clock, Promise.resolve('done'), 100), 'done');
   await assert.rejects(withTimeout(clock, Promise.reject(new Error('broken')), 100), /broken/);
   assert.equal(clock.pending.all, 0);
 });
 
-test('withTimeout resolves with timedOut after its time limit, and ignores a result that arrives later', async () => {
+test('if a promise is still pending at the time limit, withTimeout resolves with timedOut, and ignores how the promise ends later', async () => {
   const clock = new FakeClock();
   let fail = (_error: Error): void => undefined;
   const late = new Promise<string>((_resolve, reject) => {

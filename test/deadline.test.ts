@@ -19,7 +19,7 @@ test('a deadline resolves its promise and aborts its AbortSignal when its time c
   assert.deepEqual([deadline.signal.aborted, isReached()], [true, true]);
 });
 
-test('K-166 a deadline can be moved to an earlier time', async () => {
+test('K-166 Deadline.shorten() moves the deadline of a shutdown to an earlier time', async () => {
   const { clock, deadline, isReached } = createDeadline(10_000);
   const at = clock.now() + 500;
   deadline.shorten(at);
@@ -29,7 +29,7 @@ test('K-166 a deadline can be moved to an earlier time', async () => {
   assert.equal(clock.pending.all, 0);
 });
 
-test('K-166 a deadline is never moved to a later time', async () => {
+test('K-166 Deadline.shorten() never moves the deadline of a shutdown to a later time', async () => {
   const { clock, deadline, isReached } = createDeadline(1_000);
   const { at } = deadline;
   deadline.shorten(at + 60_000);
@@ -44,7 +44,7 @@ test('a deadline in the past takes effect at once', async () => {
   assert.equal(isReached(), true);
 });
 
-test('P-073 if a deadline is shortened after it was cleared, it still never takes effect and starts no timer', async () => {
+test('P-073 after Deadline.clear(), a deadline has no effect, and Deadline.shorten() starts no timer', async () => {
   const { clock, deadline, isReached } = createDeadline(1_000);
   deadline.clear();
   assert.equal(clock.pending.all, 0);

@@ -96,7 +96,7 @@ test('if the Fastify plugin is registered inside a plugin made with fastify-plug
   assert.ok(app.lameduck.signals.shutdownInitiated);
 });
 
-test('a second registration of the Fastify plugin is rejected, and the first stays in effect', async (t) => {
+test('registering the Fastify plugin a second time fails, and the first registration remains in effect', async (t) => {
   const app = await createApp(t);
   const duck = app.lameduck;
   const { message } = await refused('LAMEDUCK_ERR_PLUGIN_DUPLICATE', (it) => it.register(fastifyLameduck, {}), app);
@@ -184,7 +184,7 @@ test('the Fastify plugin logs to the logger of the application if there is one',
   assert.match(lines.at(-1) ?? '', /"schema":"lameduck\/shutdown\/v1","reason":"app.close\(\)"/);
 });
 
-test('the option logger takes precedence over the logger of the application', async (t) => {
+test('the option logger of the Fastify plugin takes precedence over the logger of the Fastify application', async (t) => {
   const written: unknown[] = [];
   const stream = new Writable({
     write(chunk, _encoding, done) {

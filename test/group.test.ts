@@ -51,7 +51,7 @@ const lifecycles = [
 ] as const;
 
 for (const [who, env] of lifecycles) {
-  describe(`a primary of node:cluster, ${who}`, () => {
+  describe(`a primary of node:cluster shuts down its workers and answers probes for them: ${who}`, () => {
     for (let round = 1; round <= rounds; round++) {
       it('P-071 thirty closed-loop clients lose no request if a cluster primary with four workers receives SIGTERM', async (t) => {
         const program = await start(t, { ...env, WORKERS: '4', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' });
@@ -115,7 +115,7 @@ for (const [who, env] of lifecycles) {
 }
 
 for (const [who, env] of lifecycles) {
-  test(`P-071 if the grace period of the pod is just long enough for the shutdown delay, each cluster worker waits for the whole delay and completes its request in flight, ${who}`, async (t) => {
+  test(`P-071 if the grace period of the pod is only just longer than the shutdown delay, each cluster worker still waits for the whole delay and completes its request in flight: ${who}`, async (t) => {
     const times = { LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '7', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' };
     const program = await start(t, { ...env, ...times });
     const request = await HeldRequest.open(t, await program.port());
@@ -143,7 +143,7 @@ test('P-071 if a process group gets SIGTERM, closed-loop clients of cluster work
   assert.deepEqual(account.lost, []);
 });
 
-test('P-071 if the cluster primary has no probe port, a worker that does not call lameduck() opens none', async (t) => {
+test('P-071 if the cluster primary has no probe port, its workers have none either, even if they do not call lameduck()', async (t) => {
   // In this test, the shutdown delay is long enough that a worker could open a probe port within it.
   const program = await start(t, { ONLY_PRIMARY: '1', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '3s' });
   program.kill('SIGTERM');
@@ -221,7 +221,7 @@ test('P-071 a cluster worker whose event loop is blocked is killed at the end of
   );
 });
 
-test('P-071 a cluster worker without a lifecycle gets the process signal, and the primary waits for its end', async (t) => {
+test('P-071 a cluster worker without a lifecycle gets the process signal, and the primary waits until the worker has exited', async (t) => {
   const program = await start(t, { BARE: '1', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' });
   program.kill('SIGTERM');
   assert.deepEqual(await program.exit, endedWell);
@@ -232,7 +232,7 @@ test('P-071 a cluster worker without a lifecycle gets the process signal, and th
   );
 });
 
-test('P-071 cluster workers without a lifecycle serve during the shutdown delay, and each client loses at most one request', async (t) => {
+test('P-071 cluster workers without a lifecycle serve requests during the shutdown delay, and each client loses at most one request when they exit', async (t) => {
   const program = await start(t, { BARE: '1', WORKERS: '4', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '3s' });
   const port = await program.port();
   await program.signaled('HasBeenReady');
@@ -273,7 +273,7 @@ for (const [how, env] of [
   ['SCHED_NONE', { NODE_CLUSTER_SCHED_POLICY: 'none' }],
   ['workers that each have a listening socket', { EXCLUSIVE: '1' }],
 ] as const) {
-  test(`P-071 with ${how}, a cluster primary under lameduck/register waits for the requests of its workers`, async (t) => {
+  test(`P-071 a cluster primary under lameduck/register waits until its workers have completed their requests, with ${how}`, async (t) => {
     const settings = { UNDER_REGISTER: '1', WORKERS: '1', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' };
     const program = disposed(t, new ProcessUnderTest('runs-a-group.ts', { ...registered(settings), ...env }));
     const { port } = await program.line('a listening worker', ({ msg }) => msg === 'worker listens');

@@ -119,8 +119,8 @@ void describe('the gRPC health service', { concurrency: 4 }, () => {
   });
 
   test('P-046 from ShutdownInitiated to the end of the lifecycle, every gRPC service except livez and healthz is NOT_SERVING', async (t) => {
-    // The destroy hook sends five gRPC calls, and this process also serves them. The destroy hook timeout is long
-    // enough for all five.
+    // The destroy hook sends five gRPC calls to its own process. The destroy hook timeout must be long enough for all
+    // five responses.
     const it = subject(t, { destroyHookTimeout: '20s' }, { services: { 'shop.Orders': 'orders' } });
     let asked: unknown[] = [];
     it.duck.addDestroyHook('ask', async () => {
@@ -189,7 +189,7 @@ void describe('the gRPC health service', { concurrency: 4 }, () => {
   });
 });
 
-void describe("a gRPC server of the program's own", { concurrency: 4 }, () => {
+void describe('a gRPC server that the program itself has created drains at a shutdown', { concurrency: 4 }, () => {
   test("P-046 the program's own gRPC server drains with the other servers: it completes its calls, ends its watches and rejects new calls", async (t) => {
     const it = subject(t);
     const own = await ownServer(t, it);
@@ -199,7 +199,7 @@ void describe("a gRPC server of the program's own", { concurrency: 4 }, () => {
     const calling = await own.call();
     const ended = it.duck.shutdown();
     assert.deepEqual(await watch.end, ['SERVING', 'NOT_SERVING', `code ${String(codes.OK)}`]);
-    // A gRPC call that began before the listener closed is served.
+    // The gRPC call that began before the server stopped listening is still being served.
     await it.duck.signals.httpServerStoppedListening.signaled;
     await new Promise((resolve) => setImmediate(resolve));
     assert.equal(it.duck.signals.inFlightRequestsDrained.hasSignaled, false);
@@ -243,7 +243,7 @@ void describe("a gRPC server of the program's own", { concurrency: 4 }, () => {
   });
 });
 
-void describe('incorrect use of the gRPC health service is reported as an error', () => {
+void describe('the gRPC health service reports invalid options and a failed listen() as errors', () => {
   test('if the gRPC health service cannot listen on its address, exactly one error is reported', async (t) => {
     const taken = createNetServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');

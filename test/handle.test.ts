@@ -9,7 +9,7 @@ function hangs(): Promise<never> {
   return new Promise(() => undefined);
 }
 
-test('a new lifecycle has no effect until its startup begins', async () => {
+test('before its start, a lifecycle does not call onStart, sets no timer and fires no lifecycle signal', async () => {
   const { handle, clock, starts } = createUnderTest();
   await clock.advance(60_000);
   assert.deepEqual(starts, []);
@@ -17,7 +17,7 @@ test('a new lifecycle has no effect until its startup begins', async () => {
   for (const signal of Object.values(handle.signals)) assert.equal(signal.hasSignaled, false, signal.name);
 });
 
-test('A-002 the handle has the eight lifecycle signals', () => {
+test('A-002 the handle that lameduck() returns has the eight lifecycle signals', () => {
   const { handle } = createUnderTest();
   const names = Object.values(handle.signals).map(({ name }) => name);
   assert.deepEqual([...names].sort(), [...signalNames].sort());
@@ -54,7 +54,7 @@ test('A-040, A-074 a check or post-start hook is rejected if it is added after t
   }, late);
 });
 
-test('A-055, P-097 a pre-shutdown hook that is added during the shutdown is rejected, and so is a destroy hook that is added after the destroy hooks have begun', async () => {
+test('A-055, P-097 addPreShutdownHook() throws during the shutdown, and addDestroyHook() throws after the destroy hooks have begun', async () => {
   const { handle, clock } = await readyUnderTest();
   const late = { code: 'LAMEDUCK_ERR_REGISTERED_TOO_LATE' };
   void handle.shutdown('test');
@@ -130,7 +130,7 @@ for (const timeout of [0, '0s', -1, '10', 'soon', NaN]) {
   });
 }
 
-test('a shutdown with an invalid budget is rejected at once, and does not begin', async () => {
+test('handle.shutdown() throws if its option budget is invalid, and begins no shutdown', async () => {
   const { handle } = await readyUnderTest();
   for (const budget of ['10', 0, -1, 'soon']) {
     assert.throws(() => handle.shutdown('test', { budget }), {

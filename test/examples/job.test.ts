@@ -8,7 +8,7 @@ import { ProcessUnderTest } from '../support/process-under-test.ts';
 const program = '../../examples/reference-service/main.ts';
 const isJob = ({ msg }: { msg?: string }): boolean => msg === 'job done';
 
-test('the leader runs the job of the reference service with its fencing token, and writes nothing after it has released the Lease', async (t) => {
+test('the leader of the reference service logs each run of its job with its fencing token, and logs no further run after it has released the Lease', async (t) => {
   const env = { PORT: '0', LEASE_NAME: 'reference-service', LAMEDUCK_LEADER_ELECTION_ALONE: '1' };
   const leader = disposed(t, new ProcessUnderTest(program, env));
   const { token, pod, time } = await leader.line('a line of the job', isJob);

@@ -15,7 +15,7 @@ test('docs/leader-election.md begins with the program of the example leader-elec
   assert.equal(first?.text.trim(), readFileSync(join(example, 'main.ts'), 'utf8').trim());
 });
 
-test('the example leader-elected-worker leads without a cluster, and releases its Lease at SIGTERM', async (t) => {
+test('the example leader-elected-worker becomes the leader without a cluster, and logs the release of its Lease at SIGTERM', async (t) => {
   const env = { LAMEDUCK_LEADER_ELECTION_ALONE: '1', NODE_ENV: 'production' };
   // The example is a package of its own, so lameduck is installed into it as a user would do.
   const folder = mkdtempSync(join(tmpdir(), 'worker-'));

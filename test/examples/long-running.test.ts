@@ -8,8 +8,8 @@ import { disposed } from '../support/disposed.ts';
 import { ProcessUnderTest } from '../support/process-under-test.ts';
 
 test('P-034, P-035 examples/long-running.ts sends events to streams and long polls, and all get complete responses at its shutdown', async (t) => {
-  // Every request is served during the shutdown delay. Therefore the client's last poll may arrive before or after the
-  // process signal.
+  // During the shutdown delay, the example still serves every request. So it does not matter whether the client's last
+  // poll arrives before or after the process signal.
   const env = { PORT: '0', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' };
   const server = disposed(t, new ProcessUnderTest('../../examples/long-running.ts', env));
   const { addresses } = await server.line('the start', ({ msg = '' }) => msg.startsWith('lifecycle started'));

@@ -1,4 +1,4 @@
-// Tests the reference service as its user sees it: its routes, and the shutdown by the command that it prints.
+// Tests the routes of the reference service, and its shutdown by the `kill` command that it prints.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
@@ -26,7 +26,7 @@ class ReferenceService extends ProcessUnderTest {
     return /http:\/\/localhost:\d+/.exec(msg)?.[0] as string;
   }
 
-  /** Runs the shutdown command that the reference service prints, as a user would. */
+  /** Runs the `kill` command that the reference service prints, as a user would run it in a shell. */
   async runPrintedLine(): Promise<void> {
     const { msg = '' } = await this.line('a line to copy', (line) => /^ *kill -TERM \d+$/.test(line.msg ?? ''));
     await shell('sh', ['-c', msg]);
@@ -34,7 +34,8 @@ class ReferenceService extends ProcessUnderTest {
 }
 
 /**
- * Upstream is the server that the reference service calls. The test sees its connections, and can delay its responses.
+ * Upstream is the server that the reference service calls. A test can count the connections of the reference service to
+ * Upstream, and can delay the responses of Upstream.
  */
 class Upstream implements AsyncDisposable {
   readonly connections = new Set<Socket>();

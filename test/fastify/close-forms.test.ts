@@ -1,5 +1,6 @@
-// Tests app.close() with the plugin at each point of the lifecycle. The call has a callback or returns a promise. It
-// may also come from the AbortSignal of listen(), or from an encapsulated instance.
+// Tests app.close() of a Fastify application with the plugin, at each point of the lifecycle. The caller passes a
+// callback or awaits a promise. The AbortSignal of listen() and close() of an encapsulated instance have the same
+// effect as app.close().
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
@@ -74,12 +75,12 @@ test('P-115 a close by asyncDispose, by the AbortSignal of listen() or by close(
 });
 
 const moments: Readonly<Record<string, (app: FastifyInstance) => Promise<unknown>>> = {
-  'before it is ready': async () => undefined,
-  'before it listens': async (app) => {
+  'before the application is ready': async () => undefined,
+  'before the application listens': async (app) => {
     await app.ready();
   },
-  'when it listens': (app) => listen(app),
-  'while it begins to listen': async (app) => {
+  'when the application listens': (app) => listen(app),
+  'while the application begins to listen': async (app) => {
     const listening = app.listen({ host: '127.0.0.1', port: 0 });
     const closing = app.close();
     await Promise.all([listening, closing]);
@@ -95,7 +96,7 @@ const moments: Readonly<Record<string, (app: FastifyInstance) => Promise<unknown
 };
 
 for (const [when, reach] of Object.entries(moments)) {
-  test(`app.close() that is called ${when} resolves, and each hook has run once`, async (t) => {
+  test(`if app.close() is called ${when}, its promise resolves, and each hook of the application has run once`, async (t) => {
     const app = await createApp(t);
     const { names } = recordCloses(app);
     await reach(app);

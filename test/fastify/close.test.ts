@@ -50,7 +50,8 @@ for (const serverOptions of [{}, { forceCloseConnections: true }]) {
     assert.equal(await closed, undefined);
     assert.deepEqual(names, ['pool', 'preClose', 'onClose']);
     const [since = 0, , until_ = Infinity] = times;
-    // Fastify does not wait for a client that does not answer the FIN. The drain would wait one second for it.
+    // Fastify's own close does not wait for a client that does not answer the FIN. The drain of lameduck waits one
+    // second for such a client.
     assert.ok(until_ - since < 900, `Fastify took ${String(until_ - since)} ms to close`);
     const record = await app.lameduck.ended;
     assert.deepEqual([record.exitCode, record.reason, record.hookFailures], [0, 'app.close()', []]);
@@ -111,7 +112,7 @@ test('a handler that calls app.close() sends its response, and then the applicat
   await app.close();
 });
 
-test('an onRequest hook that waits for app.close() is abandoned at the end of the drain', async (t) => {
+test('if an onRequest hook waits for app.close(), the request of this hook is cut at the end of the drain', async (t) => {
   const app = await createApp(t, { terminationGracePeriodSeconds: 7, destroyHookTimeout: '4s' });
   app.addHook('onRequest', async () => {
     await app.close();
@@ -159,7 +160,7 @@ test('if an onClose hook takes longer than the destroy hook timeout, app.close()
   );
 });
 
-test('P-055 a preClose hook that closes the server and the application changes nothing in the shutdown', async (t) => {
+test('P-055 if a preClose hook calls app.close() and server.close(), the shutdown is the same as without these calls', async (t) => {
   const app = await createApp(t);
   const { names } = recordCloses(app);
   let calledBack: unknown = 'not yet';

@@ -15,7 +15,7 @@ for (const [delay, retryAfter] of [
   ['1s', 'true'],
   ['0s', 'true'],
 ] as const) {
-  void describe(`an application with shutdownDelayDuration ${delay}, shutdownSendRetryAfter ${retryAfter}`, () => {
+  void describe(`a Fastify application under load shuts down, with shutdownDelayDuration ${delay} and shutdownSendRetryAfter ${retryAfter}`, () => {
     it('P-003, P-102, P-103 closed-loop clients of a Fastify application lose no request at SIGTERM, and its hooks run after the last request', async (t) => {
       await shutDownUnderLoad(t, delay, retryAfter);
     });
@@ -69,7 +69,7 @@ const moments = {
 };
 
 for (const [when, env] of Object.entries(moments)) {
-  test(`P-054, P-067 SIGTERM to an application ${when} ends it cleanly, and the server that began to listen is closed`, async (t) => {
+  test(`P-054, P-067 a Fastify application that gets SIGTERM ${when} exits with code 0, and closes a server that has begun to listen`, async (t) => {
     const program = disposed(t, new ProcessUnderTest('fastify-is-signaled-before-it-listens.ts', env));
     assert.deepEqual(await program.exit, { code: 0, signal: null }, program.output);
     const { hookFailures, heldBy } = await program.finalLine();
@@ -94,7 +94,7 @@ test('P-058 if an onClose hook fails, the process still ends, with code 81 and t
   assert.equal(program.stderr, '');
 });
 
-test('with LAMEDUCK_DISABLED=1 the application has a handle without effect, and closes as without the Fastify plugin', async (t) => {
+test('with LAMEDUCK_DISABLED=1, app.lameduck has no effect, and SIGTERM ends the process as without the Fastify plugin', async (t) => {
   const program = disposed(t, new ProcessUnderTest('fastify-serves.ts', { LAMEDUCK_DISABLED: '1' }));
   const port = await program.port();
   const response = await fetch(`http://127.0.0.1:${String(port)}/readyz`);

@@ -8,7 +8,8 @@ import type { Client } from '../support/serving.ts';
 import { until } from '../support/until.ts';
 
 const longRunning = { config: { lameduck: { longRunning: true } } } as const;
-// The drain of this application may take one second. After that, the drain destroys unfinished requests.
+// With these settings, the drain of a test's application has a time limit of one second. At this limit, the drain
+// destroys unfinished requests.
 const shortDrain = { terminationGracePeriodSeconds: 4, destroyHookTimeout: '1s' } as const;
 
 /**
@@ -66,7 +67,7 @@ test('P-033, P-035 the drain ends a request of a route with longRunning, and wai
   );
 });
 
-test('a long-running route keeps its own hooks, which run after the hooks of its scope', async (t) => {
+test('the onRequest hooks of a long-running Fastify route still run, after the onRequest hooks of the application', async (t) => {
   const app = await createApp(t);
   const { handler, count } = poller(app);
   const called: string[] = [];
@@ -88,7 +89,7 @@ test('a long-running route keeps its own hooks, which run after the hooks of its
 test('longRunning applies to routes in encapsulated scopes, with prefixes or several methods, and to routes added before the Fastify plugin', async (t) => {
   const app = Fastify();
   t.after(() => app.lameduck.shutdown('end of the test', { budget: 1 }));
-  // The registration of the plugin is not awaited, so the routes below are added before the plugin.
+  // Do not await the registration of the plugin. Then the routes below are added before Fastify loads the plugin.
   void app.register(fastifyLameduck, { logger: silentLogger });
   let counted = 0;
   const handler: RouteOptions['handler'] = async (request) => {
@@ -122,7 +123,8 @@ test('a long-running route that is added after the Fastify plugin adds no hook t
   app.get('/', async () => '');
   await app.ready();
   const routes = app.printRoutes({ commonPrefix: false, includeHooks: true });
-  // The output contains two onRequest hooks: one for the GET route, and one for the HEAD route that Fastify adds.
+  // The printed routes contain `onRequest` twice: once for the GET route, and once for the HEAD route that Fastify adds
+  // to it.
   assert.equal(routes.match(/onRequest/g)?.length, 2, routes);
 });
 
@@ -146,7 +148,7 @@ for (const given of [
 }
 
 for (const given of [undefined, {}, { longRunning: undefined }]) {
-  test(`a route with config.lameduck ${JSON.stringify(given)} is not long-running`, async (t) => {
+  test(`a route whose config.lameduck is ${JSON.stringify(given)}, which does not set longRunning, is not long-running`, async (t) => {
     const app = await createApp(t);
     app.get('/', { config: { lameduck: given } }, async () => 'served');
     assert.equal((await app.inject('/')).body, 'served');

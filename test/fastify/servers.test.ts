@@ -83,7 +83,7 @@ for (const serverOptions of [{}, { forceCloseConnections: true }]) {
     await closed;
   });
 
-  test(`P-004 if no connection to the first address of localhost is left, a connection to the second address is still served, ${kind}`, async (t) => {
+  test(`P-004 during the drain, a connection to the second address of localhost is served even if there is no connection to the first address, ${kind}`, async (t) => {
     const { app, client } = await listenTwice(t, serverOptions);
     client.get('/');
     assert.equal((await client.reader.next())?.isClose, false);
@@ -96,7 +96,7 @@ for (const serverOptions of [{}, { forceCloseConnections: true }]) {
   });
 }
 
-test('an upgraded socket on the second address of localhost is counted once, although Fastify passes it to the server of the first address', async (t) => {
+test('an upgraded socket on the second address of localhost counts as one long-running request, although Fastify also passes it to the server of the first address', async (t) => {
   const { app, client } = await listenTwice(t);
   app.server.on('upgrade', (_request, socket) => {
     socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n');

@@ -107,7 +107,7 @@ test('a check that rejects after its time limit causes no unhandled rejection', 
   await clock.advance(900);
   assert.match((await result)?.message ?? '', /no answer within/);
   late.reject(new Error('too late'));
-  // An unhandled rejection makes the test runner fail this file.
+  // If the rejection above were unhandled, the test runner would report this test file as failed.
   await settled();
 });
 
@@ -166,7 +166,7 @@ function once<Value>(get: () => Value): () => Value {
 }
 
 for (const [what, answer] of evil) {
-  test(`P-083 a check whose result is malicious fails, and nothing is thrown to its caller: the check ${what}`, async () => {
+  test(`P-083 a check fails, and its caller gets no exception, if the check ${what}`, async () => {
     await failureOf(answer);
   });
 }
@@ -196,7 +196,7 @@ test('the AbortSignal of a check that has finished is not aborted', async () => 
   assert.equal(signal?.aborted, false);
 });
 
-test('P-081 a check that rejects because its AbortSignal was aborted at its time limit is reported as timed out', async () => {
+test('P-081 if a check rejects because lameduck has aborted its AbortSignal at the time limit, the check is reported as timed out', async () => {
   const clock = new FakeClock();
   const result = run(
     ({ signal }) =>
@@ -231,7 +231,7 @@ test('P-082 a probe during a run of a check gets the result of that run, and a l
   assert.equal(await second, undefined);
 });
 
-test('P-082 a probe that arrives together with the result of a running check starts a new run of the check', async () => {
+test('P-082 a probe that arrives in the turn of the event loop in which a run of a check ends starts a new run of the check', async () => {
   let runs = 0;
   const check = createCheck(async () => {
     runs++;

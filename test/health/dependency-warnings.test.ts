@@ -96,7 +96,7 @@ test('P-089 a livez check causes only one dependency warning, even if there are 
   assert.equal(under.warnings.length, 1);
 });
 
-test('P-089 a check that is rejected causes no dependency warning', () => {
+test('P-089 a livez check that is added too late, and therefore rejected, causes no dependency warning', () => {
   const under = new HealthUnderTest();
   under.health.close();
   assert.throws(() => {

@@ -93,7 +93,7 @@ test('A-090 a probe with exclude=shutdown passes during the shutdown, because th
   assert.equal(under.statusOf('/readyz?exclude=shutdown'), 200);
 });
 
-test("A-070 each check has its own path, which contains slashes if the check's name does", () => {
+test("A-070 each check has its own path, and slashes in the check's name are slashes in the path", () => {
   const under = new HealthUnderTest();
   let runs = 0;
   under.health.addReadyz('cache/warm', () => runs++);
@@ -217,7 +217,7 @@ test('A-181 the metrics count the result of a check that a probe of an endpoint 
   assert.deepEqual(under.observer.checkResults, [], 'a run of the checks without a probe must not be counted');
 });
 
-test('P-088 the lifecycle can run the checks although no probe has arrived', async () => {
+test('P-088 the lifecycle can run the readyz checks itself, even if no probe has arrived', async () => {
   const under = new HealthUnderTest();
   let isUp = false;
   under.health.addReadyz('database', async () => isUp);

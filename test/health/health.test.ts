@@ -152,7 +152,7 @@ test('if /livez or /healthz already has a check with the name of a new livez che
 });
 
 for (const livezGracePeriod of [0, 5_000]) {
-  test(`A-040 if one endpoint rejects the check of a post-start hook, no endpoint gets this check, with livezGracePeriod ${String(livezGracePeriod)}ms`, () => {
+  test(`A-040 if /readyz or /livez already has a check with the name of a post-start hook, no endpoint gets the check of this hook, with livezGracePeriod ${String(livezGracePeriod)}ms`, () => {
     for (const kind of ['readyz', 'livez'] as const) {
       const under = new HealthUnderTest({ livezGracePeriod });
       if (kind === 'readyz') under.health.addReadyz('poststarthook/a', passes);
@@ -248,7 +248,7 @@ test('P-084 two lifecycles in one process share neither runs nor results of chec
   assert.deepEqual([(await red).status, (await green).status], [500, 200]);
 });
 
-test('P-082 /livez, /healthz and their paths for a single livez check share each run of this check', async () => {
+test('P-082 all probes of /livez, /healthz, /livez/NAME and /healthz/NAME that arrive during one run of the livez check NAME share this run', async () => {
   const under = new HealthUnderTest();
   let runs = 0;
   const gate = Promise.withResolvers<boolean>();

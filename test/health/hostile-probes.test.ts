@@ -1,4 +1,5 @@
-// Tests malicious probes. Whatever a probe contains, the work and the response stay below a limit, and nothing throws.
+// Tests malicious probes. Whatever a probe contains, the CPU time for it and the size of its response stay limited, and
+// nothing throws.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seededRandom } from '../../src/cli/rehearsal/random.ts';
@@ -49,7 +50,7 @@ test('A-088, A-089, P-085 excluding a group excludes all checks of the group, an
   assert.equal(under.statusOf('/readyz/etcd'), 404, 'a group of checks must have no path');
 });
 
-test('A-089 if a check and a group have the excluded name, the check and the checks of the group are excluded; the names of checks are compared first', () => {
+test('A-089 an excluded name excludes both the check and the group of this name; a check that is excluded by both names is listed under its own name', () => {
   const under = new HealthUnderTest();
   under.health.addLivez('etcd', () => false);
   under.health.addLivez('etcd-0', () => false, { group: 'etcd' });
@@ -62,7 +63,7 @@ test('A-089 if a check and a group have the excluded name, the check and the che
   );
 });
 
-test('A-089 if a request excludes a group, and also each check of the group by name, the response warns that the group matches no check', () => {
+test('A-089 if a probe excludes each check of a group by name, and also excludes the group, the response warns that the group matches no check', () => {
   const under = new HealthUnderTest();
   under.health.addLivez('a', passes, { group: 'g' });
   assert.match(under.bodyOf('/livez?verbose&exclude=a&exclude=g'), /^\[\+\]a excluded: ok\nwarn: .* "g"$/m);
@@ -164,7 +165,8 @@ test('the time to respond to a probe grows only linearly with the length of its 
   }
   const queryOf = (length: number): string =>
     Array.from({ length }, (_, index) => `exclude=x${String(index)}`).join('&');
-  // A server can be configured to accept request heads of a MiB and more, so a query can be this long.
+  // A server can be configured to accept request heads of more than 1 MiB. So a probe can have a query of more than 1
+  // MiB.
   const [short, long] = [2_000, 100_000].map(queryOf) as [string, string];
   const cost = (query: string): number => {
     under.ask(`/livez?verbose&${query}`);
@@ -174,16 +176,16 @@ test('the time to respond to a probe grows only linearly with the length of its 
     return user + system;
   };
   const [once, fiftyfold] = [cost(short), cost(long)];
-  // The long query excludes fifty times as many names as the short query. If the time grows linearly, it grows fifty
-  // times, plus the time for garbage collection. If each name were compared with every other name, the time would grow
-  // 2500 times.
+  // The long query excludes fifty times as many names as the short query. If the CPU time is proportional to the number
+  // of names, the long query takes fifty times as long, plus the time for garbage collection. If each name were
+  // compared with every other name, it would take 2500 times as long.
   assert.ok(
     fiftyfold < 500 * Math.max(once, 1_000),
     `the short query took ${String(once)} µs and the long query ${String(fiftyfold)} µs`,
   );
 });
 
-test('no probe URL causes an exception, and every response is `ok`, a list of checks or a 404', () => {
+test('random URLs on a probe endpoint cause no exception, and each response is `ok`, a list of checks or a 404', () => {
   const random = seededRandom(20_261_121);
   const pieces = [
     '/',

@@ -1,5 +1,5 @@
-// Tests when the check of a post-start hook appears on each of the three endpoints: at once, after livezGracePeriod, or
-// never.
+// Tests from which time on /readyz, /livez and /healthz contain the check of a post-start hook: at once, after
+// livezGracePeriod, or never.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HealthUnderTest } from '../support/health-under-test.ts';
@@ -23,7 +23,7 @@ test('A-042 the check of a post-start hook is on /readyz and /healthz from the s
   for (const url of ['/readyz', '/healthz']) assert.equal(under.statusOf(url), 200);
 });
 
-test('A-043 the check of a post-start hook fails while the hook runs, but the observer of the lifecycle is not notified of a changed check', () => {
+test('A-043 the check of a post-start hook fails until the hook has ended, but the observer of the lifecycle gets no event about a changed check', () => {
   const under = new HealthUnderTest();
   let isFinished = false;
   under.health.addPostStartHook('warm-up', () => isFinished);
@@ -33,7 +33,7 @@ test('A-043 the check of a post-start hook fails while the hook runs, but the ob
   assert.deepEqual(under.observer.checkChanges, []);
 });
 
-test('A-075, P-087 with livezGracePeriod /livez passes without running the check until the period ends, and fails a millisecond later', async () => {
+test('A-075, P-087 until livezGracePeriod has passed, /livez passes without running the check of a post-start hook; a millisecond later, /livez runs the check and fails', async () => {
   const under = new HealthUnderTest({ livezGracePeriod: 10_000 });
   let runs = 0;
   let isFinished = false;

@@ -139,7 +139,7 @@ describeProbedAdapters((adapter) => {
     const before = runs;
     const clients = await Promise.all(Array.from({ length: 50 }, async () => serving.dial()));
     for (const client of clients) client.get('/readyz');
-    // Every probe has arrived and waits for the same run of the check.
+    // At this point, every probe of this test has arrived. All of them wait for the same run of the check.
     await until(() => serving.traffic.connections.size >= 50 && probesOf(serving) === 50);
     assert.equal(runs, before + 1);
     gate.resolve(false);
@@ -156,8 +156,8 @@ describeProbedAdapters((adapter) => {
       ({ handle }) => {
         handle.addReadyzCheck('taken-out', () => !isTakenOut);
       },
-      // With this random number, lameduck sends `Connection: close` only near the end of the shutdown delay. Until
-      // then, the clients can send more probes on open connections.
+      // The random number 0.9 makes lameduck send `Connection: close` only near the end of the shutdown delay. Until
+      // then, the clients of this test can send several probes on one connection.
       { shutdownDelayDuration: '9s', random: () => 0.9 },
     );
     const kept = await serving.dial();
@@ -187,7 +187,7 @@ describeProbedAdapters((adapter) => {
     assert.equal(serving.handle.signals.afterShutdownDelayDuration.hasSignaled, false);
   });
 
-  it('a probe whose client disconnects while it waits causes no error', async (t) => {
+  it('if the client of a probe disconnects before the check of this probe has ended, no error occurs', async (t) => {
     const gate = Promise.withResolvers<boolean>();
     let isHeld = false;
     const serving = await start(t, ({ handle }) => {

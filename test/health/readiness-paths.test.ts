@@ -5,7 +5,10 @@ import { it, test } from 'node:test';
 import { describeAdapters, describeProbedAdapters, serve } from '../support/serving.ts';
 import { describeKinds, serve as serveHttp2 } from '../support/serving-http2.ts';
 
-/** The shutdown delay. All requests of a test are sent within it. */
+/**
+ * The shutdown delay of the server under test. It is long enough for each test to send all its requests during the
+ * delay.
+ */
 const delay = '60s';
 
 const own = (_: unknown, response: ServerResponse): void => {

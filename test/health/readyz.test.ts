@@ -1,11 +1,12 @@
-// Tests that only readyz.ts has the names and conditions of the checks that lameduck itself adds to /readyz.
+// Tests that readyz.ts alone contains the names of lameduck's own readyz checks, and the conditions under which these
+// checks fail.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
 const src = new URL('../../src/', import.meta.url);
 
-test('in src/, only readyz.ts has the names and conditions of the checks that lameduck itself adds to /readyz', () => {
+test('in src/, only readyz.ts contains the names of the readyz checks of lameduck, and the conditions under which these checks fail', () => {
   const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
   for (const file of files) {
     const code = readFileSync(new URL(file, src), 'utf8');

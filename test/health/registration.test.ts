@@ -8,7 +8,7 @@ import { disposed } from '../support/disposed.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { createUnderTest, recordOf, ServerUnderTest } from '../support/lifecycle-under-test.ts';
 
-test('A-088, A-089, P-085 the handle accepts a group for readyz checks and for livez checks', async (t) => {
+test('A-088, A-089, P-085 addReadyzCheck() and addLivezCheck() of the handle accept the option group', async (t) => {
   const serving = disposed(t, new ServerUnderTest());
   const { handle } = createUnderTest({}, [serving.server]);
   handle.addReadyzCheck('orders', () => false, { group: 'upstreams' });
@@ -40,7 +40,7 @@ test('a check with an unknown option is rejected', async (t) => {
   for (const endpoint of ['readyz', 'livez', 'healthz']) assert.equal((await serving.ask(`/${endpoint}`)).status, 200);
 });
 
-test('P-089 a livez check that looks like a dependency causes a warning, and is added', async (t) => {
+test('P-089 a livez check with a name like that of a dependency, such as orders-db, causes a warning, but is still added', async (t) => {
   const serving = disposed(t, new ServerUnderTest());
   const { handle, observer } = createUnderTest({}, [serving.server]);
   const warnings: string[] = [];
@@ -51,7 +51,7 @@ test('P-089 a livez check that looks like a dependency causes a warning, and is 
   assert.match((await serving.ask('/livez')).body, /^\[-\]orders-db failed/m);
 });
 
-test('A-042, A-075, P-087 an unfinished post-start hook makes /livez fail after livezGracePeriod, and never if livezGracePeriod is 0', async (t) => {
+test('A-042, A-075, P-087 a post-start hook that has not ended makes /livez fail after livezGracePeriod; with a livezGracePeriod of 0, /livez never fails because of it', async (t) => {
   for (const [livezGracePeriod, after] of [
     ['0s', 200],
     ['10s', 500],

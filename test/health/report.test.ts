@@ -19,7 +19,7 @@ test('if a probe response repeats an excluded name that looks like the line of a
   assert.deepEqual(failingIn(under.bodyOf(`/livez?verbose&exclude=${name}`)), []);
 });
 
-test('if no line of a probe response reports a failed check, the parser of probe responses finds none', () => {
+test('the parser of probe responses finds a failed check only in a line that reports one', () => {
   const line = lineOf({ name: 'database', exclusion: undefined, result: new Error('why') });
   assert.deepEqual(failingIn(`a page that says ${line}`), []);
   assert.deepEqual(failingIn(''), []);

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { hangs } from '../support/hooks-under-test.ts';
 import { createUnderTest, recordOf } from '../support/lifecycle-under-test.ts';
 
-test('A-045, P-098 a finished post-start hook has its AbortSignal aborted with AbortError, and a timed-out hook with the error of the timeout', async () => {
+test('A-045, P-098 the AbortSignal of a finished post-start hook is aborted with AbortError, and that of a timed-out pre-shutdown hook with the timeout error', async () => {
   const parts = createUnderTest({ preShutdownHookTimeout: '1s' });
   const { handle, clock } = parts;
   const signals: Record<string, AbortSignal> = {};

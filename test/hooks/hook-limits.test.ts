@@ -1,4 +1,4 @@
-// Tests how long a hook may take, and what ends a hook before that.
+// Tests the time limit of a hook, and what can end a hook before its time limit.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Clock } from '../../src/clock.ts';
@@ -6,7 +6,10 @@ import { runHook, type HookFunction } from '../../src/hooks/hook.ts';
 import { FakeClock, settled } from '../support/fake-clock.ts';
 import { codeOf, hangs, hookOf, outcomeOf } from '../support/hooks-under-test.ts';
 
-/** `blockable()` returns a clock that a hook can advance synchronously, as if the hook blocked the process. */
+/**
+ * `blockable()` returns a fake clock, and a function that advances this clock synchronously. A hook that calls this
+ * function takes time as if it blocked the event loop.
+ */
 function blockable(): { clock: Clock; block: (milliseconds: number) => void } {
   const clock = new FakeClock();
   let blocked = 0;
@@ -107,7 +110,7 @@ test('while one hook blocks the process, the time limits of the other hooks do n
   );
 });
 
-test('if no time is left in the shutdown budget, a hook times out, except a synchronous hook that returns within its own time limit', async () => {
+test('if no time is left in the shutdown budget, a synchronous hook that returns within its own time limit succeeds, and a slower one times out', async () => {
   for (const [takes, code] of [
     [2_999, undefined],
     [3_000, 'LAMEDUCK_ERR_HOOK_TIMED_OUT'],
@@ -161,12 +164,12 @@ test('a hook that rejects after its limit causes no unhandled rejection', async 
   );
   await clock.advance(100);
   late.reject(new Error('too late'));
-  // An unhandled rejection makes the test runner fail this file.
+  // If the rejection above were unhandled, the test runner would report this test file as failed.
   await settled();
   assert.equal(codeOf(outcome.failure), 'LAMEDUCK_ERR_HOOK_TIMED_OUT');
 });
 
-test('without a time limit, the lifecycle waits for a hook until it ends, and sets no timer', async () => {
+test('if a hook has no time limit, the lifecycle waits until the hook has ended, and sets no timer', async () => {
   const clock = new FakeClock();
   const end = Promise.withResolvers<undefined>();
   const outcome = outcomeOf(
@@ -184,7 +187,7 @@ test('without a time limit, the lifecycle waits for a hook until it ends, and se
   assert.equal(outcome.failure, undefined);
 });
 
-test('a shutdown that is shortened ends a hook before the time limit of this hook', async () => {
+test('if the shutdown budget ends before the time limit of a running hook, the hook times out at the end of the budget', async () => {
   const clock = new FakeClock();
   const cut = new AbortController();
   const outcome = outcomeOf(runHook(hookOf(hangs), { clock, limit: 3_000, cut: cut.signal }));
@@ -199,7 +202,7 @@ test('a shutdown that is shortened ends a hook before the time limit of this hoo
   assert.equal(clock.pending.all, 0);
 });
 
-test('if no time is left in the shutdown budget, a hook is still called, and succeeds if it ends in the same turn of the event loop', async () => {
+test('after the end of the shutdown budget, a hook is still called; it succeeds if it ends in the same turn of the event loop, and otherwise times out', async () => {
   const clock = new FakeClock();
   const cut = AbortSignal.abort();
   const hooks: readonly (readonly [HookFunction, string | undefined])[] = [

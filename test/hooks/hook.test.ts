@@ -4,7 +4,7 @@ import { runHook, type HookContext } from '../../src/hooks/hook.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { codeOf, hookOf } from '../support/hooks-under-test.ts';
 
-test('P-098 a hook is called with its reason, and with an AbortSignal that is not aborted yet', async () => {
+test('P-098 a hook is called with the reason of the shutdown, and with an AbortSignal that is not aborted yet', async () => {
   const contexts: (HookContext & { wasAborted: boolean })[] = [];
   const hook = hookOf((context) => contexts.push({ ...context, wasAborted: context.signal.aborted }));
   assert.equal(await runHook(hook, { clock: new FakeClock(), limit: 100 }, 'SIGTERM'), undefined);

@@ -49,7 +49,7 @@ test('A-248 post-start hooks that take too long cause one warning with their nam
   assert.equal(clock.pending.all, 0);
 });
 
-test('A-248 no warning is logged if all post-start hooks end in time, or if the shutdown begins', async () => {
+test('A-248 the warning about slow post-start hooks is not logged if all of them end in time, or if the shutdown begins before the warning', async () => {
   for (const end of ['work', 'stop']) {
     const { hooks, clock, observer } = createHooks();
     const work = Promise.withResolvers<undefined>();
@@ -99,7 +99,7 @@ test('A-059, P-095 a failed pre-shutdown hook is recorded and observed, and the 
   assert.equal(hooks.failures[0]?.error.message, 'pre-shutdown hook "bad" failed: no');
 });
 
-test('if a shutdown is cut short, it no longer waits for its pre-shutdown hooks, and counts them as failed', async () => {
+test('if the deadline of the drain is reached early, the shutdown stops waiting for the pre-shutdown hooks, and counts them as failed', async () => {
   const { hooks } = createHooks();
   const cut = new AbortController();
   for (const name of ['a', 'b']) hooks.add('pre-shutdown', name, hangs, 5_000);

@@ -84,7 +84,7 @@ describeAdapters((adapter) => {
     assert.deepEqual(audit.paths, ['/hang']);
   });
 
-  test('the audit entry of a request that lameduck delays while the listener closes is written when its handler is called', async (t) => {
+  test('if lameduck delays a request while the listening socket closes, the audit entry of this request is written when the handler is called', async (t) => {
     const audit = new RecordingAudit();
     const serving = await serve(t, { adapter, audit, listener: answer });
     const [served, gone] = [await serving.dial(), await serving.dial()];

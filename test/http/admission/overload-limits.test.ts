@@ -206,7 +206,7 @@ test('A-173 a shutdown does not wait for the handler of a request that already g
   assert.equal((await shutdownOf(serving).ended).exitCode, 0);
 });
 
-test('A-172 an HTTP/1.0 response that is broken off at requestTimeout ends with a reset, not with a FIN', async (t) => {
+test('A-172 if requestTimeout cuts an HTTP/1.0 response, the connection ends with a reset, not with a FIN', async (t) => {
   const serving = await serve(t, { requestTimeout: '100ms', listener: (_, response) => response.write('a part') });
   const client = await serving.dial();
   client.send('GET / HTTP/1.0\r\n\r\n');

@@ -4,8 +4,8 @@ import { it } from 'node:test';
 import { describeProbedAdapters, serve, shutdownOf } from '../../support/serving.ts';
 
 /**
- * The headers of a probe response, without Date and Connection. Node sets Date and the drain sets Connection: other
- * tests cover both.
+ * The expected headers of a probe response, except Date and Connection. Other tests cover Date, which Node sets, and
+ * Connection, which the drain sets.
  */
 const plain = {
   'Content-Type': 'text/plain; charset=utf-8',
@@ -97,7 +97,7 @@ describeProbedAdapters((adapter) => {
       const client = await serving.dial();
       let received = '';
       client.socket.on('data', (chunk: string) => (received += chunk));
-      // A cache may add If-None-Match to a probe. The status of the response must still not be 304.
+      // Send If-None-Match, as a cache may do. Even then, the status of a probe response must not be 304.
       client.send(`${request} HTTP/1.1\r\nHost: localhost\r\nIf-None-Match: *\r\nConnection: close\r\n\r\n`);
       await client.ended();
       return parse(received);

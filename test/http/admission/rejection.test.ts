@@ -1,4 +1,5 @@
-// Tests which requests are rejected after NotAcceptingNewRequest, with which status, and which are still served.
+// Tests, for the time after the lifecycle signal NotAcceptingNewRequest, which requests are still served, which are
+// rejected, and with which status.
 import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
@@ -105,7 +106,7 @@ describeAdapters((adapter) => {
 
   const skip = noProbes(adapter);
   it(
-    'A-106, A-126 with shutdownSendRetryAfter probes on new connections get responses until the listener closes',
+    'A-106, A-126 with shutdownSendRetryAfter probes on new connections get responses until the listening socket closes',
     { skip },
     async (t) => {
       const held: ServerResponse[] = [];
@@ -134,7 +135,7 @@ describeAdapters((adapter) => {
     },
   );
 
-  it('A-012, A-151 by default a new connection is refused after the listener has closed, and open connections are served', async (t) => {
+  it('A-012, A-151 by default, after the listening socket has closed, new connections are refused and open connections are still served', async (t) => {
     const held: ServerResponse[] = [];
     const serving = await serve(t, {
       adapter,

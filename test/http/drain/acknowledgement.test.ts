@@ -23,8 +23,8 @@ const connection = (remotePort: number | undefined, localPort = 8080): Connectio
 const ports = new Set([8080]);
 
 /**
- * acknowledgementOf returns an Acknowledgement. Each of its reads returns the next of the given socket tables, and
- * every read after the last table returns the last table again.
+ * acknowledgementOf returns an Acknowledgement that reads the given socket tables, one at each read. After the last
+ * table, it reads the last table again and again.
  */
 function acknowledgementOf(...tables: (readonly SocketRow[])[]): Acknowledgement {
   return new Acknowledgement(
@@ -54,7 +54,7 @@ test('if a connection is closed after the drain has first read the socket table,
   assert.deepEqual(remotePorts(acknowledgement), [1]);
 });
 
-test('the drain waits for an orphaned socket on a port of its servers only if the first socket table that the drain read contains the socket', async () => {
+test('for a socket that was closed before the drain, the drain waits only if it finds this socket in its first read of the socket table, on a port of its servers', async () => {
   const orphans = [row(1, { isOrphan: true }), row(2, { isOrphan: true, localPort: 9090 }), row(3)];
   const acknowledgement = acknowledgementOf(orphans, [...orphans, row(4, { isOrphan: true })], []);
   await acknowledgement.begin([], ports);

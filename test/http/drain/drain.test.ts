@@ -64,13 +64,14 @@ describeAdapters((adapter) => {
   );
 
   it(
-    'P-077 /readyz fails at once after the process signal, while /livez and /healthz pass until the listener closes',
+    'P-077 /readyz fails at once after the process signal, while /livez and /healthz pass until the listening socket closes',
     { skip },
     async (t) => {
       const serving = await serve(t, { adapter, listener: () => undefined, shutdownDelayDuration: 300 });
       const client = await serving.dial();
       const { notAcceptingNewRequest } = serving.handle.signals;
-      // The listener may close between this check and the client's connect. A refused connection is then no failure.
+      // The server may stop listening after this check and before the client connects. In this case, the test accepts a
+      // refused connection.
       const statusOf = async (path: string, expected: number): Promise<void> => {
         const probe = await serving.dial().catch((error: unknown) => {
           if (!notAcceptingNewRequest.hasSignaled) throw error;
@@ -99,7 +100,7 @@ describeAdapters((adapter) => {
   );
 });
 
-it('a silent connection stays open while a request on another connection is in flight', async (t) => {
+it('during the drain, a connection without data stays open while a request on another connection is in flight', async (t) => {
   const held: ServerResponse[] = [];
   const serving = await serve(t, {
     listener: (request, response) => (request.url === '/hold' ? held.push(response) : response.end('ok')),

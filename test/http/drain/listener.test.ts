@@ -1,4 +1,5 @@
-// Tests that closing the listener resets no client in the backlog, even if the program has already closed the listener.
+// Tests that no client in the backlog gets a reset when lameduck closes the listening socket, even if the program has
+// already called close().
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -13,7 +14,7 @@ import { describeAdapters, describeAdaptersInTurn, serve, shutdownOf } from '../
 
 // Closed-loop clients use all of the processor, so no other test runs beside them.
 describeAdaptersInTurn((adapter) => {
-  it('P-018 clients that connect while the listener closes are served or refused, never reset', async (t) => {
+  it('P-018 clients that connect while the listening socket closes are served or refused, never reset', async (t) => {
     const serving = await serve(t, {
       adapter,
       listener: (request, response) => request.resume().on('end', () => response.end('ok')),
@@ -38,7 +39,7 @@ describeAdaptersInTurn((adapter) => {
 });
 
 describeAdapters((adapter) => {
-  it('P-055 if the program calls close() during the drain, the drain still completes, and does not end early', async (t) => {
+  it('P-055 if the program calls close() of the server during the drain, the drain does not end early, but performs all its steps', async (t) => {
     const serving = await serve(t, { adapter, listener: () => undefined, shutdownDelayDuration: 50 });
     const client = await serving.dial();
     client.get('/');
@@ -54,7 +55,7 @@ describeAdapters((adapter) => {
   });
 });
 
-it('P-114 closing the listener leaves idle connections open', async () => {
+it('P-114 closing the listening socket leaves idle connections open', async () => {
   const server = createServer((_, response) => response.end('ok'));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -68,7 +69,7 @@ it('P-114 closing the listener leaves idle connections open', async () => {
   socket.destroy();
 });
 
-it('P-054 the drain does not change a server that does not listen', async () => {
+it('P-054 the drain leaves a server that does not listen as it is, so that the server can still listen later', async () => {
   const server = createServer();
   await stopListening(server, systemClock, () => 0);
   assert.equal(hasBeenClosed(server), false);

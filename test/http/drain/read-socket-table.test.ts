@@ -10,30 +10,34 @@ import { until } from '../../support/until.ts';
 const skip = process.platform === 'linux' ? false : 'only Linux tells';
 
 for (const host of ['127.0.0.1', '::1', '::']) {
-  test(`the kernel's socket table shows a peer that does not read, until it reads: ${host}`, { skip }, async () => {
-    const server = createServer({ allowHalfOpen: true }).listen(0, host);
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    const client = connect({ port, host: host === '::' ? '127.0.0.1' : host });
-    const [accepted] = (await once(server, 'connection')) as [Socket];
-    const { remotePort, remoteAddress } = accepted;
-    const rowOf = async () => (await readSocketTable()).find((row) => row.remotePort === remotePort);
+  test(
+    `the kernel's socket table contains a connection as long as its peer does not read the bytes that were sent: ${host}`,
+    { skip },
+    async () => {
+      const server = createServer({ allowHalfOpen: true }).listen(0, host);
+      await once(server, 'listening');
+      const { port } = server.address() as AddressInfo;
+      const client = connect({ port, host: host === '::' ? '127.0.0.1' : host });
+      const [accepted] = (await once(server, 'connection')) as [Socket];
+      const { remotePort, remoteAddress } = accepted;
+      const rowOf = async () => (await readSocketTable()).find((row) => row.remotePort === remotePort);
 
-    accepted.write(Buffer.alloc(8_000_000));
-    await until(() => accepted.bytesWritten > 0);
-    const waiting = await rowOf();
-    assert.equal(waiting?.localPort, port);
-    assert.equal(waiting.remoteAddress, remoteAddress);
-    assert.ok(waiting.bytes > 0);
-    assert.equal(waiting.isOrphan, false);
+      accepted.write(Buffer.alloc(8_000_000));
+      await until(() => accepted.bytesWritten > 0);
+      const waiting = await rowOf();
+      assert.equal(waiting?.localPort, port);
+      assert.equal(waiting.remoteAddress, remoteAddress);
+      assert.ok(waiting.bytes > 0);
+      assert.equal(waiting.isOrphan, false);
 
-    client.resume();
-    await once(accepted, 'drain');
-    while ((await rowOf()) !== undefined);
-    client.destroy();
-    accepted.destroy();
-    await once(server.close(), 'close');
-  });
+      client.resume();
+      await once(accepted, 'drain');
+      while ((await rowOf()) !== undefined);
+      client.destroy();
+      accepted.destroy();
+      await once(server.close(), 'close');
+    },
+  );
 }
 
 test('reading a long socket table of the kernel takes only a few turns of the event loop', { skip }, async () => {

@@ -30,7 +30,7 @@ const only = (text: string, byteOrder: 'LE' | 'BE' = 'LE') => {
   return row;
 };
 
-test('a socket with unacknowledged bytes is parsed with its ports, its peer and its number of bytes', () => {
+test('the parsed row of a socket with unacknowledged bytes contains its ports, the address of its peer and the number of these bytes', () => {
   assert.deepEqual(parseSocketTable(head + line(), 'LE'), [
     {
       localPort: 8080,

@@ -40,8 +40,8 @@ describeAdapters((adapter) => {
     second?.send('GET /second HTTP/1.1\r\n');
     await until(() => [...serving.traffic.connections].filter(({ socket }) => isInMessage(socket)).length === 3);
     const { since, ended } = shutdownOf(serving);
-    // The drain checks all four connections before it ends the silent one. If it had ended another connection too, the
-    // assertions below would fail.
+    // The drain checks the four connections of this test before it closes the connection whose client is silent. If the
+    // drain had closed another connection too, the assertions below would fail.
     await silent?.ended();
     assert.ok(performance.now() - since >= silenceBeforeClose);
     line?.send('ne HTTP/1.1\r\nHost: localhost\r\n\r\n');
@@ -155,7 +155,7 @@ describeAdapters((adapter) => {
   );
 }, 3);
 
-// The upload is fast only if no other test runs at the same time.
+// This test needs a fast upload. The upload is fast enough only if no other test runs at the same time.
 describeAdaptersInTurn((adapter) => {
   it('P-026 a fast upload is read for one more mebibyte after its response; then the server sends a FIN, and does not reset the connection while the upload continues', async (t) => {
     const serving = await serve(t, {

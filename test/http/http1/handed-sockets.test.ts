@@ -1,5 +1,6 @@
-// Tests a net.Server or a tls.Server that hands its sockets to an HTTP server. If the HTTP server listens too, the drain
-// closes both listeners. If it never listens, its lifecycle does not start, and lameduck logs a warning about this.
+// Tests a net.Server or a tls.Server that passes its sockets to an HTTP server. If the HTTP server listens too, the
+// drain closes the listening sockets of both servers. If the HTTP server never listens, its lifecycle does not start,
+// and lameduck logs a warning about this.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
@@ -32,7 +33,7 @@ for (const [how, env, warning] of [
     /^lameduck\/register: a server gets requests but does not listen: lameduck neither drains it/m,
   ],
 ] as const) {
-  test(`with ${how}, an HTTP server that gets its sockets from another server and never listens causes one warning`, async (t) => {
+  test(`lameduck warns once about an HTTP server that never listens and gets its sockets from another server, with ${how}`, async (t) => {
     const program = disposed(t, new ProcessUnderTest('hands-sockets-to-a-server.ts', env));
     const port = await program.port();
     for (let request = 0; request < 3; request++) {
@@ -47,7 +48,7 @@ for (const [how, env] of [
   ['lameduck() in code', { WITH_CODE: '1', LAMEDUCK_PROBE_PORT: 'off' }],
   ['lameduck/register', registered()],
 ] as const) {
-  test(`P-055 with ${how} the drain closes a server that hands its sockets to a listening HTTP server`, async (t) => {
+  test(`P-055 the drain also closes the listening socket of a server that passes its sockets to an HTTP server, if the HTTP server listens too, with ${how}`, async (t) => {
     const program = disposed(t, new ProcessUnderTest('hands-sockets-to-a-server.ts', { ...env, LISTENS: '1' }));
     const port = await program.ready();
     const request = await HeldRequest.open(t, port);
@@ -62,8 +63,9 @@ for (const [how, env] of [
 }
 
 /**
- * serveFront serves with an HTTP server, and with a `front` on `port`: a server that hands its sockets to the HTTP server.
- * With `isSecure`, the front uses TLS. Each request is held until a test ends its response in `held`.
+ * serveFront starts an HTTP server, and a second server, `front`, which listens on `port` and passes its sockets to the
+ * HTTP server. With `isSecure`, `front` uses TLS. No request gets a response until the test ends its response in
+ * `held`.
  */
 async function serveFront(
   t: Scope,
@@ -102,7 +104,7 @@ async function isRefused(port: number): Promise<boolean> {
 }
 
 describeAdapters((adapter) => {
-  it('P-055 a server that hands its sockets to the HTTP server stops listening before HTTPServerStoppedListening, and if the program calls close() on it during the drain, this takes effect after the drain', async (t) => {
+  it('P-055 a server that passes its sockets to the HTTP server stops listening before HTTPServerStoppedListening; a call of its close() during the drain takes effect after the drain', async (t) => {
     const { held, serving, front, port } = await serveFront(t, { adapter });
     let hasClosed = false;
     front.on('close', () => (hasClosed = true));
@@ -125,7 +127,7 @@ describeAdapters((adapter) => {
     assert.equal(await closed, undefined);
   });
 
-  it('A-122 with shutdownSendRetryAfter, if another server hands its sockets to the HTTP server, requests on new connections get 429 until the drain ends', async (t) => {
+  it('A-122 with shutdownSendRetryAfter, requests on new connections of a server that passes its sockets to the HTTP server get a 429 during the drain', async (t) => {
     const { held, serving, port } = await serveFront(t, { adapter, shutdownSendRetryAfter: true });
     const early = await dial(t, port, adapter);
     early.get('/');
@@ -142,7 +144,7 @@ describeAdapters((adapter) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('if a server hands its first socket to an HTTP server during the drain, the server that hands it over is closed at once', async (t) => {
+  it('if a server passes a socket to an HTTP server for the first time during the drain, the listening socket of this server is closed at once', async (t) => {
     const { held, serving, port } = await serveFront(t, { adapter });
     const busy = await serving.dial();
     busy.get('/');
@@ -159,7 +161,7 @@ describeAdapters((adapter) => {
   });
 });
 
-it('if a TLS server hands its sockets to an HTTP server, the TLS server has stopped listening when HTTPServerStoppedListening is signaled', async (t) => {
+it('if a TLS server passes its sockets to an HTTP server, the TLS server has stopped listening when the lifecycle signal HTTPServerStoppedListening fires', async (t) => {
   const { held, serving, port } = await serveFront(t, {}, true);
   const client = await dial(t, port, 'node:https');
   client.get('/');
