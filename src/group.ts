@@ -38,8 +38,8 @@ export interface InGroup {
   readonly threads: readonly ThreadEnd[];
   readonly observer: Observer | undefined;
   /**
-   * listenerClosed resolves when the primary has closed the listener that its workers share. Until then, this worker
-   * delays the requests that it receives.
+   * listenerClosed resolves when the primary has closed the listening socket that its workers share. Until then, this
+   * worker delays the requests that it receives.
    */
   readonly listenerClosed: (() => Promise<void>) | undefined;
   /** readiness is the readiness of the worker threads. It is undefined in a worker thread. */

@@ -19,7 +19,10 @@ import type {
   WorkerEnd,
 } from './observer.ts';
 
-/** RecorderParts are the sources of the counts in the record, and the observer that receives the record. */
+/**
+ * RecorderParts contains the sources from which Recorder reads the counts for the shutdown record, and the observer
+ * that receives the record.
+ */
 export interface RecorderParts {
   readonly clock: Clock;
   readonly traffic: Pick<Traffic, 'counts' | 'requests' | 'unfinished'>;
@@ -29,7 +32,7 @@ export interface RecorderParts {
   readonly group?:
     | {
         /**
-         * `ends` lists the workers of node:cluster that have exited. It is undefined unless this process is their
+         * `ends` lists the workers of node:cluster that have exited. It is undefined in a process that is not a
          * primary.
          */
         readonly ends: readonly WorkerEnd[] | undefined;
@@ -39,7 +42,10 @@ export interface RecorderParts {
     | undefined;
 }
 
-/** Recorder collects the facts of one shutdown. Its times are milliseconds since the beginning of the shutdown. */
+/**
+ * Recorder collects the contents of the shutdown record, which the final log line shows. All times in it are
+ * milliseconds since the beginning of the shutdown.
+ */
 export class Recorder {
   readonly unfinished: UnfinishedRequest[] = [];
   readonly stepFailures: StepFailure[] = [];
@@ -59,7 +65,10 @@ export class Recorder {
     this.#lastSignalAt = parts.clock.now();
   }
 
-  /** `begin()` begins the record when the shutdown begins. `endBy` is the end of the shutdown budget. */
+  /**
+   * `begin()` is called when the shutdown begins, and starts the shutdown record. `endBy` is the end of the shutdown
+   * budget.
+   */
   begin(reason: string, startedAt: number, endBy: Deadline): void {
     this.#reason = reason;
     this.#startedAt = startedAt;
@@ -67,8 +76,8 @@ export class Recorder {
   }
 
   /**
-   * noteStepFailure records and reports that a step of the shutdown has failed. It ignores all but the first failure of
-   * each step.
+   * noteStepFailure adds the failure of a step of the shutdown to the shutdown record, and passes it to the observer.
+   * It ignores every further failure of the same step.
    */
   noteStepFailure(step: string, cause: unknown): void {
     if (this.stepFailures.some((failure) => failure.step === step)) return;
@@ -121,7 +130,8 @@ export class Recorder {
     this.unfinished.push(...unfinished);
   }
 
-  // The age that the record contains for requests whose start is unknown: the time since the shutdown began.
+  // The age that the shutdown record states for a request whose start is unknown. It is the time since the shutdown
+  // began.
   get #ageMs(): number {
     return Math.round(this.#parts.clock.now() - (this.#startedAt ?? 0));
   }
@@ -147,8 +157,8 @@ export class Recorder {
   }
 
   /**
-   * `end()` returns the complete record. If the record is not complete yet, `end()` first adds the exit code. The exit
-   * code is the argument. Without an argument, it follows from the recorded facts.
+   * `end()` returns the complete shutdown record. Its first call completes the record with `exitCode`. If no exit code
+   * is given, `end()` derives it from the causes and failures in the record.
    */
   end(exitCode = this.#exitCode()): ShutdownRecord {
     this.#record ??= this.#recordNow(exitCode);
@@ -206,10 +216,10 @@ export class Recorder {
   }
 
   /**
-   * `report()` passes the record to the observer and returns it. `heldBy` lists what kept the event loop alive.
-   * `exitCode` is the code with which the process exits, or undefined if the process continues. If the shutdown is
-   * still in progress, the record says so. If no shutdown has begun or the record has already been reported, `report()`
-   * does nothing and returns undefined.
+   * `report()` passes the shutdown record to the observer and returns it. `heldBy` lists the resources that kept the
+   * event loop alive. `exitCode` is the exit code of the process, or undefined if the process continues. During the
+   * shutdown, the record shows the progress so far. `report()` does nothing and returns undefined in two cases: before
+   * the shutdown begins, and after its first report.
    */
   report(heldBy: readonly string[] = [], exitCode?: number): ShutdownRecord | undefined {
     if (this.#startedAt === undefined || this.#isReported) return undefined;

@@ -15,8 +15,8 @@ import type * as ProgramLifecycles from './register/program-lifecycle.ts';
 // The diagnostics channel on which Node publishes each server that has just begun to listen (P-112).
 const listenings = 'tracing:net.server.listen:asyncEnd';
 
-// The diagnostics channel on which Node publishes each HTTP request. This file reads only the first request, to warn
-// about a server that gets requests without listening.
+// The diagnostics channel on which Node publishes each HTTP request. This file uses only the first request: if the
+// server of this request does not listen, lameduck logs a warning.
 const requests = 'http.server.request.start';
 
 // The diagnostics channel on which Node publishes each child process that is created.
@@ -62,8 +62,9 @@ function onListening(message: unknown): void {
   });
 }
 
-// Returns the Deferral of the main thread, or undefined in a worker thread. The functions of `load` load the `pieces` of
-// scripts/build/entries.ts, in the same order.
+// Returns the Deferral of this process, which loads the code of the lifecycle a short time after `listen()`. In a
+// worker thread, returns undefined. The functions in `load` load the modules that `pieces` of scripts/build/entries.ts
+// lists, in the same order.
 function defer(): Deferrals.Deferral | undefined {
   if (!isMainThread() || created.deferral !== undefined) return created.deferral;
   const { Deferral } = require('./register/deferral.ts') as typeof Deferrals;
@@ -87,15 +88,17 @@ function defer(): Deferrals.Deferral | undefined {
   return (created.deferral = new Deferral({ load, addToLifecycle, onFailure }));
 }
 
-// In a primary of node:cluster, the listening server is the shared listener of its workers.
+// Tells whether this process is a primary of node:cluster with workers. A server of node:net that begins to listen in
+// such a primary has the listening socket that its workers share.
 function hasWorkers(): boolean {
   const { workers } = require('node:cluster') as Cluster.Cluster;
   return Object.keys(workers ?? {}).length > 0;
 }
 
-// A worker of node:cluster says `hello` when it has a lifecycle (src/process/group-messages.ts). A primary without a
-// shared listener gets its lifecycle then. Its workers listen with `exclusive` or `reusePort`, or it has set SCHED_NONE.
-// Without the event `internalMessage`, such a primary has no lifecycle.
+// A primary of node:cluster usually gets its lifecycle when it begins to listen for its workers. It does not listen if
+// it has set SCHED_NONE, or if its workers listen with `exclusive` or `reusePort`. Such a primary gets its lifecycle at
+// the message `hello` (src/process/group-messages.ts), which each worker with a lifecycle sends. Node reports this
+// message with the event `internalMessage`. Without this event, such a primary has no lifecycle.
 function onChild(message: unknown): void {
   const { process: child } = message as { readonly process: ChildProcess };
   child.on('internalMessage', (internal: { readonly cmd?: unknown; readonly kind?: unknown } | null) => {
@@ -181,6 +184,6 @@ function say(text: string): void {
   try {
     (require('node:fs') as typeof FileSystem).writeSync(2, `lameduck/register: ${text}\n`);
   } catch {
-    // The line cannot be written, because standard error is closed.
+    // Ignore the error: standard error is closed, so nothing can be written to it.
   }
 }

@@ -1,5 +1,5 @@
-// The steps of the shutdown, whose order only this file decides. Each wait for a lifecycle signal, a hook or the drain
-// has a limit.
+// Performs the steps of the shutdown. No other file decides their order. Each wait for a lifecycle signal, for a hook
+// or for the drain has a time limit.
 import type { Server as NetServer } from 'node:net';
 import { wait, type Clock } from './clock.ts';
 import { Deadline } from './deadline.ts';
@@ -23,8 +23,8 @@ import { runStep } from './step.ts';
 // longer reliable (K-211).
 const drainAfterUncaughtError = 2_000;
 
-// The share of the shutdown delay in which connections are closed one by one, at random times. In the rest of the
-// delay, clients that rarely send a request can disconnect.
+// The share of the shutdown delay in which lameduck closes connections one by one, at random times. In the rest of the
+// delay, a client that rarely sends a request still has time to disconnect.
 const closeWindowShare = 0.75;
 
 /** ShutdownParts are the parts of a lifecycle that its shutdown uses. */
@@ -42,18 +42,18 @@ export interface ShutdownParts {
   readonly recorder: Recorder;
   readonly audit: Pick<AuditLog, 'flush'> | undefined;
   /**
-   * listenerClosed is set in a worker of node:cluster. It resolves when the primary has closed the listener that the
-   * workers share.
+   * listenerClosed is set in a worker of node:cluster. It resolves when the primary has closed the listening socket
+   * that the workers share.
    */
   readonly group: { readonly listenerClosed: (() => Promise<void>) | undefined } | undefined;
 }
 
 export interface BeginOptions {
-  /** `budget` is the maximum duration of the shutdown from now on, in milliseconds. */
+  /** `budget` is the time, in milliseconds, that the shutdown may still take after this call. */
   readonly budget?: number | undefined;
   /**
-   * isOfWorker is true in a worker of a group. `budget` is then the time that the owner of the group, a primary or main
-   * thread, allows the worker.
+   * isOfWorker is true in a worker of node:cluster and in a worker thread. `budget` is then the time that the primary
+   * or the main thread allows for the shutdown of this worker.
    */
   readonly isOfWorker?: boolean;
   readonly isUncaughtError?: boolean;
@@ -68,7 +68,7 @@ interface Deadlines {
    * have not been answered.
    */
   readonly drainBy: Deadline;
-  /** endBy is the time at which the shutdown ends, even if a hook is still running. */
+  /** endBy is the deadline of the whole shutdown. At this time, the shutdown ends even if a hook is still running. */
   readonly endBy: Deadline;
 }
 
@@ -79,7 +79,9 @@ interface Beginning {
   readonly deadlines: Deadlines;
 }
 
-/** Shutdown runs the shutdown once, even if several callers begin it. */
+/**
+ * Shutdown performs the steps of the shutdown. It performs them only once, even if several callers begin the shutdown.
+ */
 export class Shutdown {
   /** `ended` resolves with the record of the shutdown when the shutdown has ended. */
   readonly ended: Promise<ShutdownRecord>;
@@ -98,8 +100,8 @@ export class Shutdown {
   }
 
   /**
-   * `deadlines` returns the times at which the drain and the shutdown must end. It is undefined unless a shutdown is in
-   * progress.
+   * `deadlines` contains the deadline of the drain and the deadline of the whole shutdown. It is undefined while no
+   * shutdown is in progress.
    */
   get deadlines(): { readonly drainBy: number; readonly endBy: number } | undefined {
     const { drainBy, endBy } = this.#deadlines ?? {};
@@ -118,16 +120,17 @@ export class Shutdown {
   }
 
   /**
-   * drainWith adds a transport, such as a gRPC server, that drains at the same time as the HTTP servers and within the
-   * same limit.
+   * drainWith adds a transport, such as a gRPC server. The transport drains at the same time as the HTTP servers,
+   * within the time limit of the drain.
    */
   drainWith(other: DrainedTransport): void {
     this.#others.push(other);
   }
 
   /**
-   * addFront adds a server that has passed a socket to one of the HTTP servers. The listener of this server closes
-   * together with the listeners of the HTTP servers. If these have already closed, addFront closes it at once.
+   * addFront adds a server that has passed a socket to one of the HTTP servers. Its listening socket closes together
+   * with the listening sockets of the HTTP servers. If those have already closed, addFront closes the listening socket
+   * of the added server at once.
    */
   addFront(front: NetServer): void {
     const { lifecycle, drain } = this.#parts;
@@ -144,16 +147,17 @@ export class Shutdown {
   }
 
   /**
-   * reserveTimeForListeners reserves the last part of the shutdown budget, as long as `destroyHookTimeout`, for the
-   * program's own signal listeners. The wait for open connections then ends earlier.
+   * reserveTimeForListeners reserves a time of `destroyHookTimeout` at the end of the shutdown budget for the program's
+   * own signal listeners. The wait for open connections then ends earlier by this time.
    */
   reserveTimeForListeners(): void {
     this.#reservesTime = true;
   }
 
   /**
-   * `begin()` starts the shutdown, or joins a shutdown in progress. A later call can only shorten the budget (K-166,
-   * P-056). The promise never rejects. The record contains the reason of the first call.
+   * `begin()` starts the shutdown. If a shutdown is already in progress, `begin()` joins it, and can only shorten its
+   * budget (K-166, P-056). The returned promise never rejects. The shutdown record contains the reason that the first
+   * call has passed.
    */
   begin(reason: string, options: BeginOptions = {}): Promise<ShutdownRecord> {
     const {
@@ -174,14 +178,15 @@ export class Shutdown {
     const { clock, settings, budget, recorder, servers, hooks } = this.#parts;
     const startedAt = clock.now();
     const endAt = startedAt + budget().total;
-    // If a lifecycle has no server and no destroy hooks, nothing happens after its drain. Its workers or worker threads
-    // then also get the time that is reserved for destroy hooks.
+    // A lifecycle without a server and without destroy hooks has nothing to do after its drain. So no time is reserved
+    // for destroy hooks, and its workers or worker threads can use the whole shutdown budget.
     const needsTime = servers.length > 0 || hooks.hasDestroy;
     const deadlines = {
       drainBy: new Deadline(clock, endAt - (needsTime ? settings.destroyHookTimeout : 0)),
       endBy: new Deadline(clock, endAt),
     };
-    // Set the deadlines before an observer is called. If an observer calls `shutdown()`, it then joins this shutdown.
+    // Set the deadlines before an observer is called. If the observer calls `shutdown()`, that call must join this
+    // shutdown.
     this.#deadlines = deadlines;
     recorder.begin(reason, startedAt, deadlines.endBy);
     const delay = this.#delayOf(skipsDelay);
@@ -227,8 +232,8 @@ export class Shutdown {
     }
     await this.#step('destroy hooks', endBy, () => hooks.runDestroy(reason, settings.destroyHookTimeout, endBy.signal));
     await this.#closeConnections(endBy);
-    // If some audit events have not been written at the end of the shutdown budget, the shutdown record contains their
-    // number. The shutdown does not count as failed.
+    // At the end of the shutdown budget, some audit events may not have been written yet. The shutdown record then
+    // contains the number of these events. The shutdown does not count as failed.
     await Promise.race([audit?.flush(), endBy.reached]);
     const record = recorder.end();
     this.#endsAt = endBy.at;
@@ -237,7 +242,8 @@ export class Shutdown {
     return record;
   }
 
-  // Returns the HTTP servers, and the servers that pass their sockets to them.
+  // Returns the servers that must stop listening: the HTTP servers, and all other servers that pass sockets to these
+  // HTTP servers.
   get #listeners(): readonly NetServer[] {
     const { servers, traffic } = this.#parts;
     return [...servers, ...traffic.fronts];
@@ -286,7 +292,8 @@ export class Shutdown {
         this.#step('stop listening', endBy, () => stopListening(server, clock, activity, endBy.signal)),
       ),
     );
-    // Close each server that has passed a socket to an HTTP server for the first time while this function waited.
+    // During the waits above, a server may have passed a socket to an HTTP server for the first time. Close such a
+    // server too.
     for (const front of traffic.fronts) this.#closeNow(front, endBy);
     traffic.hold.end();
     lifecycle.report('HTTPServerStoppedListening');
@@ -345,9 +352,9 @@ export class Shutdown {
     const { clock, settings, hooks } = this.#parts;
     const now = clock.now();
     endBy.shorten(now + budget);
-    // A worker of a group gets less time than its own settings allow, because the primary or main thread must end after
-    // the worker. If the time is too short, the drain of the worker first gets its shortest valid time. The destroy
-    // hooks get the rest.
+    // A cluster worker or worker thread gets less time than its own settings allow. Its primary or main thread must end
+    // after it. If this time is short, the steps before the drain and a drain of `shortestDrain` get their time first.
+    // The destroy hooks get the rest.
     const shortest = Math.max(settings.shutdownDelayDuration, hooks.longestPreShutdown) + shortestDrain;
     const atLeast = isOfWorker ? Math.min(budget, shortest) : 0;
     drainBy.shorten(now + Math.max(atLeast, budget - settings.destroyHookTimeout));
@@ -359,8 +366,8 @@ export class Shutdown {
     void lifecycle.signals.notAcceptingNewRequest.signaled.then(() => {
       const at = clock.now() + drainAfterUncaughtError;
       drainBy.shorten(at);
-      // After an uncaught error, the shutdown ends at most `destroyHookTimeout` after the drain, even if a client is
-      // slow.
+      // After an uncaught error, the shutdown ends no later than `destroyHookTimeout` after the deadline of the drain,
+      // even if a client is slow.
       endBy.shorten(at + settings.destroyHookTimeout);
     });
   }

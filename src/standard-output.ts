@@ -4,7 +4,10 @@ import { writeSync } from 'node:fs';
 
 /** standardOutput is the file descriptor of standard output, which receives the log. */
 export const standardOutput = 1;
-/** standardError is the file descriptor of standard error, which receives what Node itself would print. */
+/**
+ * standardError is the file descriptor of standard error. It receives error messages of lameduck's commands, and
+ * uncaught errors, which Node would otherwise print.
+ */
 export const standardError = 2;
 
 /**

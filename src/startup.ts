@@ -1,4 +1,5 @@
-// Starts a lifecycle. The start begins with the program's own `listen()` and ends when the process has been ready once.
+// Starts a lifecycle. The start begins when the program calls `listen()`. It ends when the process is ready for the
+// first time.
 import { addressText } from './address.ts';
 import { startImmediate, type Clock } from './clock.ts';
 import type { Health } from './health/health.ts';
@@ -25,8 +26,8 @@ export interface StartupParts {
 }
 
 /**
- * Startup begins the lifecycle when the last of the servers listens. The lifecycle of a program without a server begins
- * at once.
+ * Startup starts the lifecycle when all servers of the program listen. If the program has no server, Startup starts the
+ * lifecycle at once.
  */
 export class Startup {
   readonly #parts: StartupParts;
@@ -42,7 +43,8 @@ export class Startup {
 
   /**
    * onListening is called for each server that begins to listen. If the shutdown has already begun, onListening closes
-   * the server (P-054). It does so only after the program's own listeners, which may read the address of the server.
+   * the server (P-054). It closes the server only after the program's own listeners of the event `listening`, which may
+   * read the address of the server.
    */
   onListening(server: Server): void {
     if (this.#parts.lifecycle.signals.shutdownInitiated.hasSignaled) startImmediate(retire, server);
@@ -50,8 +52,9 @@ export class Startup {
   }
 
   /**
-   * `begin()` starts a lifecycle for which no server will emit `listening`: a lifecycle without a server, or with
-   * servers that already listen. It does so in the next turn of the event loop, so that no turn takes long.
+   * `begin()` starts a lifecycle without a server, or a lifecycle whose servers already listen, so that no server will
+   * emit `listening`. It starts the lifecycle in the next turn of the event loop, so that the present turn does not
+   * become too long.
    */
   begin(): void {
     startImmediate(() => {
@@ -101,8 +104,8 @@ export class Startup {
     return passes;
   }
 
-  // Aborts the signals of the post-start hooks when the listener closes. Until then, background work of the hooks
-  // continues, even during the shutdown delay (A-045).
+  // Aborts the AbortSignal of each post-start hook at the lifecycle signal NotAcceptingNewRequest. Before this
+  // lifecycle signal, the background work of the hooks continues, even during the shutdown delay (A-045).
   async #stopHooks(): Promise<void> {
     await this.#parts.lifecycle.signals.notAcceptingNewRequest.signaled;
     this.#stopped.abort();

@@ -2,13 +2,16 @@
 import { wait, type Clock } from './clock.ts';
 import type { Deadline } from './deadline.ts';
 
-// The number of milliseconds by which a step may end after its deadline without a failure. A step that is aborted at
-// its deadline needs this time to stop.
+// If a step of the shutdown ends at most this many milliseconds after its deadline, it does not count as failed. A step
+// that is aborted at its deadline needs this time to stop.
 const leniency = 50;
 
 export interface StepOptions {
   readonly clock: Clock;
-  /** `by` is the deadline of the step. A step that has not ended at its deadline has failed. */
+  /**
+   * `by` is the deadline of this step of the shutdown. If the step is still running shortly after its deadline, it
+   * counts as failed.
+   */
   readonly by: Deadline;
   readonly onFailure: (error: unknown) => void;
 }

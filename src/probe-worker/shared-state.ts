@@ -19,8 +19,9 @@ const numbersLength = Object.keys(slots).length * Int32Array.BYTES_PER_ELEMENT;
 type Slot = keyof typeof slots;
 
 /**
- * SharedState contains numbers and one text in shared memory. The main thread writes the numbers that `slots` lists
- * before `stalls`. The probe thread writes `stalls`, the numbers after it, and the text.
+ * SharedState contains the numbers that `slots` names, and one text, in shared memory. The probe thread writes the
+ * text, the number `stalls` and all numbers that `slots` names after `stalls`. The main thread writes all other
+ * numbers.
  */
 export class SharedState {
   readonly memory: SharedArrayBuffer;
@@ -50,7 +51,10 @@ export class SharedState {
     return Atomics.load(this.#numbers, slots[slot]);
   }
 
-  /** set stores a number and wakes a thread that waits in `waitWhile`. */
+  /**
+   * `set` writes the number `slot` to the shared memory. It wakes a thread that waits in `waitWhile` for a change of
+   * this number.
+   */
   set(slot: Slot, value: number): void {
     Atomics.store(this.#numbers, slots[slot], value);
     Atomics.notify(this.#numbers, slots[slot]);
@@ -60,7 +64,10 @@ export class SharedState {
     Atomics.add(this.#numbers, slots[slot], value);
   }
 
-  /** waitWhile blocks the calling thread as long as the number is `value`, for at most `milliseconds`. */
+  /**
+   * waitWhile blocks the calling thread while the number `slot` in the shared memory equals `value`, for at most
+   * `milliseconds`.
+   */
   waitWhile(slot: Slot, value: number, milliseconds: number): void {
     Atomics.wait(this.#numbers, slots[slot], value, milliseconds);
   }

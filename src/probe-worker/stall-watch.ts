@@ -23,8 +23,9 @@ export interface StallWatchOptions {
 }
 
 /**
- * StallWatch measures how long the main thread has sent no heartbeat. It adds up the times between its own ticks, and
- * limits each of them, because a suspended machine is not a stall.
+ * StallWatch measures for how long the main thread has sent no heartbeat. For this, it adds up the times between its
+ * own ticks. Each of these times counts as at most one second, so that a suspension of the machine does not count as a
+ * stall.
  */
 export class StallWatch {
   /** stalledMs is how long the event loop has been blocked, in milliseconds. */
@@ -41,8 +42,8 @@ export class StallWatch {
   }
 
   /**
-   * tick checks whether the main thread has sent a heartbeat since the previous tick. If no heartbeat was sent, tick
-   * adds the time between the two ticks to the stall. It adds at most `most` milliseconds.
+   * tick checks whether the main thread has sent a heartbeat since the previous tick. If it has sent none, tick adds
+   * the time since the previous tick to the duration of the current stall. It adds at most `most` milliseconds.
    */
   tick(most = longestTick): void {
     const { clock, state, isAttached, threshold, onStall, onStallEnd } = this.#options;
@@ -60,8 +61,8 @@ export class StallWatch {
     }
     if (isAttached()) return;
     this.#sum += Math.min(passed, most);
-    // After a suspension of the machine, the main thread may resume later than the probe thread. Give the main thread
-    // until the next tick to send a heartbeat.
+    // After a suspension of the machine, the main thread may resume later than the probe thread. So a missing heartbeat
+    // does not count as a stall yet. It counts if it is still missing at the next tick of the probe thread.
     if (passed > longestTick) return;
     this.stalledMs = this.#sum;
     if (this.stalledMs < threshold) return;
@@ -69,8 +70,9 @@ export class StallWatch {
       state.add('stalls', 1);
       onStall(Math.round(this.stalledMs));
     }
-    // A stall that is shorter than the threshold does not count. At the tick at which a stall reaches the threshold,
-    // add the duration of the whole stall so far. At each later tick, add only the time since the previous tick.
+    // The total `stalledMs` contains only stalls that have reached the threshold. When a stall reaches the threshold,
+    // add the whole duration of the stall so far to the total. At each later tick, add the time since the previous
+    // tick.
     state.add('stalledMs', Math.round(before < threshold ? this.stalledMs : this.stalledMs - before));
   }
 }

@@ -2,6 +2,7 @@
 // The package then needs no separate file for the thread at run time.
 
 /**
- * threadCode is the URL of the thread's file in the source tree. In the package, it is the code of the thread as text.
+ * threadCode is the code of the probe thread. In the source tree, it is the URL of the file thread.ts. In the built
+ * package, it is the bundled code as text.
  */
 export const threadCode: URL | string = new URL('./thread.ts', import.meta.url);

@@ -92,12 +92,12 @@ const blockedEnd = new BlockedProcessEnd({
 });
 
 let isClosing = false;
-// isResting is true while the process is idle. The time until the next check is longer then, so that the probe thread
-// is rarely woken.
+// isResting is true while the process is idle. The probe thread then checks the heartbeats of the main thread less
+// often, so that the probe thread is rarely woken.
 let isResting = false;
 let cancelLook = (): void => undefined;
-// The log line about a stall, until it has been written. Standard output may be a pipe without room, which may also be
-// the reason why the event loop is blocked (P-060).
+// The log line about a stall that has not been written yet, or an empty text. The line cannot be written while standard
+// output is a full pipe. The full pipe may also be the reason why the event loop is blocked (P-060).
 let unwrittenLine = '';
 
 function hasDebugger(): boolean {
@@ -111,8 +111,9 @@ function writeStallLine(): void {
 function look(): void {
   if (isClosing) return;
   const before = watch.stalledMs;
-  // An idle process sends heartbeats rarely. If a heartbeat is missing, only the last `beatInterval` milliseconds
-  // certainly belong to a stall. The time before them may be the normal pause between two heartbeats.
+  // The main thread of an idle process sends heartbeats rarely. If this check finds no new heartbeat, the main thread
+  // has certainly been blocked only for the last `beatInterval` milliseconds. Before that, it may have paused normally
+  // between two heartbeats.
   watch.tick(isResting ? beatInterval : undefined);
   writeStallLine();
   blockedEnd.tick();
@@ -123,8 +124,8 @@ function look(): void {
 function lookLater(): void {
   const isIdle = state.get('beatInterval') === idleBeatInterval && state.get('isShuttingDown') === 0;
   isResting = isIdle && watch.stalledMs === 0;
-  // In an idle process, the time between two checks is longer than the time between two heartbeats. Each check then
-  // finds a new heartbeat, unless a heartbeat is late.
+  // In an idle process, the probe thread checks less often than the main thread sends heartbeats. So a check that finds
+  // no new heartbeat means that a heartbeat is late.
   const interval = isResting ? idleBeatInterval + beatInterval : beatInterval;
   cancelLook = systemClock.afterUnref(Math.min(interval, blockedEnd.dueIn), look);
 }

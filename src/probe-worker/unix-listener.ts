@@ -24,7 +24,8 @@ export async function listenOn(server: Server, path: string): Promise<() => void
     }
     await listening(server, bound);
     chmodSync(bound, 0o600);
-    // Check the path again. Another process may have bound a socket at this path since the first check.
+    // Check the path of the socket a second time. Another process may have bound a socket at this path since the first
+    // call of checkPath.
     await checkPath(path);
     renameSync(bound, path);
   } catch (error) {

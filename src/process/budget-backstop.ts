@@ -2,16 +2,18 @@
 // alive. If the event loop is blocked, probe-worker/blocked-process-end.ts ends the process instead.
 import type { Clock } from '../clock.ts';
 
-// Milliseconds from the end of the shutdown budget until the backstop ends the process. Normally, the process has
-// exited by then.
+// If the process is still alive this many milliseconds after the end of its shutdown budget, the backstop ends it.
+// Normally, the process has exited before.
 const margin = 250;
 
-// Milliseconds between two checks of the remaining time. The end of the budget can become earlier at any time.
+// The backstop reads the end of the shutdown budget once in this many milliseconds. It must read the end repeatedly,
+// because an uncaught error, for example, can move the end to an earlier time.
 const interval = 100;
 
 /**
- * startBudgetBackstop calls `onOverdue` when the process is still alive after the end of the shutdown budget. Its timer
- * does not keep the process alive. `endsAt` returns the end of the budget, which a later event can bring forward.
+ * startBudgetBackstop calls `onOverdue` if the process is still alive shortly after the end of the shutdown budget. Its
+ * timer does not keep the process alive. `endsAt` returns the time at which the shutdown budget ends. It is called
+ * repeatedly, because this time can become earlier.
  */
 export function startBudgetBackstop(clock: Clock, endsAt: () => number, onOverdue: () => void): void {
   const look = (): void => {

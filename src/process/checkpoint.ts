@@ -104,7 +104,7 @@ export class Checkpoint {
     this.#write();
   }
 
-  /** `note()` writes that the run has reached `phase`. */
+  /** `note()` records in the checkpoint file that the lifecycle has reached `phase`. */
   note(phase: SignalName): void {
     this.#record = { ...this.#record, phase };
     this.#write();

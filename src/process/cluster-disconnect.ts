@@ -5,8 +5,8 @@
 import type { Cluster } from 'node:cluster';
 
 /**
- * TakeDisconnect decides whether lameduck or Node disconnects this worker of `node:cluster`. If it returns true,
- * lameduck calls `disconnect` later. If it returns false, Node disconnects the worker now.
+ * TakeDisconnect is called when this worker of `node:cluster` is about to disconnect from its primary. It returns true
+ * if lameduck will call `disconnect` later. It returns false if Node must disconnect the worker now.
  */
 export type TakeDisconnect = (disconnect: () => void) => boolean;
 

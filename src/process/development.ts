@@ -45,7 +45,8 @@ function ownLaunch(): Launch {
   const hasChannel = process.channel !== undefined;
   return {
     execArgv: process.execArgv,
-    // Use `isatty`, because reading `process.stdin.isTTY` would open the stream and keep its descriptor open.
+    // Use `isatty` instead of `process.stdin.isTTY`. Reading `process.stdin` would open standard input as a stream and
+    // keep its file descriptor open.
     hasTerminal: isatty(0),
     hasChannel,
     // Load node:cluster only if there is an IPC channel. A worker has such a channel and has already loaded the module.

@@ -1,15 +1,18 @@
-// The only override of `process.emit`. With this override, lameduck decides whether the program's own listeners receive
-// a process signal. Node emits a signal with the `emit` that `process` had when the signal got its first listener
-// (P-111). So `lameduck/register` installs the override before the program adds listeners.
+// lameduck's own `process.emit`, which replaces the original one. With it, lameduck decides whether the program's own
+// listeners receive a process signal. Node emits a signal with the `emit` that `process` had when the signal got its
+// first listener (P-111). So `lameduck/register` replaces `process.emit` before the program adds listeners.
 
 import { startImmediate } from '../node-timers.ts';
 import { interceptOwnDisconnect, isClusterDisconnect, type TakeDisconnect } from './cluster-disconnect.ts';
 
-/** Interceptor decides whether the program's listeners receive an event. */
+/**
+ * Interceptor receives each event of `process` before the program's listeners. It decides whether these listeners
+ * receive the event.
+ */
 export interface Interceptor {
   /**
-   * take returns true if lameduck keeps an event of `process` from the program's listeners for now. Such an event is a
-   * process signal, for example.
+   * take returns true if the program's listeners must not receive an event of `process` yet. An example is a process
+   * signal, which lameduck may delay until the end of the drain.
    */
   take(event: string, args: readonly unknown[]): boolean;
   /**
@@ -17,7 +20,7 @@ export interface Interceptor {
    * false, Node handles the error.
    */
   takeError(error: Error, origin: NodeJS.UncaughtExceptionOrigin): boolean;
-  /** takeDisconnect is called before this process disconnects as a worker of `node:cluster`. */
+  /** takeDisconnect is called when this worker of `node:cluster` is about to disconnect from its primary. */
   readonly takeDisconnect: TakeDisconnect;
 }
 
@@ -29,13 +32,14 @@ type Emit = (this: unknown, event: string | symbol, ...args: unknown[]) => boole
  */
 const reached = Symbol('lameduck.reached');
 
-// The key under which all copies of this package find the override. Change the key when EmitOverride or Interceptor
-// changes.
+// The key of the global symbol under which all copies of this package find the EmitOverride of the process. Change the
+// key when the type EmitOverride or the type Interceptor changes.
 const key = Symbol.for('lameduck.process-emit/v4');
 
 /**
- * emitOverride installs the override of `process.emit`, once for all copies of this package in the process. The
- * override is never removed, because Node would still call it for process signals after its removal.
+ * emitOverride replaces `process.emit` by lameduck's `emit`, once for all copies of this package in the process.
+ * lameduck never restores the original `emit`, because Node would still call lameduck's `emit` for process signals
+ * after that.
  */
 export function emitOverride(): EmitOverride {
   const registry = globalThis as unknown as Record<symbol, EmitOverride | undefined>;
@@ -49,18 +53,21 @@ export function emitOverride(): EmitOverride {
 export class EmitOverride {
   readonly process: NodeJS.Process;
   /**
-   * bypassing contains the process signals that had a listener before the override was installed. Node emits these
-   * signals with the original `emit`, past the override.
+   * bypassing contains the process signals that had a listener before lameduck replaced `process.emit`. Node emits
+   * these signals with the original `emit`, so lameduck's `emit` does not receive them.
    */
   readonly bypassing: ReadonlySet<string>;
-  /** emitting is the event that the override is emitting at the moment, or undefined. */
+  /**
+   * emitting is the event that lameduck's `process.emit` is passing to the listeners at the moment. At all other times,
+   * it is undefined.
+   */
   emitting: string | symbol | undefined;
   readonly #emit: Emit;
-  // #own is the original `emit` of `process`, which the override has replaced.
+  // #own is the original `emit` of `process`, which lameduck's `emit` has replaced.
   #own: Emit;
-  // If a library has replaced lameduck's `process.emit`, #covered is lameduck's wrapper around the library's `emit`.
-  // The wrapper gives an uncaught error to the interceptor first. It calls the library's `emit` unless the interceptor
-  // handles the error.
+  // #covered is lameduck's wrapper around the `emit` of a library that has replaced lameduck's `process.emit`. It is
+  // undefined if there is no such library. For an uncaught error, the wrapper first calls the interceptor. It then
+  // calls the library's `emit`, unless the interceptor has handled the error.
   #covered: Emit | undefined;
   #interceptor: Interceptor | undefined;
   #releaseDisconnect: () => void = () => undefined;
@@ -129,8 +136,8 @@ export class EmitOverride {
         if (own === undefined && event !== 'message' && !event.startsWith('SIG')) return false;
         if (next()?.take(event, args) === true) return true;
         if (own === undefined || this.process.rawListeners(event).some((one) => one !== own)) return false;
-        // If no lifecycle has taken the process signal and the program has no listener for it, end the process. Without
-        // lameduck, the signal would end the process too.
+        // If no lifecycle handles the process signal and the program has no listener for it, end the process with this
+        // signal. Without lameduck, the signal would also end the process.
         end();
         this.process.kill(this.process.pid, event);
         return true;
@@ -138,8 +145,8 @@ export class EmitOverride {
       takeError: (error, origin) => next()?.takeError(error, origin) === true,
       takeDisconnect: (disconnect) => next()?.takeDisconnect(disconnect) === true,
     };
-    // When a process signal arrives, Node may have called an `emit` that is older than this override. The listener then
-    // emits the signal again through the override.
+    // Node may emit a process signal with an `emit` from before lameduck replaced `process.emit`. In this case,
+    // lameduck's listener for the signal emits the signal again with lameduck's `emit`.
     const emitAgain = (signal: string): Listener => {
       return (...args) => {
         if (this.emitting !== signal) this.emit(signal, args);
@@ -201,10 +208,10 @@ export class EmitOverride {
     return this.#interceptor?.takeError(error as Error, origin as NodeJS.UncaughtExceptionOrigin) === true;
   }
 
-  // A library such as signal-exit may replace `process.emit`, and with it lameduck's override. If the library's `emit`
-  // does not call the override, install the override again. If it does, wrap the library's `emit`, so that the
-  // interceptor receives uncaught errors first. `#restore` is called at an event that Node emits before
-  // `uncaughtException`.
+  // A library such as signal-exit may replace `process.emit` after lameduck has replaced it. If the library's `emit`
+  // does not call lameduck's `emit`, install lameduck's `emit` again. If the library's `emit` calls lameduck's `emit`,
+  // wrap the library's `emit`, so that the interceptor receives uncaught errors first. `#restore` is called at an event
+  // that Node emits before `uncaughtException`.
   readonly #restore = (): void => {
     // The method is called with the process as its `this`.
     // eslint-disable-next-line @typescript-eslint/unbound-method
@@ -223,16 +230,17 @@ export class EmitOverride {
   };
 
   #put(value: Emit): void {
-    // The original property is not enumerable. Define this property in the same way, so that the properties of
-    // `process` look unchanged.
+    // Make lameduck's `process.emit` not enumerable. Then a program that lists the properties of `process` sees the
+    // same list as without lameduck.
     Object.defineProperty(this.process, 'emit', { value, writable: true, configurable: true, enumerable: false });
   }
 }
 
 /**
- * keepListener adds a listener of lameduck again if the program has removed it. `listeners` contains lameduck's listener
- * of each event. The last parameter contains the arguments of the event `removeListener`. Node emits this event before it
- * stops watching for the process signal.
+ * keepListener is called at each event `removeListener` of `process`, and its last parameter contains the arguments of
+ * this event. If the program has removed a listener of lameduck, keepListener adds this listener again. This is early
+ * enough, because Node emits `removeListener` before it stops watching for the process signal. `listeners` contains
+ * lameduck's listener of each event.
  */
 export function keepListener(
   override: EmitOverride,

@@ -1,4 +1,5 @@
-// Exits this process with the right code, and lists the resources that keep it alive.
+// Exits this process even if the program has replaced `process.exit()`, and lists the resources that keep the process
+// alive.
 import { Socket } from 'node:net';
 import { exitCodes } from '../exit-codes.ts';
 import type { ReallyExit } from '../node-internals.ts';
@@ -6,7 +7,7 @@ import type { ReallyExit } from '../node-internals.ts';
 // The exit code of Node if the event loop is empty while a top-level await is still pending.
 const pendingAwait = 13;
 
-/** Print prints an uncaught error as Node does. */
+/** Print is a function that prints an uncaught error in the form that Node uses. */
 export type Print = (error: unknown, origin: NodeJS.UncaughtExceptionOrigin) => void;
 
 export class Exit {
@@ -15,8 +16,9 @@ export class Exit {
   readonly #print: Print;
 
   /**
-   * The constructor gets the function that `process.exit()` calls as `reallyExit`, because the program may replace that
-   * function later. `print` prints an uncaught error as Node does.
+   * `reallyExit` is the value that `process.reallyExit` had when lameduck was loaded. `process.exit()` calls
+   * `process.reallyExit`, but the program may replace this property later. `print` prints an uncaught error in the form
+   * that Node uses.
    */
   constructor(target: NodeJS.Process, reallyExit: ReallyExit, print: Print) {
     this.#process = target;
@@ -48,7 +50,8 @@ export class Exit {
     }
   }
 
-  // Does what the original `process.exit()` does before it ends the process. Returns what a listener has thrown.
+  // Calls the `exit` listeners of the program, as the original `process.exit()` does. Returns the error that a listener
+  // has thrown, or undefined.
   #callExitListeners(code: number): { readonly error: unknown } | undefined {
     try {
       this.#process.exitCode = code;
@@ -71,12 +74,13 @@ export class Exit {
   }
 
   /**
-   * passOverPendingAwait prevents Node from exiting with 13 because of a pending top-level await. The process keeps its
-   * present exit code.
+   * passOverPendingAwait makes the process exit with the exit code that it has now, even if a top-level await is still
+   * pending. Otherwise, Node would exit with 13.
    */
   passOverPendingAwait(): void {
-    // If a top-level await is pending, Node changes the exit code to 13. Node 20 does so if the code is unset. Node 24
-    // does so if the code is 0, after the event `beforeExit` and before the event `exit`.
+    // If a top-level await is still pending when the process exits, Node changes the exit code to 13. Node 20 changes
+    // it only if no exit code has been set. Node 24 changes it only if the exit code is 0, between the events
+    // `beforeExit` and `exit`.
     this.#process.exitCode ??= exitCodes.clean;
     this.#process.once('beforeExit', (code) => {
       this.#process.prependOnceListener('exit', (later) => {

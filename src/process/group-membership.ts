@@ -10,8 +10,8 @@ import { receiveFrom, sendOver, type FromWorker } from './group-messages.ts';
 // milliseconds. A primary without a lifecycle never answers.
 const patience = 500;
 
-// The longest time, in milliseconds, for which a worker delays requests while it waits until the primary has closed the
-// shared listener.
+// The longest time, in milliseconds, for which a worker delays requests. It delays them until the primary has closed
+// the listening socket that the workers share.
 const longestHold = 2_000;
 
 export interface GroupMembershipOptions {
@@ -24,7 +24,10 @@ export interface GroupMembershipOptions {
   /** hasServer tells whether this worker thread has a server. A worker of node:cluster does not set this field. */
   readonly hasServer?: boolean;
   readonly isReady: () => Promise<boolean>;
-  /** shutDown begins the shutdown of this worker, as the process signal does. It joins a shutdown in progress. */
+  /**
+   * shutDown begins the shutdown of this worker, as a process signal would. If a shutdown is already in progress,
+   * shutDown joins that shutdown.
+   */
   readonly shutDown: (signal: NodeJS.Signals, number: number, budgetMs: number) => Promise<void>;
 }
 
@@ -68,9 +71,9 @@ export class GroupMembership {
   }
 
   /**
-   * listenerClosed notifies the primary that this worker delays its requests. It resolves when the primary has closed
-   * the shared listener. Only the primary closes this listener. If the last worker closed it, connections that the
-   * primary has already accepted would be reset.
+   * listenerClosed tells the primary that this worker delays the requests of its clients. It resolves when the primary
+   * has closed the listening socket that the workers share. Only the primary closes this socket. If the last worker
+   * closed it, connections that the primary has already accepted would be reset.
    */
   async listenerClosed(): Promise<void> {
     const closed = new Promise<void>((resolve) => (this.#onListenerClosed = resolve));

@@ -1,49 +1,52 @@
-// The messages of a group, and how they are sent. A primary of node:cluster and its workers use them, and a main thread
-// and its worker threads.
+// The messages between a primary of node:cluster and its workers, or between a main thread and its worker threads.
+// Contains the types of the messages, and the functions that send and receive them.
 import type { Clock } from '../clock.ts';
 import { onInternal, sendInternal, type InternalChannel } from '../node-internals.ts';
 import type { ShutdownRecord } from '../observer.ts';
 
-// The time that is reserved for the exit of a worker after its shutdown, in milliseconds. The worker waits up to a
-// second until its event loop is empty.
+// Milliseconds that are reserved for the exit of a worker after its shutdown. This time includes the second for which
+// the worker waits at most until its event loop is empty.
 const exitTime = 1_500;
 
-// The largest share of the remaining time that is reserved for the exit of a worker. It is only a quarter, because most
-// workers exit at once.
+// At most this share of the time until `endsAt` is reserved for the exit of a worker after its shutdown. A quarter is
+// enough, because most workers exit at once.
 const exitShare = 0.25;
 
 /** FromPrimary is a message from the primary to a worker. */
 export type FromPrimary =
-  /** `group`: the primary has a lifecycle. `probePort` is the primary's probe port, or 0 if it has none. */
+  /** Message `group`: the primary has a lifecycle. `probePort` is the primary's probe port, or 0 if it has none. */
   | { readonly kind: 'group'; readonly probePort: number }
   | { readonly kind: 'question'; readonly id: number }
   /**
-   * `roll call`: the primary or main thread sends this message when it begins to receive messages. Each worker or worker
-   * thread with a lifecycle must then send `hello` again, because its first `hello` may have been lost.
+   * Message `roll call`: the primary or main thread sends this message when it begins to receive messages. Each worker
+   * or worker thread with a lifecycle must then send `hello` again, because its first `hello` may have been lost.
    */
   | { readonly kind: 'roll call' }
   /**
-   * `listener closed`: the primary has closed the shared listener and sent every accepted connection to a worker.
+   * Message `listener closed`: the primary has closed the shared listening socket, and has sent every accepted
+   * connection to a worker.
    */
   | { readonly kind: 'listener closed' }
-  /**
-   * `shutdown`: this message tells the worker to shut down within `budgetMs` milliseconds, as after a process signal.
-   */
+  /** Message `shutdown`: the worker must shut down within `budgetMs` milliseconds, as after a process signal. */
   | { readonly kind: 'shutdown'; readonly signal: NodeJS.Signals; readonly budgetMs: number };
 
 /** FromWorker is a message from a worker to its primary. */
 export type FromWorker =
   | { readonly kind: 'hello'; readonly hasServer?: boolean }
   | { readonly kind: 'answer'; readonly id: number; readonly isReady: boolean }
-  /** `holding`: the worker delays its requests and waits for the message `listener closed`. */
+  /**
+   * Message `holding`: the worker delays the requests of its clients until it receives the message `listener closed`.
+   */
   | { readonly kind: 'holding' }
   | { readonly kind: 'record'; readonly record: ShutdownRecord }
-  /** `bye`: the lifecycle of the worker or worker thread has ended. A worker may stay alive after its own shutdown. */
+  /**
+   * Message `bye`: the lifecycle of the worker or worker thread has ended. The worker may still be alive at that time.
+   */
   | { readonly kind: 'bye'; readonly exitCode: number };
 
 /**
- * GroupShutdown is the shutdown of a group. Every worker must exit by `endsAt`, in milliseconds of the clock of the
- * primary or the main thread.
+ * GroupShutdown is the shutdown of all workers of a primary, or of all worker threads of a main thread. Each of them
+ * must exit by `endsAt`, in milliseconds of the clock of the primary or the main thread.
  */
 export interface GroupShutdown {
   readonly signal: NodeJS.Signals;

@@ -1,8 +1,9 @@
-// The lifecycles that are shut down before this process exits, and the methods that process-end.ts calls on them.
+// The lifecycles that this process shuts down before it exits. Their type contains only the members that process-end.ts
+// uses.
 import type { Clock } from '../clock.ts';
 import type { Cause } from './signals-and-errors.ts';
 
-/** JoinedLifecycle is one lifecycle that is shut down before this process exits. */
+/** JoinedLifecycle is one of the lifecycles that this process shuts down before it exits. */
 export interface JoinedLifecycle {
   readonly shutdownSignals: readonly NodeJS.Signals[];
   /**
@@ -17,8 +18,8 @@ export interface JoinedLifecycle {
    */
   report(heldBy: readonly string[], exitCode: number): void;
   /**
-   * cutShort is called if the process exits while the shutdown is still in progress. It completes the record of this
-   * shutdown, and returns the exit code of the shutdown.
+   * cutShort is called if the process exits while the shutdown of the lifecycle is still in progress. It completes the
+   * shutdown record, and returns the exit code of the shutdown.
    */
   cutShort(): number;
   warn(message: string): void;
@@ -37,8 +38,8 @@ export interface JoinedLifecycle {
    */
   onHeldOpen(heldBy: readonly string[]): void;
   /**
-   * lameduck delays the program's signal listeners until the drain has ended. beforeListeners is called just before
-   * they run, and makes servers that the drain has closed appear open to them.
+   * beforeListeners is called just before lameduck calls the program's signal listeners, which lameduck has delayed
+   * until the end of the drain. It makes servers that the drain has closed appear open to these listeners.
    */
   beforeListeners(): void;
   /** afterListeners is called when the program's delayed signal listeners have ended, or at once if there are none. */
@@ -46,8 +47,8 @@ export interface JoinedLifecycle {
   /** takesShutdownMessage is true if the message `shutdown` of the parent process begins the shutdown, as under PM2. */
   readonly takesShutdownMessage: boolean;
   /**
-   * isUnderRegister is true if `lameduck/register` created the lifecycle. After the drain, the process then behaves as
-   * without lameduck.
+   * isUnderRegister is true if `lameduck/register` created the lifecycle. After the drain, the process then reacts to
+   * signals and errors as it would without lameduck.
    */
   readonly isUnderRegister: boolean;
   /** isDeveloped is true if the process runs on a developer's machine, so that it must exit fast. */
@@ -59,7 +60,7 @@ export interface JoinedLifecycle {
   readonly runsOwnListeners: boolean;
 }
 
-/** Ended is the result of one shutdown: its exit code, duration and budget. */
+/** Ended is the result of the shutdown of one lifecycle. */
 export interface Ended {
   readonly exitCode: number;
   readonly durationMs: number;
@@ -68,7 +69,7 @@ export interface Ended {
 
 /**
  * AllEnded is the combined result of the shutdowns of all lifecycles. It contains the highest exit code of these
- * shutdowns, and the time at which the first of their budgets ends.
+ * shutdowns, and the earliest end of their shutdown budgets.
  */
 export interface AllEnded {
   readonly exitCode: number;
@@ -102,8 +103,8 @@ export class JoinedLifecycles extends Set<JoinedLifecycle> {
   }
 
   /**
-   * shutDown begins the shutdown of the given lifecycles. If a shutdown is already in progress, it records the
-   * additional cause.
+   * shutDown begins the shutdown of the given lifecycles. If their shutdown is already in progress, shutDown adds
+   * `cause` to this shutdown.
    */
   shutDown(lifecycles: readonly JoinedLifecycle[], cause: Cause): void {
     const endedAt = ({ exitCode, budgetMs, durationMs }: Ended): AllEnded => {
@@ -116,7 +117,7 @@ export class JoinedLifecycles extends Set<JoinedLifecycle> {
   async ended(): Promise<AllEnded> {
     let exitCode = 0;
     let endsAt = Infinity;
-    // Another lifecycle may join while this loop waits, which makes the list longer.
+    // While this loop waits, another lifecycle may join. `#shutdowns` then becomes longer.
     for (const shutdown of this.#shutdowns) {
       const ended = await shutdown;
       exitCode = Math.max(exitCode, ended.exitCode);

@@ -1,11 +1,14 @@
 // Adds listeners of lameduck to `process`, because Node delivers a process signal only if the signal has a listener.
-// The override of `process.emit` then takes the signal before any listener is called.
+// lameduck's `process.emit` then receives the signal before any listener does.
 import { keepListener, type EmitOverride } from './emit-override.ts';
 import type { Listener } from './own-listeners.ts';
 
 interface Wrapped {
   readonly listener: Listener;
-  /** `call` calls a listener of the program as Node would. If the listener was added with `once`, `call` removes it. */
+  /**
+   * `call` calls a signal listener of the program with the arguments of the event. If the listener was added with
+   * `once`, `call` removes it first.
+   */
   readonly call: Listener;
 }
 
@@ -21,8 +24,8 @@ export class Listening {
   readonly #onBypassed: (event: string, args: readonly unknown[]) => void;
 
   /**
-   * `onBypassed` is called when an event has reached all listeners without passing through the current `process.emit`.
-   * This happens if someone emits the event with an older `emit`.
+   * `onBypassed` is called when an event has reached the listeners of `process`, but not the current `process.emit`.
+   * This happens if Node or the program emits the event with an `emit` that `process` had earlier.
    */
   constructor(override: EmitOverride, onBypassed: (event: string, args: readonly unknown[]) => void) {
     this.#process = override.process;
@@ -65,7 +68,6 @@ export class Listening {
     this.#listeners.set(event, this.#override.added(event, listener));
   }
 
-  /** forgetAll removes lameduck's listeners for all events. */
   forgetAll(): void {
     for (const event of [...this.#listeners.keys()]) this.forget(event);
   }
@@ -78,8 +80,9 @@ export class Listening {
   }
 
   /**
-   * callHidden calls the hidden listeners for an event that the interceptor has kept from the listeners. If Node emits
-   * the event with the original `emit`, Node itself has already called these listeners, and callHidden does nothing.
+   * callHidden calls the program's hidden listeners for an event that lameduck does not pass to the program's other
+   * listeners. A hidden listener is one that `process.listeners()` omits. If Node emits the event with the original
+   * `emit`, Node has already called the hidden listeners, so callHidden does nothing.
    */
   callHidden(event: string, args: readonly unknown[]): void {
     if (this.#override.bypassing.has(event)) return;
@@ -109,10 +112,10 @@ export class Listening {
     }
   };
 
-  // Node emits this event with the original `emit`. So wrap each listener of the program: the wrapper ignores Node's
-  // call. lameduck's listener then emits the event again through the override, and the wrapper calls its listener. It
-  // would be simpler to remove all listeners and to add them again, so that Node uses the override. But a signal
-  // between the two steps would be lost.
+  // Wraps the program's listeners for an event that Node emits with the original `emit`, not with lameduck's. A wrapper
+  // ignores the call by Node. lameduck's own listener then emits the event again with lameduck's `emit`, and each
+  // wrapper calls the program's listener. It would be simpler to remove all listeners and to add them again, so that
+  // Node uses lameduck's `emit`. But a signal between these two steps would be lost.
   #wrapAll(event: string): void {
     const hidden = this.#hiddenOf(event);
     this.#replaceAll(event, (one) =>

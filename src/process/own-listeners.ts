@@ -1,5 +1,5 @@
-// Calls the program's own listeners for a process signal, and detects when these listeners, and the work that they have
-// started, have ended.
+// Calls the program's own listeners for a process signal. Detects the end of these listeners, and of the work that they
+// have started.
 import { Server } from 'node:net';
 import { startImmediate, type Clock } from '../clock.ts';
 
@@ -15,7 +15,7 @@ type Close = (this: Server, callback?: (this: Server, ...args: unknown[]) => unk
 export class OwnListeners {
   readonly #process: NodeJS.Process;
   readonly #clock: Clock;
-  /** `#left` contains the program's listeners that callOneByOne has not called yet. */
+  /** `#left` contains the program's signal listeners that callOneByOne has not called yet. */
   #left: (() => unknown)[] = [];
   #isCalling = false;
   #outstanding = 0;
@@ -54,7 +54,10 @@ export class OwnListeners {
     for (const call of this.#isCalling ? [] : this.#left.splice(0)) call();
   }
 
-  /** whenIdleFor calls `callback` when the program's listeners have had no work in progress for `milliseconds`. */
+  /**
+   * whenIdleFor calls `callback` when the program's signal listeners have had no work in progress for `milliseconds`.
+   * Such work is a pending promise of a signal listener, or a pending call of `server.close()`.
+   */
   whenIdleFor(milliseconds: number, callback: () => void): void {
     this.#patience = milliseconds;
     this.#onIdle = callback;
@@ -62,16 +65,17 @@ export class OwnListeners {
   }
 
   /**
-   * endsWhenIdle sets the time that `whenIdleFor` waits to 0. lameduck calls endsWhenIdle when the program sends a
-   * process signal to its own process, which shows that the program's cleanup is complete.
+   * endsWhenIdle makes `whenIdleFor` call its callback as soon as the program's signal listeners have no work in
+   * progress. lameduck calls endsWhenIdle when the program sends a process signal to its own process, which shows that
+   * the program's cleanup is complete.
    */
   endsWhenIdle(): void {
     this.#patience = 0;
     this.#wait();
   }
 
-  // Call each listener in a turn of its own. If the listener throws, its error is then an uncaught error, as without
-  // lameduck.
+  // Calls one signal listener of the program in its own turn of the event loop. If the listener throws, its error is
+  // then an uncaught error, as it would be without lameduck.
   #callInOwnTurn(call: () => unknown): Promise<void> {
     return new Promise((resolve) => {
       startImmediate(() => {

@@ -1,5 +1,5 @@
-// Ends this process: it shuts down all lifecycles after a process signal or an uncaught error, calls the program's own
-// signal listeners, and exits. signals-and-errors.ts decides which of these actions follow an event.
+// Shuts down all lifecycles after a process signal or an uncaught error, calls the program's own signal listeners, and
+// exits the process. signals-and-errors.ts decides which of these actions a signal or an error causes.
 import { startImmediate, type Clock } from '../clock.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { EmitOverride } from './emit-override.ts';
@@ -87,8 +87,8 @@ export class ProcessEnd {
   }
 
   /**
-   * endAfterLoss ends the process with the exit code for lost leadership. If `isAtOnce` is false, the lifecycles are
-   * shut down before that.
+   * endAfterLoss ends the process with the exit code for lost leadership. Unless `isAtOnce` is true, endAfterLoss shuts
+   * down the lifecycles before the process ends.
    */
   endAfterLoss(reason: string, isAtOnce: boolean): void {
     this.#handle({ kind: 'loss', reason, isAtOnce: isAtOnce || this.#lifecycles.size === 0 });
@@ -97,9 +97,9 @@ export class ProcessEnd {
   #intercept(): void {
     this.#options.override.intercept({
       take: (event, args) => this.#take(event, args),
-      // lameduck receives uncaught errors here and adds no listener for `uncaughtException` (P-063). With such a
-      // listener, Sentry and PostHog would not exit, because they exit only if there is no listener but their own.
-      // `node:domain` would add its own listener, as it does whenever another listener is added.
+      // `takeError` receives uncaught errors without a listener for `uncaughtException` (P-063). If lameduck added such
+      // a listener, Sentry and PostHog would not exit, because they exit only if no other listener exists.
+      // `node:domain` would add its own listener too, as it does whenever another listener is added.
       takeError: (error, origin) => this.#handle({ kind: 'error', error, origin }),
       takeDisconnect: (disconnect) => this.#handle({ kind: 'disconnect', disconnect }),
     });
@@ -123,7 +123,8 @@ export class ProcessEnd {
     return this.#handle({ kind: 'signal', event, args, listeners, at: this.#options.clock.now() });
   }
 
-  // Handles an event. Returns false if Node and the program must handle it.
+  // Performs the actions that `next()` returns for an event. Returns false if Node and the program must handle the
+  // event.
   #handle(event: Event): boolean {
     const [state, ...actions] = next(this.#state, event);
     this.#state = state;
@@ -156,7 +157,8 @@ export class ProcessEnd {
       if (cause.kind === 'uncaught error') this.#options.print(cause.error, cause.origin);
       this.#lifecycles.shutDown([...this.#lifecycles], cause);
     },
-    // A process signal that arrived while the event loop was blocked is delivered in this turn or the next turn.
+    // If a process signal arrived while the event loop was blocked, Node delivers it in this turn of the event loop or
+    // the next.
     settleSignal: () => {
       startImmediate(() =>
         startImmediate(() => this.#handle({ kind: 'signal settled', at: this.#options.clock.now() })),

@@ -5,7 +5,7 @@ export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // The process has already exited, so there is nothing to do.
+    // process.kill() throws if the process has already exited.
   }
 }
 

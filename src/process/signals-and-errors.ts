@@ -7,42 +7,48 @@ import { exitCodes } from '../exit-codes.ts';
 // (P-057).
 const sameWithin = 100;
 
-/** Cause says why the process ends. */
+/** Cause is a reason for which the process must shut down and exit. */
 export type Cause =
-  /** `stop`: a process signal, the message of PM2, or the disconnect of a worker of `node:cluster`. */
+  /** Cause `stop`: a process signal, the message `shutdown` of PM2, or the disconnect of a worker of `node:cluster`. */
   | { readonly kind: 'stop'; readonly reason: string }
   | { readonly kind: 'leadership lost'; readonly reason: string }
   | { readonly kind: 'uncaught error'; readonly error: unknown; readonly origin: NodeJS.UncaughtExceptionOrigin };
 
 /** ProcessSignal is a process signal, or the message `shutdown` of the parent process. */
 export interface ProcessSignal {
-  /** `event` is the name of the signal, or `message`. */
+  /**
+   * `event` is the name of the process signal, such as SIGTERM. For the message `shutdown` of the parent process, it is
+   * `message`.
+   */
   readonly event: string;
   /**
-   * `args` are the arguments with which the program's own signal listeners must be called. They are undefined if Node
-   * has already called the listeners through an `emit` that is older than lameduck's override.
+   * `args` are the arguments with which the program's own signal listeners must be called. It is undefined if Node has
+   * already called these listeners, with an `emit` from before lameduck replaced `process.emit`.
    */
   readonly args: readonly unknown[] | undefined;
 }
 
-/** Event is an event that may end the process. Times are in milliseconds of one clock. */
+/**
+ * Event is an input of `next()` that may lead to the exit of the process. Examples are a process signal, an uncaught
+ * error and the end of a timer. All times are in milliseconds of one clock.
+ */
 export type Event =
   /**
-   * `signal`: a process signal has arrived. `listeners` says what happens to the program's own listeners for the
+   * Event `signal`: a process signal has arrived. `listeners` says what happens to the program's own listeners for the
    * signal. With `hold`, lameduck delays them. With `call`, lameduck calls them. With `none`, the program has no
    * listeners.
    */
   | (ProcessSignal & { readonly kind: 'signal'; readonly listeners: 'none' | 'hold' | 'call'; readonly at: number })
-  /** `signal settled`: every process signal that arrived while the event loop was blocked has been delivered. */
+  /** Event `signal settled`: Node has delivered every process signal that arrived while the event loop was blocked. */
   | { readonly kind: 'signal settled'; readonly at: number }
   | { readonly kind: 'loss'; readonly reason: string; readonly isAtOnce: boolean }
-  /** `error`: an uncaught error has been thrown, and the program has no listener for uncaught errors. */
+  /** Event `error`: an uncaught error has been thrown, and the program has no listener for uncaught errors. */
   | { readonly kind: 'error'; readonly error: unknown; readonly origin: NodeJS.UncaughtExceptionOrigin }
-  /** `disconnect`: this worker of `node:cluster` is about to disconnect from its primary. */
+  /** Event `disconnect`: this worker of `node:cluster` is about to disconnect from its primary. */
   | { readonly kind: 'disconnect'; readonly disconnect: () => void }
   /**
-   * `drained`: the shutdowns of all lifecycles have ended. `hasListeners` tells whether the program has listeners for
-   * the first process signal.
+   * Event `drained`: the shutdowns of all lifecycles have ended. `hasListeners` tells whether the program has its own
+   * listeners for the process signal that arrived first.
    */
   | {
       readonly kind: 'drained';
@@ -50,11 +56,14 @@ export type Event =
       readonly isUnderRegister: boolean;
       readonly hasListeners: boolean;
     }
-  /** `budget over`: the shutdown budget has passed, but the process is still alive after the drain. */
+  /**
+   * Event `budget over`: the end of the shutdown budget has been reached. The drain has ended before, but the process
+   * is still alive.
+   */
   | { readonly kind: 'budget over' }
   /**
-   * `backstop`: the timer of budget-backstop.ts has ended, because the process is still alive shortly after the
-   * shutdown budget.
+   * Event `backstop`: the timer of budget-backstop.ts has expired. The process is still alive shortly after the end of
+   * the shutdown budget.
    */
   | { readonly kind: 'backstop' };
 
@@ -71,32 +80,38 @@ interface Ending {
   readonly hasCalledListeners?: boolean;
 }
 
-/** State says how far the process is on the way to its exit: running, shutting down or drained. */
+/** State is the state of the process on the way to its exit. Its phase is `running`, `draining` or `drained`. */
 export type State =
   | { readonly phase: 'running' }
   | ({ readonly phase: 'draining' } & Ending)
   /**
-   * `drained`: the shutdowns of all lifecycles have ended. Under `lameduck/register`, the process then behaves as
-   * without lameduck.
+   * Phase `drained`: the shutdowns of all lifecycles have ended. From then on, a process under `lameduck/register`
+   * reacts to signals and errors as it would without lameduck.
    */
   | ({ readonly phase: 'drained'; readonly isUnderRegister: boolean } & Ending);
 
-/** Actions contains everything that the process can do after an Event. */
+/** Actions has one method for each action that process-end.ts can perform after an event. */
 export interface Actions {
-  /** `begin()` begins the shutdown of every lifecycle. It is the first action on the way to the exit. */
+  /**
+   * `begin()` begins the shutdown of every lifecycle. It is performed once, for the first event after which the process
+   * must exit.
+   */
   begin(cause: Cause): void;
   /**
-   * `join()` adds a cause to the shutdown of every lifecycle. The shutdown has already begun, and only records the
-   * cause.
+   * `join()` adds a further cause, such as an uncaught error, to the shutdown of every lifecycle. It begins no second
+   * shutdown.
    */
   join(cause: Cause): void;
-  /** settleSignal reports the event `signal settled` in a later turn of the event loop. */
+  /**
+   * settleSignal waits until Node has delivered each process signal that arrived while the event loop was blocked. It
+   * then passes the event `signal settled` to `next()`.
+   */
   settleSignal(): void;
   logHeldListeners(signal: string): void;
   callListeners(): void;
   /**
-   * callHeldListeners calls the program's signal listeners, which were delayed until the end of the drain. `exitCode`
-   * is the exit code of the drain.
+   * callHeldListeners calls the program's signal listeners, which lameduck has delayed until the end of the drain.
+   * `exitCode` is the highest exit code of the shutdowns of all lifecycles.
    */
   callHeldListeners(exitCode: number): void;
   /** endByItself waits until the event loop is empty, so that the process exits on its own. */
@@ -165,9 +180,9 @@ export function next(state: State, event: Event): Step {
   }
 }
 
-// Returns the exit code of a process that is still alive at the end of its shutdown budget. Lost leadership and an
-// uncaught error have higher exit codes, which the final line may already contain. As in that line, the highest code is
-// used.
+// Returns the exit code of a process that is still alive at the end of its shutdown budget. If several exit codes
+// apply, it returns the highest, as the final log line does. The exit codes for lost leadership and for an uncaught
+// error are higher than the exit code for the end of the budget.
 function overdueCode({ hasUncaughtError, hasLostLeadership }: Ending): number {
   if (hasLostLeadership === true) return exitCodes.leadershipLost;
   return hasUncaughtError === true ? exitCodes.uncaughtError : exitCodes.budgetRanOut;

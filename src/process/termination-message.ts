@@ -12,8 +12,8 @@ import { formatDuration } from '../settings/duration.ts';
 export const longestMessage = 3_072;
 
 /**
- * terminationText says why a shutdown failed, with the cause first. `uncaughtError` is a text that errorText has
- * returned.
+ * terminationText returns the termination message of a failed shutdown. The message begins with the cause of the
+ * failure. `uncaughtError` is the text that errorText has returned for an uncaught error.
  */
 export function terminationText(record: ShutdownRecord, uncaughtError?: string): string {
   const { reason, exitCode, requests, unfinished, hookFailures, stepFailures, heldBy } = record;
@@ -36,9 +36,9 @@ export function terminationText(record: ShutdownRecord, uncaughtError?: string):
 }
 
 /**
- * writeTerminationMessage writes a termination message to an empty file, synchronously. It never throws. If the file
- * does not exist, as outside a container, it writes nothing. If the file is not empty, it contains the program's own
- * message, and writeTerminationMessage writes nothing.
+ * writeTerminationMessage writes a termination message to a file synchronously, if the file exists and is empty. It
+ * never throws. Outside a container, the file does not exist, so nothing is written. A file that is not empty contains
+ * the program's own message, and stays unchanged.
  */
 export function writeTerminationMessage(path: string, message: string): void {
   withFile(path, constants.O_WRONLY, (descriptor, size) => {

@@ -2,7 +2,8 @@
 // results.
 import type { Environment } from '../settings/environment.ts';
 
-// The key under which `expect` of Jest and of Vitest stores its matchers.
+// Jest and Vitest store the matchers of `expect` in a property of globalThis with this key. lameduck recognizes the two
+// test runners by this property.
 const matchers = Symbol.for('$$jest-matchers-object');
 
 /**

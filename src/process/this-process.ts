@@ -1,4 +1,5 @@
-// Creates the ProcessEnd of this process, which all copies of this package share.
+// Creates the ProcessEnd of this process, which shuts down all lifecycles and then exits the process. All copies of
+// this package in the process share one ProcessEnd.
 import { systemClock } from '../clock.ts';
 import { reallyExitOf } from '../node-internals.ts';
 import { standardError, writeOut } from '../standard-output.ts';
@@ -7,15 +8,15 @@ import { Exit, type Print } from './exit.ts';
 import { ProcessEnd } from './process-end.ts';
 import { describeUncaught } from './uncaught-error.ts';
 
-// Save the function when lameduck loads, because the program may replace it later.
+// Save `process.reallyExit` when lameduck loads, because the program may replace it later.
 const reallyExit = reallyExitOf(process);
 
 const print: Print = (error, origin) => {
   writeOut(standardError, describeUncaught(error, origin));
 };
 
-// The key of the global symbol under which all copies of this package find the ProcessEnd. Change the key when
-// JoinedLifecycle or the public members of ProcessEnd change.
+// The key of the global symbol under which all copies of this package find the ProcessEnd of the process. Change the
+// key when the type JoinedLifecycle or the public members of ProcessEnd change.
 const key = Symbol.for('lameduck.process-end/v2');
 
 /**

@@ -14,24 +14,31 @@ const responses = 'http.server.response.finish';
 // probe port answers.
 const patience = 50;
 
-/** DeferralSteps are the functions that load the lifecycle and use it. */
+/**
+ * DeferralSteps contains the functions that load the code of the lifecycle, and the function that then adds servers to
+ * the lifecycle.
+ */
 export interface DeferralSteps {
   /**
-   * load lists functions that each load a part of lameduck. Each function is called in its own turn of the event loop.
+   * `load` is a list of functions. Each function loads a part of lameduck's code, and is called in its own turn of the
+   * event loop.
    */
   readonly load: readonly (() => void)[];
-  /** addToLifecycle gives a listening server its lifecycle. It is called for each server when everything is loaded. */
+  /**
+   * addToLifecycle adds a listening server to the lifecycle. It is called for each server when the code of the
+   * lifecycle has been loaded.
+   */
   readonly addToLifecycle: (server: Server) => void;
   /**
-   * onFailure is called if a function of `load` or the call of `addToLifecycle` throws. No further function is called
-   * after that.
+   * onFailure is called if a function in `load`, or addToLifecycle, throws. After that, no further function in `load`
+   * is called.
    */
   readonly onFailure: (error: unknown) => void;
 }
 
 /**
- * Deferral loads the lifecycle after the first response. At a process signal or an upgrade, it loads the lifecycle at
- * once.
+ * Deferral loads the code of the lifecycle after the first response. If a process signal or an upgrade arrives before
+ * that, it loads the code at once.
  */
 export class Deferral {
   readonly #servers = new Set<Server>();
@@ -54,12 +61,14 @@ export class Deferral {
   }
 
   /**
-   * add registers a server, which gets its lifecycle when the lifecycle is loaded. add is called during `listen()` and
-   * intercepts process signals. Otherwise, a process signal right after `listen()` would kill the process.
+   * add registers a server for the lifecycle, and adds it to the lifecycle when the code of the lifecycle is loaded.
+   * add is called during `listen()` and intercepts process signals from then on. Without a listener, a process signal
+   * right after `listen()` would kill the process.
    */
   add(server: Server): void {
     if (this.#rest.length > 0 && !this.#try(this.#await.bind(this, server))) return;
-    // First let the program's own callbacks run, because they may call `lameduck(server)` or close the server.
+    // First let the program's callbacks of `listen()` run, because they may call `lameduck(server)` or close the
+    // server.
     startImmediate(() => {
       this.#try(() => {
         this.#look(server);
@@ -69,7 +78,7 @@ export class Deferral {
 
   #await(server: Server): void {
     this.#servers.add(server);
-    // Replace `emit` now, because Node may accept a connection before the next immediate.
+    // Replace the server's `emit` now, because Node may accept a connection before the next callback of setImmediate.
     this.#restore.push(beforeHidden(server, this.#hurry));
     if (this.#stopIntercepting !== undefined) return;
     this.#stopIntercepting = emitOverride().interceptLater(['SIGTERM', 'SIGINT'], this.#hurry);
@@ -80,8 +89,8 @@ export class Deferral {
   #look(server: Server): void {
     if (this.#rest.length === 0) this.#addToLifecycle(server);
     else if (!server.listening) this.#forget(server);
-    // The first HTTP/2 session loads the rest of the lifecycle in a single turn of the event loop. So begin to load it
-    // now if the server serves HTTP/2.
+    // If the server serves HTTP/2, begin to load the code of the lifecycle now. Otherwise, the first HTTP/2 session
+    // would load all of the code in a single turn of the event loop.
     else if ('updateSettings' in server) this.#begin();
   }
 
@@ -107,8 +116,8 @@ export class Deferral {
 
   #runNext(): void {
     const next = this.#rest.shift();
-    // Stop intercepting process signals only after success. After a failure, keep the signal listeners, because a
-    // signal without a listener would kill the process.
+    // Stop intercepting process signals only when all functions have succeeded. If one of them has thrown, keep the
+    // signal listeners, because a signal without a listener would kill the process.
     if (next !== undefined && this.#try(next) && this.#rest.length === 0) this.#stop();
   }
 
@@ -150,13 +159,13 @@ function beforeHidden(server: Server, hurry: () => void): () => void {
   let isOver = false;
   const restore = patchEmit(server, (original) => {
     const patched: Emit = (event, ...args) => {
-      // If the program has called `lameduck(server)`, the `emit` of that lifecycle has already received the event. Do
-      // not pass the event to it again.
+      // If the program has called `lameduck(server)`, that call has replaced the server's `emit` again. The new `emit`
+      // has already handled this event, so do not emit the event with the new `emit` a second time.
       const isLate = isOver || server.emit !== patched;
       if (isLate || !hidden.includes(event)) return original().call(server, event, ...args);
       hurry();
-      // `hurry()` has just loaded the lifecycle, which has replaced `emit` of the server. Emit the event again through
-      // the new `emit`, so that the lifecycle receives the event.
+      // `hurry()` has loaded the code of the lifecycle, and the lifecycle has replaced the server's `emit`. So emit
+      // this event again with the new `emit`. The lifecycle then receives the event.
       return server.emit(event as string, ...args);
     };
     return patched;

@@ -11,9 +11,9 @@ interface ListenError extends Error {
 const channels = { start: 'tracing:net.server.listen:asyncStart', error: 'tracing:net.server.listen:error' };
 
 /**
- * giveWay handles the case that a server of the program cannot listen on `port` because the probe port uses it. giveWay
- * then calls `release` and makes the server listen again. The program sees no error. giveWay releases the port at most
- * once. The returned function makes giveWay do nothing from then on.
+ * If a server of the program cannot listen on `port` because the probe port uses it, giveWay calls `release`, which
+ * closes the probe port. It then makes the server listen again, so the program sees no error. giveWay calls `release`
+ * at most once. The function that giveWay returns makes giveWay do nothing from then on.
  */
 export function giveWay(port: number, release: () => Promise<void>): () => void {
   const asked = new WeakMap<Server, ListenOptions>();
@@ -26,7 +26,8 @@ export function giveWay(port: number, release: () => Promise<void>): () => void 
     const options = asked.get(server);
     if (error.code !== 'EADDRINUSE' || error.port !== port || options === undefined) return;
     stop();
-    // Node emits an error of `listen()` in the next tick. Suppress this error.
+    // After a failed `listen()`, Node emits the event `error` in the next tick. Suppress this event, because `listen()`
+    // is called again below.
     const stopWithholding = withhold(server, (event, [thrown]) => event === 'error' && thrown === error);
     void release().then(() => {
       stopWithholding();

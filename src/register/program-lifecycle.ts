@@ -33,8 +33,8 @@ export class ProgramLifecycle {
   }
 
   /**
-   * addPrimary gives a primary of node:cluster the lifecycle. `listener` is the shared listener of its workers, if they
-   * have one.
+   * addPrimary adds a primary of node:cluster to the lifecycle. `listener` is the server in the primary whose listening
+   * socket the workers share. It is undefined if the workers share no listening socket.
    */
   addPrimary(listener: NetServer | undefined): void {
     this.#parts ??= begin([], this.#environment, listener);

@@ -1,4 +1,4 @@
-// Prevents the listeners of a server from receiving some events for a limited time.
+// Suppresses some events of a server for a limited time, so that no event listener of the server receives them.
 import type { Server } from 'node:net';
 import { patchEmit } from '../patch-emit.ts';
 

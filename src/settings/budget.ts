@@ -6,17 +6,20 @@ import { formatDuration } from './duration.ts';
 import { settingsTable, type SettingName, type Settings } from './table.ts';
 import { settingTexts, sourceWord, textOf } from './text.ts';
 
-// Milliseconds of the grace period that are reserved for the exit of the process. The grace period begins some time
-// before the process receives its signal. If the budget would be shorter than the shortest drain, the margin is
-// smaller.
+// Milliseconds at the end of the pod's grace period that are reserved for the exit of the process. The grace period
+// begins some time before the process receives its signal. In a short grace period, less time is reserved, so that the
+// shutdown budget is at least `shortestDrain`.
 const exitMargin = 2_000;
 
-// The shortest valid drain, in milliseconds.
+// The time, in milliseconds, that the shutdown budget must at least leave for the drain.
 export const shortestDrain = 1_000;
 
-/** Budget contains the shutdown budget and its part for the drain, in milliseconds. */
+/** Budget contains the shutdown budget, and the part of it that the drain may use, in milliseconds. */
 export interface Budget {
-  /** total is the longest time from the process signal to the exit: grace period − preStop − 2 s, and at least 1 s. */
+  /**
+   * total is the whole shutdown budget, the longest time from the process signal to the exit. It is the grace period
+   * minus preStop minus 2 s, but at least 1 s.
+   */
   readonly total: number;
   /** `drain` is the time for requests in flight: total − max(delay, longest pre-shutdown hook) − destroy hooks. */
   readonly drain: number;
@@ -30,11 +33,14 @@ export interface ExplainedBudget extends Budget {
   readonly sum: string;
 }
 
-/** budgetOf computes the budget. `longestHook` is the longest limit of the registered pre-shutdown hooks. */
+/**
+ * budgetOf computes the shutdown budget and the part of it for the drain. `longestHook` is the longest time limit of a
+ * registered pre-shutdown hook, in milliseconds.
+ */
 export function budgetOf(settings: Settings, longestHook: number): Budget {
   const { shutdownDelayDuration, destroyHookTimeout, terminationGracePeriodSeconds, preStopSeconds } = settings;
-  // The kubelet waits at least 2 s between the process signal and SIGKILL, even if the grace period is shorter (K-084).
-  // So the budget is at least `shortestDrain`.
+  // Even if the grace period is shorter, the kubelet waits at least 2 s between the process signal and SIGKILL (K-084).
+  // So the shutdown budget can always be at least `shortestDrain`.
   const total = Math.max(shortestDrain, (terminationGracePeriodSeconds - preStopSeconds) * 1_000 - exitMargin);
   return { total, drain: total - Math.max(shutdownDelayDuration, longestHook) - destroyHookTimeout };
 }
@@ -75,8 +81,9 @@ export function settingWithSource(settings: Settings, sources: Sources, name: Se
 }
 
 /**
- * withinBudget shortens the shutdown delay so that at least the shortest valid drain is left. If that is not enough, it
- * also shortens `destroyHookTimeout`. If the settings already leave this drain, withinBudget returns them unchanged.
+ * withinBudget shortens the shutdown delay, so that at least `shortestDrain` remains for the drain. If that is not
+ * enough, it also shortens `destroyHookTimeout`. If the given settings already leave enough time for the drain,
+ * withinBudget returns them unchanged.
  */
 export function withinBudget(settings: Settings): Settings {
   const { shutdownDelayDuration: delay, destroyHookTimeout: hooks } = settings;

@@ -10,8 +10,9 @@ import type { Row } from './row.ts';
 import { settingsTable, variableOf, type SettingName, type Settings, type SettingsOptions } from './table.ts';
 
 /**
- * Sources says for each setting where its value was set. A source is the name of a variable, `code`, `default`, or
- * `development`, which overrides code.
+ * Sources contains for each setting where its value was set: the name of an environment variable, `code`, `default` or
+ * `development`. If code sets a shutdown delay, lameduck replaces this delay in development, and its source is then
+ * `development`.
  */
 export type Sources = Readonly<Record<SettingName, string>>;
 
@@ -23,13 +24,16 @@ export type FunctionOptions<Functions> = {
   readonly [Name in keyof Functions]-?: (given: unknown) => string | undefined;
 };
 
-/** CompletedSettings are the settings with their sources and warnings, and the options that are not settings. */
+/**
+ * CompletedSettings contains the value and the source of every setting, the warnings about the settings, and the
+ * options that only code can set.
+ */
 export interface CompletedSettings<Functions = object, Values = Settings> {
   readonly settings: Values;
   readonly sources: Readonly<Record<keyof Values, string>>;
   /**
-   * `functions` contains the options that exist in code only. They are copies, because each property of the caller's
-   * object is read only once.
+   * `functions` contains the options that only code can set. lameduck copies them from the caller's object, because it
+   * reads each property of this object only once.
    */
   readonly functions: Functions;
   /** `warnings` are texts to log once. The settings are valid in spite of these warnings. */
@@ -90,8 +94,8 @@ export function readSettings<Functions extends object>(
 }
 
 /**
- * TableReading is the result of reading all settings of one table: the valid values, and a list of problems with the
- * others.
+ * TableReading is the result of reading all settings of one table: the valid values, and one line of text for each
+ * invalid value.
  */
 export interface TableReading<Values, Functions> extends CompletedSettings<Functions, Values> {
   readonly problems: readonly string[];

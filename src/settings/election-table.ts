@@ -1,4 +1,5 @@
-// The settings of an elector, in the same form as table.ts. Their variables begin with LAMEDUCK_LEADER_ELECTION_.
+// The table of an elector's settings, with rows like those in table.ts. The environment variables of these settings
+// begin with LAMEDUCK_LEADER_ELECTION_.
 import type { Duration } from './duration.ts';
 import { limit, namespace, period, wholeSeconds } from './kinds.ts';
 import { row, type GivenOf, type ValuesOf } from './row.ts';

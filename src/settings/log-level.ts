@@ -1,4 +1,4 @@
-// The levels and formats of the log.
+// The values of the setting `logLevel`, and the formats of a log line.
 
 /** logLevels are the values of `logLevel`, the quietest first. */
 export const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const;

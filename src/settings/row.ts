@@ -11,7 +11,7 @@ export interface Row<Value, Given = Value> {
   readonly default: (inCluster: boolean) => Value;
   /** namedAfter is the apiserver's flag or the pod's field after which the setting is named. */
   readonly namedAfter?: string;
-  /** `given` is never set. It only tells TypeScript the type that the setting has in code. */
+  /** `given` never has a value. Its type tells TypeScript which values code may pass for the setting. */
   readonly given?: Given;
 }
 
@@ -20,14 +20,17 @@ export function row<Value, Given = Value>(definition: Row<Value, Given>): Row<Va
   return definition;
 }
 
-/** ValuesOf is the type of the settings of a table, complete and validated. */
+/**
+ * ValuesOf derives from a table of settings the type of the values of all its settings. These values are valid, and
+ * unset settings have their defaults.
+ */
 export type ValuesOf<Rows> = {
   readonly [Name in keyof Rows]: Rows[Name] extends Row<infer Value, infer _> ? Value : never;
 };
 
 /**
- * GivenOf is the type of the options of a table. It is written in this form so that editors show the comments of the
- * rows.
+ * GivenOf derives from a table of settings the type of the options that code can pass. It is a mapped type over the
+ * rows of the table, so that editors show the comment of each row.
  */
 export type GivenOf<Rows> = {
   readonly [Name in keyof Rows]?: (Rows[Name] extends Row<infer _, infer Given> ? Given : never) | undefined;

@@ -22,8 +22,8 @@ export function settingTexts(
 }
 
 /**
- * sourceWord returns the source of a setting's value as one word. For a variable, the word is `env`, because the name
- * of the variable follows from the name of the setting.
+ * sourceWord returns the source of a setting's value as one word. If the source is an environment variable, the word is
+ * `env`: readers can derive the name of the variable from the name of the setting.
  */
 export function sourceWord(source: string): string {
   return source.startsWith('LAMEDUCK_') ? 'env' : source;

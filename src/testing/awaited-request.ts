@@ -40,7 +40,7 @@ export class AwaitedRequest {
     this.#isAwaited = true;
   }
 
-  /** `end()` restores the `emit` of each server. */
+  /** `end()` gives each server back the `emit` that the server had before AwaitedRequest replaced it. */
   end(): void {
     this.#isAwaited = false;
     for (const end of this.#ends.splice(0)) end();
@@ -56,12 +56,13 @@ export class AwaitedRequest {
     });
   }
 
-  // Handles a request for the path `target`. Probes are ignored, because they never count as in flight.
+  // Calls the callback if a request for the path `target` is the awaited request. Ignores probes, because they never
+  // count as in flight.
   #note(target: string | undefined): void {
     const { connections, requests } = this.#traffic;
     requests.enrolNoted(connections);
-    // Also find a request to which the handler has responded at once. On Node 22, such a response has already ended
-    // when the handler returns. So do not read `traffic.counts`, which omits a request whose response has ended.
+    // This check must also find a request to which the handler has already responded. On Node 22, such a response has
+    // ended when the handler returns. So do not read `traffic.counts`, which omits a request whose response has ended.
     if (target === undefined || requests.inFlight.isIdle) return;
     if (this.#path !== undefined && this.#path !== target.replace(/\?.*$/s, '')) return;
     this.#isAwaited = false;

@@ -13,8 +13,8 @@ import { isDoneWithin } from './outcome.ts';
 export type Listen = (server: Server, address: { port: number; host: string }) => PromiseLike<unknown>;
 
 /**
- * `start()` makes every server listen on a free port, unless it already listens. It resolves when the lifecycle has
- * been ready. Throws LAMEDUCK_ERR_NEVER_READY after `milliseconds`.
+ * `start()` makes each server that does not listen yet listen on a free port. It resolves when the lifecycle is ready
+ * for the first time. If this takes longer than `milliseconds`, it throws LAMEDUCK_ERR_NEVER_READY.
  */
 export async function start(
   parts: Parts,

@@ -14,13 +14,13 @@ declare const __dirname: string;
 export function preloadInWorkers({ settings }: Cluster): void {
   const file = typeof __dirname === 'string' ? join(__dirname, 'cluster-worker.cjs') : '';
   if (!existsSync(file) || !canPreload()) return;
-  // Change `settings` without calling `setupPrimary`. The first call of `setupPrimary` fixes `schedulingPolicy`, so the
-  // program could no longer set it.
+  // Assign to `settings` instead of calling `setupPrimary`. The first call of `setupPrimary` fixes `schedulingPolicy`,
+  // which the program may still want to set.
   settings.execArgv = [...(settings.execArgv ?? process.execArgv), '--require', file];
 }
 
-// Tells whether Node can load a file with `--require`, for which Node needs the path of the working directory. The
-// directory may have been removed.
+// Tells whether the working directory of the process still exists. If it has been removed, Node cannot load a file with
+// `--require`.
 function canPreload(): boolean {
   try {
     process.cwd();

@@ -9,12 +9,12 @@ import { acceptingHandle, onAcceptedBy, type AcceptingHandle } from '../../node-
 // The diagnostics channel on which Node publishes each server that has just begun to listen.
 const listenings = 'tracing:net.server.listen:asyncEnd';
 
-// How long a shared listener still accepts connections after all workers delay their requests, in milliseconds. Clients
-// that are connecting can finish in that time.
+// How long a shared listening socket still accepts connections after all workers have begun to delay the requests of
+// their clients, in milliseconds. In this time, clients that are connecting can complete their connections.
 const acceptWindow = 30;
 
-// Each of the following two waits ends after at most this many milliseconds. The first wait is for a turn of the event
-// loop without a new connection. The second wait is until the workers have accepted every connection.
+// Each of the two waits in `#close` takes at most this many milliseconds. The first wait ends when one turn of the
+// event loop has brought no new connection. The second wait ends when the workers have accepted every connection.
 const longestWait = 1_000;
 
 export class SharedListeners {
@@ -42,8 +42,8 @@ export class SharedListeners {
   }
 
   /**
-   * `close()` closes every shared listener. It resolves when the workers have accepted all connections that the primary
-   * had accepted.
+   * `close()` closes every shared listening socket. It resolves when the workers have accepted all connections that the
+   * primary had accepted.
    */
   close(): Promise<void> {
     return (this.#closing ??= this.#close());
@@ -64,8 +64,8 @@ export class SharedListeners {
     }
   }
 
-  // Recognizes a listener that node:cluster shares with the workers: later in this turn of the event loop, Node removes
-  // the handle from its server.
+  // Finds out whether node:cluster shares the listening socket of a server with the workers. If so, Node removes the
+  // socket's handle from the server later in this turn of the event loop.
   #look(server: Server): void {
     const handle = acceptingHandle(server);
     startImmediate(() => {

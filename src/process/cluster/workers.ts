@@ -30,8 +30,8 @@ interface TrackedWorker {
   hasLifecycle: boolean;
   isListening: boolean;
   /**
-   * isHolding is true while the worker delays all its requests and waits until the primary has closed the shared
-   * listener.
+   * isHolding is true while the worker delays the requests of its clients until the primary has closed the shared
+   * listening socket.
    */
   isHolding: boolean;
   /**
@@ -84,7 +84,9 @@ export class Workers implements DrainedTransport {
     return this.#workers.size === 0;
   }
 
-  /** ready resolves if at least one worker is ready now, and rejects otherwise. */
+  /**
+   * ready is a readiness check of the primary. It resolves if at least one worker is ready now, and rejects otherwise.
+   */
   async ready(): Promise<void> {
     const answers = [...this.#workers].map(async (tracked) => {
       if (!(await this.#ask(tracked))) throw new Error('not ready');
@@ -107,10 +109,10 @@ export class Workers implements DrainedTransport {
   }
 
   /**
-   * shutDown makes every worker shut down and exit by `endsAt`. A worker with a lifecycle gets a message instead of the
-   * process signal. If the signal came from a terminal, such a worker has already received it, and a second signal
-   * would end the worker at once. A worker that listens without a lifecycle gets the process signal later, from
-   * `stopAccepting`.
+   * shutDown makes every worker shut down and exit by `endsAt`. A worker with a lifecycle gets a message, not the
+   * process signal. If the signal came from a terminal, the terminal has also sent it to this worker. A second signal
+   * would end the worker at once. A worker that listens without a lifecycle gets the process signal later, when
+   * `stopAccepting` is called.
    */
   shutDown(signal: NodeJS.Signals, endsAt: number): void {
     const shutdown = { signal, endsAt };
@@ -124,9 +126,10 @@ export class Workers implements DrainedTransport {
    * at once at the signal. So they get it only after load balancers have stopped sending connections.
    */
   async stopAccepting(): Promise<void> {
-    // Before the workers get the process signal, close the listener that they share. Otherwise, a client that
-    // reconnects loses its next request too. Do not close the shared listener if any worker has a lifecycle, because
-    // such a worker still needs the listener.
+    // Close the shared listening socket before the workers get the process signal. Most workers without a lifecycle
+    // exit at once at the signal, and each of their clients loses a request. If the socket were still open, a client
+    // could reconnect to another such worker and lose its next request. If any worker has a lifecycle, keep the shared
+    // listening socket open, because this worker still needs the socket.
     const workers = [...this.#workers];
     if (workers.some(isBare) && !workers.some(({ hasLifecycle }) => hasLifecycle))
       await this.#options.listeners.close();
@@ -140,7 +143,10 @@ export class Workers implements DrainedTransport {
     if (!this.isEmpty) await new Promise<void>((resolve) => this.#onEmpty.push(resolve));
   }
 
-  /** cut kills the remaining workers. It resolves when they have exited, or after `longestKill` milliseconds. */
+  /**
+   * cut kills the workers that have not exited yet. It resolves when all of them have exited, or after `longestKill`
+   * milliseconds.
+   */
   async cut(): Promise<void> {
     for (const { worker } of this.#workers) worker.process.kill('SIGKILL');
     await withTimeout(this.#options.clock, this.drain(), longestKill);
@@ -191,7 +197,8 @@ export class Workers implements DrainedTransport {
       const isLate = isBare(tracked);
       tracked.hasLifecycle = true;
       sendOver(tracked.worker.process, { kind: 'group', probePort: this.#options.probePort });
-      // Shut down a worker that has created its lifecycle only after the shutdown of the primary had begun.
+      // The shutdown of the primary has already begun. It has skipped this worker, which was listening and had no
+      // lifecycle yet. So shut down this worker now.
       if (this.#shutdown !== undefined && isLate) this.#stop(tracked, this.#shutdown);
     } else if (message.kind === 'bye') {
       tracked.hasLifecycle = false;
@@ -200,8 +207,8 @@ export class Workers implements DrainedTransport {
     }
   }
 
-  // Closes the shared listener when every worker delays its requests. The clients of these requests wait for responses
-  // and open no new connections, so the closing listener resets no connection.
+  // Closes the shared listening socket once every worker delays the requests of its clients. These clients wait for
+  // responses and open no new connections. So closing the socket resets no connection.
   #closeWhenHeld(): void {
     const workers = [...this.#workers];
     if (!workers.some(({ isHolding }) => isHolding) || !workers.every(({ isHolding }) => isHolding)) return;
@@ -238,7 +245,6 @@ export class Workers implements DrainedTransport {
   }
 }
 
-// Tells whether a worker of node:cluster listens although it has no lifecycle of lameduck.
 function isBare({ hasLifecycle, isListening }: TrackedWorker): boolean {
   return isListening && !hasLifecycle;
 }
@@ -252,8 +258,9 @@ function end({ process: child }: Worker): void {
   child.channel?.unref();
 }
 
-// Makes `cluster.fork()` return a worker object without a running process. Many primaries fork a new worker for each
-// worker that exits. During the shutdown, each new worker would exit at once and be replaced again.
+// Makes `cluster.fork()` start no process during the shutdown: it returns the object of a dead worker. Many primaries
+// fork a new worker for each worker that exits. During the shutdown, each new worker would exit at once, and the
+// primary would fork the next one.
 function refuseForks(cluster: Cluster): void {
   const { Worker: ClusterWorker } = cluster as unknown as { readonly Worker: new (options: object) => Worker };
   // Load node:child_process only when it is needed, because most processes have no workers.

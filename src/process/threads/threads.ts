@@ -33,9 +33,11 @@ interface TrackedThread {
   record: ShutdownRecord | undefined;
 }
 
-/** Question is a message to all worker threads with a server, which each of them answers with its readiness. */
+/**
+ * Question is one message with which the main thread requests the readiness of each worker thread that has a server.
+ */
 interface Question {
-  /** unanswered contains the ids of the threads that have not answered yet. */
+  /** unanswered contains the ids of the worker threads that have not yet answered whether they are ready. */
   readonly unanswered: Set<number>;
   readonly resolve: () => void;
 }
@@ -74,8 +76,8 @@ export class Threads implements DrainedTransport {
   }
 
   /**
-   * ready rejects if a worker thread with a server is not ready. Unlike the workers of node:cluster, threads have no
-   * common listener, so each of them must be ready.
+   * ready rejects if any worker thread with a server is not ready. Worker threads share no listening socket, unlike the
+   * workers of node:cluster, so each of them must be ready.
    */
   async ready(): Promise<void> {
     const { channel, clock } = this.#options;
@@ -101,8 +103,8 @@ export class Threads implements DrainedTransport {
   }
 
   /**
-   * cut stops waiting for the worker threads. Each worker thread exits when its own shutdown budget has ended. A thread
-   * whose event loop is blocked ends when the process exits.
+   * cut makes the main thread stop waiting for its worker threads. A worker thread exits at the end of its own shutdown
+   * budget. If the event loop of a worker thread is blocked, the thread ends when the process exits.
    */
   cut(): void {
     this.#threads.clear();
