@@ -16,6 +16,14 @@ export interface RehearsedManifest {
 
 type Events = readonly RehearsalEvent[];
 
+/** Evidence is a cause of losses in one scenario. */
+export interface Evidence {
+  readonly cause: string;
+  /** scenario is the name of the scenario. */
+  readonly scenario: string;
+  readonly events: Events;
+}
+
 interface Change {
   readonly path: Path;
   /** to is the proposed value of the field. It is undefined if only the program's author can know the right value. */
@@ -167,17 +175,30 @@ const finds: Readonly<Record<string, Find>> = {
 };
 
 /**
- * changesFor returns the fields of the manifest whose change would remove a cause of losses, with their present and
- * their proposed values. It returns an empty list if only the program can be changed.
+ * changesFor returns the fields of the manifest whose change would remove the causes, with their present and their
+ * proposed values. The list contains each field once, with the largest value that a cause needs. The list is empty if
+ * only the program can be changed.
  */
-export function changesFor(cause: string, events: Events, manifest: RehearsedManifest): string[] {
-  const find = Object.hasOwn(finds, cause) ? finds[cause] : undefined;
-  return (find?.(events, manifest) ?? []).map(({ path, to }) => {
-    const from = valueAt(manifest, path);
-    const place = `${manifest.file}:${String(manifest.lineOf(path))} ${pathText(path)}`;
-    const change = to === undefined ? '' : ` -> ${valueText(to)}`;
-    return `${place}: ${from === undefined ? 'not set' : valueText(from)}${change}`;
+export function changesFor(evidence: readonly Evidence[], manifest: RehearsedManifest): string[] {
+  const found = evidence.flatMap(({ cause, scenario, events }) => {
+    const find = Object.hasOwn(finds, cause) ? finds[cause] : undefined;
+    return (find?.(events, manifest) ?? []).map((change) => ({ ...change, scenario }));
   });
+  const isOneScenario = new Set(evidence.map(({ scenario }) => scenario)).size === 1;
+  return [...Map.groupBy(found, ({ path }) => pathText(path))].map(([field, changes]) => {
+    const { path, to } = changes.reduce((one, other) => (amount(other.to) > amount(one.to) ? other : one));
+    const from = valueAt(manifest, path);
+    const values = [from === undefined ? 'not set' : valueText(from), ...(to === undefined ? [] : [valueText(to)])];
+    const scenarios = [...new Set(changes.map(({ scenario }) => scenario))].join(', ');
+    const place = `${manifest.file}:${String(manifest.lineOf(path))} ${field}`;
+    return `${place}: ${values.join(' -> ')}${isOneScenario ? '' : ` (${scenarios})`}`;
+  });
+}
+
+// Returns the number at the beginning of a value, such as 5 for `5s`. A longer duration also removes the causes for which
+// a shorter one is enough.
+function amount(value: unknown): number {
+  return parseFloat(String(value)) || 0;
 }
 
 const longestValue = 100;

@@ -100,7 +100,7 @@ interface Rehearsal {
 }
 
 async function runAll(rehearsal: Rehearsal): Promise<Result> {
-  const { plan, terminal, interrupted } = rehearsal;
+  const { plan, manifest, terminal, interrupted } = rehearsal;
   const isolation = findIsolation();
   if (isolation.length === 0)
     terminal.line('this system allows no PID namespace, so the command does not run as PID 1', 'yellow');
@@ -110,11 +110,12 @@ async function runAll(rehearsal: Rehearsal): Promise<Result> {
       if (!interrupted.aborted) results.push(await runOne(rehearsal, name, propagation, isolation));
     }
   }
-  return resultOf(results, { ...plan, leftOut: plan.scenarios.length * plan.propagations.length - results.length });
+  const leftOut = plan.scenarios.length * plan.propagations.length - results.length;
+  return resultOf(results, { ...plan, manifest, leftOut });
 }
 
 async function runOne(
-  { plan, pod, manifest, environment, terminal, interrupted }: Rehearsal,
+  { plan, pod, environment, terminal, interrupted }: Rehearsal,
   name: ScenarioName,
   propagation: number,
   isolation: Isolation,
@@ -153,7 +154,7 @@ async function runOne(
   });
   await run.run();
   terminal.end();
-  const result = scenarioResult({ ...scenario, name, propagationMs: propagation, manifest }, run.tallies, log.events);
+  const result = scenarioResult({ ...scenario, name, propagationMs: propagation }, run.tallies, log.events);
   terminal.verdict(result);
   return result;
 }

@@ -1,6 +1,7 @@
 // Writes the result of a rehearsal as one HTML page, with a timeline for each scenario. The page loads no other file.
+import type { Cause } from './causes.ts';
 import type { RehearsalEvent } from './event-log.ts';
-import type { FoundCause, Result, ScenarioResult } from './result.ts';
+import type { Result, ScenarioResult } from './result.ts';
 
 const width = 960;
 const height = 220;
@@ -8,7 +9,7 @@ const margin = { left: 48, right: 16, top: 28, bottom: 36 };
 
 /** page returns the HTML page of a result. */
 export function page(result: Result): string {
-  const { verdict, requests, lost, refused, command, leftOut, scenarios } = result;
+  const { verdict, requests, lost, refused, command, leftOut, changes, scenarios } = result;
   const title = `Rehearsal: ${verdict}`;
   return `<!doctype html>
 <html lang="en">
@@ -23,7 +24,7 @@ export function page(result: Result): string {
 <h1 class="${verdict}">${escape(title)}</h1>
 <p><code>${escape(command.join(' '))}</code></p>
 <p>${String(requests)} requests, ${String(lost)} lost, ${String(refused)} refused.</p>
-${leftOut === 0 ? '' : `<p>Scenarios not run because of the interruption: ${String(leftOut)}.</p>\n`}${scenarios.map(section).join('\n')}
+${leftOut === 0 ? '' : `<p>Scenarios not run because of the interruption: ${String(leftOut)}.</p>\n`}${changeList(changes)}${scenarios.map(section).join('\n')}
 </main>
 </body>
 </html>
@@ -50,9 +51,13 @@ ${notTried.length === 0 ? '' : `<p class="dim">Kinds of clients that sent no req
 </section>`;
 }
 
-function causeText({ text, remedy, changes }: FoundCause): string {
+function changeList(changes: readonly string[]): string {
   const lines = changes.map((change) => `<br><code>${escape(change)}</code>`).join('');
-  return `<p class="cause"><strong>${escape(capitalized(text))}.</strong> ${escape(remedy)}${lines}</p>`;
+  return changes.length === 0 ? '' : `<p>Fields of the manifest to change:${lines}</p>\n`;
+}
+
+function causeText({ text, remedy }: Cause): string {
+  return `<p class="cause"><strong>${escape(capitalized(text))}.</strong> ${escape(remedy)}</p>`;
 }
 
 // Draws the requests per second as an area, the losses as bars below the area, and the events of the pod as vertical

@@ -19,15 +19,6 @@ export interface ScenarioExit {
   readonly afterMs: number;
 }
 
-/** FoundCause is a cause of losses, with the fields of the manifest whose change would remove this cause. */
-export interface FoundCause extends Cause {
-  /**
-   * changes lists the proposed changes of the manifest, such as `pod.yaml:4 spec.terminationGracePeriodSeconds: 30 ->
-   * 45`.
-   */
-  readonly changes: readonly string[];
-}
-
 /** ScenarioResult is the result of one scenario. */
 export interface ScenarioResult {
   readonly name: string;
@@ -40,7 +31,7 @@ export interface ScenarioResult {
   readonly refused: number;
   readonly clients: Readonly<Partial<Record<ClientKind, Tally>>>;
   readonly notTried: readonly ClientKind[];
-  readonly causes: readonly FoundCause[];
+  readonly causes: readonly Cause[];
   readonly exit: ScenarioExit | undefined;
   readonly events: readonly RehearsalEvent[];
 }
@@ -59,6 +50,11 @@ export interface Result {
   readonly command: readonly string[];
   /** leftOut is the number of planned scenarios that did not run because of Ctrl-C. */
   readonly leftOut: number;
+  /**
+   * changes lists the fields of the manifest to change, such as `pod.yaml:4 spec.terminationGracePeriodSeconds: 30 ->
+   * 45`. It contains each field once.
+   */
+  readonly changes: readonly string[];
   readonly scenarios: readonly ScenarioResult[];
 }
 
@@ -71,13 +67,11 @@ export interface ScenarioFacts {
    * if clients sent no request.
    */
   readonly isWhileStarting?: boolean;
-  /** manifest contains the pod, if the pod was read from a manifest. */
-  readonly manifest?: RehearsedManifest | undefined;
 }
 
 /** scenarioResult returns the result of one scenario, with its verdict. */
 export function scenarioResult(
-  { name, propagationMs, isWhileStarting = false, manifest }: ScenarioFacts,
+  { name, propagationMs, isWhileStarting = false }: ScenarioFacts,
   tallies: Readonly<Record<ClientKind, Tally>>,
   events: readonly RehearsalEvent[],
 ): ScenarioResult {
@@ -86,9 +80,7 @@ export function scenarioResult(
   const sum = (key: keyof Tally): number => tried.reduce((total, [, tally]) => total + tally[key], 0);
   const lost = sum('lost');
   const refused = sum('refused');
-  const end = events.findIndex(({ kind }) => kind === 'interrupted');
-  // After Ctrl-C, the rehearsal itself kills the containers. So ignore all events after the interruption.
-  const judged = end === -1 ? events : events.slice(0, end + 1);
+  const judged = judgedIn(events);
   const isDeletion = judged.some(({ kind }) => kind === 'podDeleted');
   const isOverdue = isDeletion && judged.some(({ kind }) => kind === 'killSignal');
   const causes = causesOf(judged);
@@ -105,13 +97,16 @@ export function scenarioResult(
     refused,
     clients: Object.fromEntries(tried),
     notTried: entries.filter(([, { sent }]) => sent === 0).map(([kind]) => kind),
-    causes: (hasLost ? causes.slice(0, mostCauses) : []).map((cause) => ({
-      ...cause,
-      changes: manifest === undefined ? [] : changesFor(cause.name, judged, manifest),
-    })),
+    causes: hasLost ? causes.slice(0, mostCauses) : [],
     exit: exitOf(judged),
     events,
   };
+}
+
+// Returns the events before an interruption. After Ctrl-C, the rehearsal itself kills the containers.
+function judgedIn(events: readonly RehearsalEvent[]): readonly RehearsalEvent[] {
+  const end = events.findIndex(({ kind }) => kind === 'interrupted');
+  return end === -1 ? events : events.slice(0, end + 1);
 }
 
 // Returns the reason why the rehearsal gives no verdict, or undefined. A run that proves nothing must not count as
@@ -132,13 +127,22 @@ function unansweredOf(tallies: readonly (readonly [ClientKind, Tally])[]): numbe
     .reduce((total, [, { sent, answered, lost, refused }]) => total + sent - answered - lost - refused, 0);
 }
 
+/** RehearsalFacts contains the facts on which the result of a rehearsal depends, apart from its scenarios. */
+export interface RehearsalFacts extends Pick<Result, 'seed' | 'command' | 'leftOut'> {
+  /** manifest contains the pod, if the pod was read from a manifest. */
+  readonly manifest?: RehearsedManifest | undefined;
+}
+
 /** resultOf combines the results of all scenarios. */
 export function resultOf(
   scenarios: readonly ScenarioResult[],
-  { seed, command, leftOut }: Pick<Result, 'seed' | 'command' | 'leftOut'>,
+  { seed, command, leftOut, manifest }: RehearsalFacts,
 ): Result {
   const sum = (key: 'requests' | 'lost' | 'refused'): number => scenarios.reduce((total, one) => total + one[key], 0);
   const has = (verdict: Verdict): boolean => scenarios.some((one) => one.verdict === verdict);
+  const evidence = scenarios.flatMap(({ name, causes, events }) =>
+    causes.map((cause) => ({ cause: cause.name, scenario: name, events: judgedIn(events) })),
+  );
   return {
     schema,
     verdict: has('lost') ? 'lost' : has('withheld') || leftOut > 0 ? 'withheld' : 'clean',
@@ -148,6 +152,7 @@ export function resultOf(
     seed,
     command,
     leftOut,
+    changes: manifest === undefined ? [] : changesFor(evidence, manifest),
     scenarios,
   };
 }

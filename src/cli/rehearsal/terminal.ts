@@ -119,15 +119,14 @@ export class Terminal {
     this.line();
     const why = reason === undefined ? '' : `: ${reason}`;
     this.line(`${name}: ${names[verdict]}${why} (${counts}${how})`, styles[verdict]);
-    for (const { text, remedy, changes } of causes) {
+    for (const { text, remedy } of causes) {
       this.line(`  cause:  ${text}`);
       this.line(`  remedy: ${remedy}`);
-      for (const change of changes) this.line(`  change: ${change}`);
     }
     if (notTried.length > 0) this.line(`  kinds of clients that sent no request: ${notTried.join(', ')}`, 'dim');
   }
 
-  table({ scenarios, leftOut, seed }: Result): void {
+  table({ scenarios, leftOut, changes, seed }: Result): void {
     if (scenarios.length > 1) {
       this.line();
       this.line(['scenario'.padEnd(18), 'propagation', 'requests', '    lost', ' refused', '  verdict'].join('  '));
@@ -138,6 +137,11 @@ export class Terminal {
         ];
         this.line([name.padEnd(18), ...cells, `  ${verdict}`].join('  '), styles[verdict]);
       }
+    }
+    if (changes.length > 0) {
+      this.line();
+      this.line('fields of the manifest to change:');
+      for (const change of changes) this.line(`  ${change}`);
     }
     if (leftOut > 0) this.line(`scenarios not run because of the interruption: ${String(leftOut)}`, styles.withheld);
     this.line(`to repeat the same random choices: --seed ${String(seed)}`, 'dim');

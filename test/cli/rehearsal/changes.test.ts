@@ -1,9 +1,12 @@
 // Tests which changes to the manifest `lameduck rehearse` suggests for each cause of lost requests.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { changesFor } from '../../../src/cli/rehearsal/changes.ts';
-import type { Detail, EventKind } from '../../../src/cli/rehearsal/event-log.ts';
+import { changesFor, type RehearsedManifest } from '../../../src/cli/rehearsal/changes.ts';
+import type { Detail, EventKind, RehearsalEvent } from '../../../src/cli/rehearsal/event-log.ts';
+import { newTallies } from '../../../src/cli/rehearsal/load.ts';
 import { readManifest } from '../../../src/cli/rehearsal/manifest.ts';
+import { page } from '../../../src/cli/rehearsal/report.ts';
+import { resultOf, scenarioResult, type Result } from '../../../src/cli/rehearsal/result.ts';
 
 const deployment = `apiVersion: apps/v1
 kind: Deployment
@@ -26,11 +29,25 @@ spec:
 
 type Story = readonly (readonly [at: number, kind: EventKind, detail?: Detail])[];
 
-function changes(cause: string, story: Story, manifest = deployment): string[] {
-  const reading = readManifest(manifest, 'shop.yaml', new Map(), ['node', 'server.js']);
+function read(text: string): RehearsedManifest {
+  const reading = readManifest(text, 'shop.yaml', new Map(), ['node', 'server.js']);
   assert.ok('manifest' in reading);
-  const events = story.map(([at, kind, detail = {}]) => ({ at, kind, detail }));
-  return changesFor(cause, events, reading.manifest);
+  return reading.manifest;
+}
+
+const eventsOf = (story: Story): RehearsalEvent[] => story.map(([at, kind, detail = {}]) => ({ at, kind, detail }));
+
+const changes = (cause: string, story: Story, manifest = deployment): string[] =>
+  changesFor([{ cause, scenario: 'rollout', events: eventsOf(story) }], read(manifest));
+
+/** Returns the result of a rehearsal with these scenarios. */
+function rehearsed(scenarios: Readonly<Record<string, Story>>, manifest: string): Result {
+  const tallies = newTallies();
+  Object.assign(tallies.newConnection, { sent: 100, answered: 99, refused: 1 });
+  const results = Object.entries(scenarios).map(([name, story]) =>
+    scenarioResult({ name, propagationMs: 2_000 }, tallies, eventsOf(story)),
+  );
+  return resultOf(results, { seed: 1, command: ['node'], leftOut: 0, manifest: read(manifest) });
 }
 
 const deleted: Story = [
@@ -115,4 +132,51 @@ test('K-175 `lameduck rehearse` suggests no change for an eviction, because no f
     kind === 'podDeleted' ? { cause: 'hardEviction', gracePeriodSeconds: 1 } : detail,
   ]);
   assert.deepEqual([changes('gracePeriodTooShort', evicted), changes('listenerClosedTooEarly', evicted)], [[], []]);
+});
+
+const short = deployment.replace(': 30', ': 3');
+const answered = [3_000, 'requests', { sent: 100, answered: 100 }] as const;
+
+/** Returns the events of a pod that refuses a connection and is killed `took` milliseconds after its deletion. */
+const refusedAndKilled = (took: number): Story => [
+  answered,
+  [4_000, 'podDeleted', { cause: 'deletion', gracePeriodSeconds: 3 }],
+  [4_000, 'containerKilling', { container: 'shop', gracePeriodSeconds: 3 }],
+  [4_000, 'stopSignal', { container: 'shop', signal: 'SIGTERM' }],
+  [6_100, 'requestRefused', { client: 'newConnection', why: 'ECONNREFUSED' }],
+  [4_000 + took, 'killSignal', { container: 'shop', signal: 'SIGTERM', isStopSignalHandled: true }],
+  [4_000 + took, 'containerExited', { container: 'shop', code: 137, signal: 'SIGKILL' }],
+];
+
+test('if two causes need different grace periods, `lameduck rehearse` suggests only the longer one', () => {
+  const { scenarios, changes: found } = rehearsed({ rollout: refusedAndKilled(3_000) }, short);
+  assert.deepEqual(
+    scenarios[0]?.causes.map(({ name }) => name),
+    ['gracePeriodTooShort', 'listenerClosedTooEarly'],
+  );
+  assert.deepEqual(found, [
+    'shop.yaml:7 spec.template.spec.terminationGracePeriodSeconds: 3 -> 10',
+    `shop.yaml:9 ${container}.lifecycle.preStop.sleep.seconds: not set -> 5`,
+  ]);
+});
+
+test('if two scenarios need different values of a field, `lameduck rehearse` and its page suggest only the largest value, with the scenarios', () => {
+  const result = rehearsed({ rollout: refusedAndKilled(3_000), overload: refusedAndKilled(4_500) }, short);
+  const field = 'shop.yaml:7 spec.template.spec.terminationGracePeriodSeconds';
+  const isGrace = (line: string): boolean => line.startsWith(field);
+  assert.deepEqual(result.changes.filter(isGrace), [`${field}: 3 -> 12 (rollout, overload)`]);
+  assert.equal(page(result).split(field).length, 2);
+});
+
+test('if two scenarios need different shutdown delays, `lameduck rehearse` suggests the longer one', () => {
+  const own = short.replace('HOST, value: 127.0.0.1', 'LAMEDUCK_SHUTDOWN_DELAY_DURATION, value: 0s');
+  const late: Story = [
+    ...refusedAndKilled(20_000),
+    [14_000, 'requestRefused', { client: 'newConnection', why: 'ECONNREFUSED' }],
+  ];
+  const { changes: found } = rehearsed({ rollout: refusedAndKilled(3_000), sidecars: late }, own);
+  assert.deepEqual(
+    found.filter((line) => line.includes('env')),
+    [`shop.yaml:12 ${container}.env[0].value: "0s" -> "12s" (rollout, sidecars)`],
+  );
 });
