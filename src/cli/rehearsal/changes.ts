@@ -116,27 +116,53 @@ const otherAddress: Find = (_events, manifest) =>
 
 const handlers = ['httpGet', 'tcpSocket', 'grpc'];
 
-// If the container listens on another port, proposes this port for the startup or readiness probe. Otherwise, names the
-// probe's path or handler as the field to change, and proposes no value.
+// If a probe uses a port on which the container does not listen, proposes the port of the container. If the container
+// listens on several such ports, names the field, but proposes no value. Otherwise, names the path or the handler of
+// each probe that has failed, and proposes no value.
 const otherProbe: Find = (events, manifest) => {
-  const listening = first(events, 'containerListening')?.detail['port'];
-  const container = containerOf(manifest);
-  return ['startupProbe', 'readinessProbe'].flatMap((probe): Change[] => {
-    const handler = handlers.find((one) => isObject(object(container[probe])[one]));
-    const path = [...manifest.containerPath, probe];
-    if (handler === undefined) return isObject(container[probe]) ? [{ path }] : [];
-    const port = object(object(container[probe])[handler])['port'];
-    const named = objects(container['ports']).findIndex(({ name }) => name === port);
-    const portPath =
-      named === -1 ? [...path, handler, 'port'] : [...manifest.containerPath, 'ports', named, 'containerPort'];
-    if (listening !== undefined && valueAt(manifest, portPath) !== listening)
-      return [{ path: portPath, to: listening }];
-    const hasStatus = events.some(
-      ({ kind, detail }) => kind === 'probe' && String(detail['output']).includes('statuscode'),
-    );
-    return [{ path: handler === 'httpGet' && hasStatus ? [...path, handler, 'path'] : path }];
+  const { all, serving } = listeningPorts(events);
+  return ['startup', 'readiness', 'liveness'].flatMap((type): Change[] => {
+    const path = [...manifest.containerPath, `${type}Probe`];
+    const probe = object(valueAt(manifest, path));
+    const handler = handlers.find((one) => isObject(probe[one]));
+    const [port, ...others] = handler === undefined ? [] : portFields(manifest, [...path, handler, 'port']);
+    if (port !== undefined && all.length > 0 && !all.includes(valueAt(manifest, port)))
+      return [port, ...others].map((field) => ({ path: field, to: serving }));
+    const last = events.findLast(
+      ({ kind, detail }) =>
+        kind === 'probe' && detail['type'] === type && detail['container'] === containerOf(manifest)['name'],
+    )?.detail;
+    if (last === undefined || last['result'] === 'success') return [];
+    const hasStatus = handler === 'httpGet' && String(last['output']).includes('statuscode');
+    return [{ path: hasStatus ? [...path, handler, 'path'] : path }];
   });
 };
+
+interface ListeningPorts {
+  readonly all: readonly unknown[];
+  /** serving is the port to which probes and clients should connect. It is undefined if the port is not known. */
+  readonly serving: unknown;
+}
+
+function listeningPorts(events: Events): ListeningPorts {
+  const found = events.findLast(({ kind }) => kind === 'containerListening')?.detail['port'];
+  const noted = events.findLast(({ detail }) => detail['otherPorts'] !== undefined)?.detail['otherPorts'];
+  const others = noted === undefined ? [] : String(noted).split(', ').map(Number);
+  const serving = found ?? (others.length === 1 ? others[0] : undefined);
+  return { all: found === undefined ? others : [found, ...others], serving };
+}
+
+// Returns the fields that contain the port of a probe. A port of the container with the same number is one of them. If
+// the probe names a port of the container, only this port contains the number.
+function portFields(manifest: RehearsedManifest, path: Path): Path[] {
+  const port = valueAt(manifest, path);
+  const index = objects(containerOf(manifest)['ports']).findIndex(
+    ({ name, containerPort }) => port !== undefined && [name, containerPort].includes(port),
+  );
+  const declared = [...manifest.containerPath, 'ports', index, 'containerPort'];
+  if (index === -1) return [path];
+  return typeof port === 'number' ? [path, declared] : [declared];
+}
 
 const earlierReadiness: Find = (_events, manifest) => {
   const path = [...manifest.containerPath, 'readinessProbe'];

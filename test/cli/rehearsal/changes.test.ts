@@ -64,6 +64,7 @@ const refused: Story = [
 
 const grace = 'shop.yaml:7 spec.template.spec.terminationGracePeriodSeconds: 30';
 const container = 'spec.template.spec.containers[0]';
+const readiness = { container: 'shop', type: 'readiness' };
 
 for (const [cause, story, expected] of [
   ['gracePeriodTooShort', killed, [`${grace} -> 45`]],
@@ -82,7 +83,7 @@ for (const [cause, story, expected] of [
     'neverReady',
     [
       [300, 'containerListening', { port: 8080 }],
-      [400, 'probe', { result: 'failure', output: 'HTTP probe failed with statuscode: 404' }],
+      [400, 'probe', { ...readiness, result: 'failure', output: 'HTTP probe failed with statuscode: 404' }],
     ],
     [`shop.yaml:16 ${container}.readinessProbe.httpGet.path: "/readyz"`],
   ],
@@ -179,4 +180,52 @@ test('if two scenarios need different shutdown delays, `lameduck rehearse` sugge
     found.filter((line) => line.includes('env')),
     [`shop.yaml:12 ${container}.env[0].value: "0s" -> "12s" (rollout, sidecars)`],
   );
+});
+
+const elsewhere = (otherPorts: string): Story => [
+  [1_000, 'probe', { ...readiness, result: 'failure', output: 'ECONNREFUSED' }],
+  [60_000, 'note', { text: 'the pod did not become ready', port: 8080, otherPorts }],
+];
+const numbered = deployment.replace('port: http', 'port: 8080');
+const readinessPort = `shop.yaml:16 ${container}.readinessProbe.httpGet.port`;
+const containerPort = `shop.yaml:14 ${container}.ports[0].containerPort`;
+
+for (const [title, story, manifest, expected] of [
+  [
+    'a probe and its container',
+    elsewhere('3000'),
+    numbered,
+    [`${readinessPort}: 8080 -> 3000`, `${containerPort}: 8080 -> 3000`],
+  ],
+  ['a port that the probe names', elsewhere('3000'), deployment, [`${containerPort}: 8080 -> 3000`]],
+  [
+    'a probe with the name of no port',
+    elsewhere('3000'),
+    deployment.replace('port: http', 'port: web'),
+    [`${readinessPort}: "web" -> 3000`],
+  ],
+  [
+    'a liveness probe',
+    [[300, 'containerListening', { port: 8080 }]],
+    deployment.replace('readinessProbe', 'livenessProbe').replace('port: http', 'port: 9090'),
+    [`shop.yaml:16 ${container}.livenessProbe.httpGet.port: 9090 -> 8080`],
+  ],
+] as readonly (readonly [string, Story, string, string[]])[]) {
+  test(`\`lameduck rehearse\` suggests the port on which the container listens for ${title}`, () => {
+    assert.deepEqual(changes('neverReady', story, manifest), expected);
+  });
+}
+
+test('if the container listens on several ports other than that of its probe, `lameduck rehearse` names the port of the probe, but suggests no value', () => {
+  assert.deepEqual(changes('neverReady', elsewhere('3000, 9229')), [`${containerPort}: 8080`]);
+});
+
+test('if a probe fails on a port on which the container listens, `lameduck rehearse` suggests no other port for this probe', () => {
+  const failed = { ...readiness, result: 'failure', output: 'statuscode: 404' };
+  const story: Story = [
+    [300, 'containerListening', { port: 3000 }],
+    [1_000, 'probe', failed],
+    [60_000, 'note', { text: 'the pod did not become ready', port: 3000, otherPorts: '8080' }],
+  ];
+  assert.deepEqual(changes('neverReady', story), [`shop.yaml:16 ${container}.readinessProbe.httpGet.path: "/readyz"`]);
 });
