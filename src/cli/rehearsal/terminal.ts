@@ -5,6 +5,7 @@ import type { WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
 import type { Detail, EventKind, RehearsalEvent } from './event-log.ts';
 import type { Result, ScenarioResult, Verdict } from './result.ts';
+import { statusLine, statusOf, type Status } from './status-line.ts';
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -68,7 +69,7 @@ const losses: readonly EventKind[] = ['requestLost', 'requestRefused'];
 export class Terminal {
   readonly #stream: WriteStream;
   readonly #isLive: boolean;
-  #status = '';
+  #status: Status | undefined;
   #restMs = 0;
   #longestMs = 0;
   #lossesShown = 0;
@@ -108,7 +109,7 @@ export class Terminal {
   /** end removes the status line from the terminal. */
   end(): void {
     this.#clear();
-    this.#status = '';
+    this.#status = undefined;
   }
 
   verdict(result: ScenarioResult): void {
@@ -156,40 +157,34 @@ export class Terminal {
     return this.#lossesShown === mostLosses ? `${text}; further losses are only counted` : text;
   }
 
-  #setStatus(at: number, { sent, lost, refused, inFlight }: Detail): void {
+  #setStatus(at: number, counts: Detail): void {
     if (!this.#isLive) return;
     this.#clear();
-    this.#status = `${progressBar(at, this.#longestMs)}  ${s(sent)} requests, ${s(inFlight)} in flight, ${s(lost)} lost, ${s(refused)} refused`;
+    this.#status = statusOf(at, this.#longestMs, counts);
     this.#draw();
   }
 
   #clear(): void {
-    if (!this.#isLive || this.#status === '') return;
+    if (this.#status === undefined) return;
     cursorTo(this.#stream, 0);
     clearLine(this.#stream, 0);
   }
 
   #draw(): void {
-    if (this.#isLive && this.#status !== '') this.#stream.write(this.#status.slice(0, this.#stream.columns - 1));
+    if (this.#status === undefined) return;
+    const { columns } = this.#stream;
+    // Some terminals wrap a line that fills the last column.
+    this.#stream.write(statusLine(this.#status, (columns > 0 ? columns : usualColumns) - 1));
   }
 }
+
+// The width of a terminal that does not tell its width.
+const usualColumns = 80;
 
 const mostLosses = 10;
 
 // If consecutive probes have the same result, at most this number of them get a printed line.
 const mostRepeats = 3;
-
-const barWidth = 16;
-
-/**
- * progressBar returns a bar that shows the elapsed share of the longest duration, and the largest number of seconds
- * that can remain.
- */
-export function progressBar(at: number, longestMs: number): string {
-  const done = Math.min(barWidth, Math.floor((at / longestMs) * barWidth));
-  const left = Math.max(0, Math.ceil((longestMs - at) / 1_000));
-  return `[${'#'.repeat(done)}${'-'.repeat(barWidth - done)}] at most ${String(left)} s left`;
-}
 
 function lastLine(output: Detail[string]): string {
   const line = s(output).trim().split('\n').at(-1) ?? '';

@@ -3,33 +3,24 @@ import { Writable } from 'node:stream';
 import { test } from 'node:test';
 import type { WriteStream } from 'node:tty';
 import { resultOf, type Result, type ScenarioResult } from '../../../src/cli/rehearsal/result.ts';
-import { progressBar, Terminal } from '../../../src/cli/rehearsal/terminal.ts';
+import { Terminal } from '../../../src/cli/rehearsal/terminal.ts';
 
-const bars: readonly [at: number, longestMs: number, bar: string][] = [
-  [0, 60_000, '[----------------] at most 60 s left'],
-  [15_000, 60_000, '[####------------] at most 45 s left'],
-  [59_999, 60_000, '[###############-] at most 1 s left'],
-  [60_000, 60_000, '[################] at most 0 s left'],
-  [90_000, 60_000, '[################] at most 0 s left'],
-];
-
-for (const [at, longestMs, bar] of bars) {
-  test(`the progress bar at ${String(at)} ms of ${String(longestMs)} ms is ${bar}`, () => {
-    assert.equal(progressBar(at, longestMs), bar);
-  });
+/** Returns the stream of a terminal. If `columns` is undefined, the terminal does not tell its width. */
+function terminalOf(columns: number | undefined, onWrite: (text: string) => void): WriteStream {
+  const write = (text: string): boolean => {
+    onWrite(text);
+    return true;
+  };
+  return { isTTY: true, columns, write } as unknown as WriteStream;
 }
 
 test('once the pod is ready, the displayed remaining time of a rehearsal does not include the start of the pod', () => {
   let written = '';
-  const stream = {
-    isTTY: true,
-    columns: 120,
-    write: (text: string) => {
+  const terminal = new Terminal(
+    terminalOf(120, (text) => {
       written += text;
-      return true;
-    },
-  };
-  const terminal = new Terminal(stream as unknown as WriteStream);
+    }),
+  );
   const leftAt = (at: number): string | undefined => {
     written = '';
     terminal.onEvent({ at, kind: 'requests', detail: {} });
@@ -42,6 +33,26 @@ test('once the pod is ready, the displayed remaining time of a rehearsal does no
   terminal.onEvent({ at: 10_000, kind: 'readinessChanged', detail: { isReady: false } });
   assert.equal(leftAt(10_000), 'at most 32 s left');
 });
+
+for (const [columns, expected] of [
+  [40, 'at most 40 s left  12 lost, 481 refused'],
+  [80, '[----------------] at most 40 s left  2017 requests, 12 lost, 481 refused'],
+  [120, '[----------------] at most 40 s left  2017 requests, 40 in flight, 12 lost, 481 refused'],
+  [0, '[----------------] at most 40 s left  2017 requests, 12 lost, 481 refused'],
+  [undefined, '[----------------] at most 40 s left  2017 requests, 12 lost, 481 refused'],
+] as const) {
+  test(`on a terminal with ${String(columns)} columns, the last field of the status line of a rehearsal is complete`, () => {
+    let written = '';
+    const terminal = new Terminal(
+      terminalOf(columns, (text) => {
+        written = text;
+      }),
+    );
+    terminal.begin(0, 40_000);
+    terminal.onEvent({ at: 0, kind: 'requests', detail: { sent: 2_017, inFlight: 40, lost: 12, refused: 481 } });
+    assert.equal(written, expected);
+  });
+}
 
 const facts = { seed: 5, command: ['x'], leftOut: 0 };
 
