@@ -82,9 +82,9 @@ export async function runRehearsal(
   }
 }
 
-// Returns the lines with the verdict and its causes. The later lines, with the untested kinds of clients and the seed,
-// are left out.
+// Returns the lines with the verdict and its causes. The later lines, with the kinds of clients that sent no request and
+// the seed, are left out.
 function verdictIn(output: string): string {
   const text = /^rollout: (?:lost|clean|withheld)[^]*/m.exec(output)?.[0] ?? output;
-  return text.split(/^ {2}not tried:/m)[0]?.trimEnd() ?? '';
+  return text.split(/^(?: {2}kinds of clients|to repeat)/m)[0]?.trimEnd() ?? '';
 }
