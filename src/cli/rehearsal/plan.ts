@@ -92,7 +92,7 @@ export const usage = [
   '  lameduck rehearse --all --manifest deployment.yaml --container proxy="node proxy.js" -- node server.js',
   '',
   'Runs COMMAND as a container, probes and stops it as a kubelet does, and reports lost requests.',
-  'Exit code: 0 no request was lost, 1 requests were lost or refused, 2 invalid usage, 3 no verdict.',
+  'Exit code: 0 no request was lost, 1 requests were lost or refused or the server failed, 2 invalid usage, 3 no verdict.',
   '',
   'Options:',
   ...optionLines(options),
