@@ -64,7 +64,7 @@ const noServers: Readonly<Record<string, unknown>> = {
 };
 
 for (const [what, server] of Object.entries(noServers)) {
-  test(`lameduck() rejects ${what} as a server, and the error says what was given`, async () => {
+  test(`lameduck() throws if it gets ${what} instead of a server, and the error names the given value`, async () => {
     await refused(
       'LAMEDUCK_ERR_SERVER_INVALID',
       server,
@@ -94,7 +94,7 @@ for (const [kind, create] of kinds) {
   });
 }
 
-test('a second call of lameduck() for a server is rejected, and the first call stays in effect', async () => {
+test('a second call of lameduck() with the same server throws, and the server keeps the lifecycle of the first call', async () => {
   const server = createServer();
   const duck = lameduck(server, { logger: quiet });
   await refused('LAMEDUCK_ERR_SERVER_TAKEN', server);
@@ -198,7 +198,7 @@ test('lameduck() does not change the options object', async () => {
   await ended(lameduck(createServer(), options));
 });
 
-test('LAMEDUCK_DISABLED=1 leaves process and server unchanged, and shutdown() still runs the hooks', async (context) => {
+test('with LAMEDUCK_DISABLED=1, lameduck() changes neither the process nor the server, and shutdown() of its handle still runs the hooks', async (context) => {
   variable(context, 'LAMEDUCK_DISABLED', '1');
   const before = processListeners();
   const server = createServer((_request, response) => response.end('from the program'));

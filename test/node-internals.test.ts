@@ -60,7 +60,7 @@ test('lameduck finds the connections of an HTTP/1.1 server, with their requests 
   assert.ok(!internals.socketsMade().includes(socket));
 });
 
-test('node-internals reads the interval at which a listening server checks its connections, and whether a server has been closed', async () => {
+test('in undocumented properties of Node, lameduck finds at which interval a listening server checks its connections, and whether a server has been closed', async () => {
   const server = createServer();
   assert.equal(internals.checkingInterval(server), undefined);
   server.listen(0, '127.0.0.1');
@@ -161,7 +161,7 @@ test('lameduck finds the socket of an HTTP/2 session, and the state and the file
   await once(upload, 'close');
 });
 
-test('in undocumented properties of Node, lameduck finds where an error event without a listener was emitted', () => {
+test('if nothing listens to an `error` event, lameduck finds the code that has emitted the event in an undocumented property of Node', () => {
   const error = new Error('thrown');
   assert.equal(internals.enhancedStackOf(error), undefined);
   assert.throws(() => new EventEmitter().emit('error', error), error);

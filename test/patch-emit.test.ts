@@ -10,7 +10,7 @@ function heard(emitter: EventEmitter): unknown[] {
   return events;
 }
 
-test("P-112 a patched emit calls the prototype's current emit, and the emitter is restored afterwards", () => {
+test('P-112 an emit that patchEmit() has replaced calls the emit that the prototype has at the time of the call; the returned function removes the replacement', () => {
   class Emitter extends EventEmitter {}
   const emitter = new Emitter();
   const events = heard(emitter);
@@ -30,7 +30,7 @@ test("P-112 a patched emit calls the prototype's current emit, and the emitter i
   assert.equal(Object.hasOwn(emitter, 'emit'), false);
 });
 
-test("P-112 a patched emit calls the emitter's own emit, and restores it afterwards", () => {
+test("P-112 if the program has already replaced emit of an emitter, patchEmit() calls the program's emit; the returned function puts the program's emit back", () => {
   const emitter = new EventEmitter();
   emitter.emit = () => false;
   const restore = patchEmit(
@@ -44,7 +44,7 @@ test("P-112 a patched emit calls the emitter's own emit, and restores it afterwa
   assert.equal(emitter.emit('a'), false);
 });
 
-test("an emit with which another library has replaced lameduck's patched emit stays in place", () => {
+test('if another library has replaced the emit of patchEmit(), the emit of that library stays in place', () => {
   const emitter = new EventEmitter();
   const restore = patchEmit(
     emitter,

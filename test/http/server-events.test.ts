@@ -102,7 +102,7 @@ it("P-024 Expect: 100-continue works as without lameduck: Node sends the 100, or
 // docs/conformance.md has a column for each kind of server. The name of this suite says on which kind of server its
 // tests run.
 describe('node:http', () => {
-  it('P-031 a request that is injected in process is served, and the drain does not count it', async (t) => {
+  it('P-031 a request that the program itself emits on the server, without a connection, is served, and the drain does not count it', async (t) => {
     const serving = await serve(t, { listener: () => undefined });
     const seen: unknown[] = [];
     serving.server.on('request', (request) => seen.push(request));

@@ -1,5 +1,5 @@
-// Tests whole servers: several servers that drain together, a server on a unix socket, a server that already listens,
-// and a server that never listens.
+// Tests the drain of servers: several servers together, a server on a unix socket, a server that already listens, and a
+// server that never listens.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
@@ -19,7 +19,7 @@ import { until } from '../support/until.ts';
 
 let sockets = 0;
 
-it('P-040 an upgraded stream that is not a socket of the operating system is ended, and nothing is written into it', async (t) => {
+it('P-040 if a program upgrades an in-memory stream instead of a network socket, the drain ends the stream and writes nothing into it', async (t) => {
   const switched = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n';
   const { server, traffic, handle } = await serve(t, {
     listener: () => undefined,
@@ -122,12 +122,12 @@ describeAdapters((adapter) => {
     assert.ok((phases.InFlightRequestsDrained ?? 0) >= 1_000, 'an idle connection must stay open for one second');
   });
 
-  // With an overload limit, lameduck counts each request when it arrives. It has therefore not counted a request that
-  // arrived before the lifecycle began.
+  // With an overload limit, lameduck counts requests at their arrival. A request that arrived before the lifecycle
+  // began is missing from this count.
   for (const maxRequestsInflight of [0, 100]) {
     const limit = maxRequestsInflight === 0 ? 'without overload limits' : 'with an overload limit';
 
-    it(`P-053 ${limit}, the drain waits for a request that arrived before the lifecycle began`, async () => {
+    it(`P-053 ${limit}, the drain waits for a request that arrived before the lifecycle of its server began`, async () => {
       const held: ServerResponse[] = [];
       const server = await open((_, response) => held.push(response));
       const client = await dial(adapter, server);

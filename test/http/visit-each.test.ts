@@ -6,7 +6,7 @@ import { visitEach } from '../../src/http/visit-each.ts';
 import { describeAdapters, serve, shutdownOf } from '../support/serving.ts';
 import { until } from '../support/until.ts';
 
-test('visitEach() visits every item, and reports each error', () => {
+test('if the callback of visitEach() throws for an item, visitEach() reports the error and still visits the other items', () => {
   const [visited, errors]: [number[], unknown[]] = [[], []];
   const visit = (item: number): void => {
     visited.push(item);
@@ -16,7 +16,7 @@ test('visitEach() visits every item, and reports each error', () => {
   assert.deepEqual([visited, errors.map(String)], [[1, 2, 3], ['Error: two']]);
 });
 
-// Makes the property throw when it is read, as a Proxy or a getter of a program may do.
+// Replaces the named properties of `object` with getters that throw, as a Proxy or a getter of a program may do.
 function breakProperties(object: object, names: readonly string[]): void {
   for (const name of names) {
     Object.defineProperty(object, name, {
@@ -102,7 +102,7 @@ describeAdapters((adapter) => {
     }
     const [first, ...rest] = held;
     assert.ok(first !== undefined);
-    // Node can no longer send this response, so the drain need not wait for it.
+    // All properties of this response throw. Node can no longer send the response, so the drain need not wait for it.
     breakProperties(first, namesOf(first));
     const ended = serving.handle.shutdown('test', { budget: 4_000 });
     await serving.handle.signals.notAcceptingNewRequest.signaled;
@@ -114,7 +114,7 @@ describeAdapters((adapter) => {
     await broken.reader.ended;
   });
 
-  it('P-001 if the ports of one socket cannot be read, the drain still waits for every other connection', async (t) => {
+  it('P-001 if the ports of one socket throw when lameduck reads them, the drain still handles every other connection', async (t) => {
     const held: IncomingMessage[] = [];
     const serving = await serve(t, { adapter, listener: (request) => held.push(request) });
     const [broken, idle] = [await serving.dial(), await serving.dial()];

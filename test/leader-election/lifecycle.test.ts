@@ -1,4 +1,5 @@
-// Tests an elector next to a server with a lifecycle: its metrics, and its effect on the health endpoints.
+// Tests an elector in a process that also has a server with a lifecycle. The elector has its own metrics, and a check
+// in the health endpoints.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -47,8 +48,8 @@ async function served(t: TestContext, others: readonly string[] = []): Promise<S
 }
 
 /**
- * `lead()` resolves when the elector leads. The result has the promise that `run` returns, and a promise that resolves
- * when the work is aborted.
+ * `lead()` calls `run()` of the elector, and resolves when the elector has become the leader. `running` is the promise
+ * of `run()`.
  */
 async function lead(elector: Elector): Promise<{ readonly running: Promise<void> }> {
   let leads: () => void = () => undefined;
@@ -76,7 +77,7 @@ function samplesIn(text: string): Record<string, number | undefined> {
   );
 }
 
-test("L-113, LT-40 a scrape during and after a term has client-go's metrics of an elector, and two metrics of lameduck's own", async (t) => {
+test("L-113, LT-40 while an elector leads, and after that, a scrape contains client-go's leader election metrics and two more of lameduck", async (t) => {
   const { elector, ask, shutdown } = await served(t);
   const before = samplesIn(await ask('/metrics'));
   assert.deepEqual(before, {
@@ -98,7 +99,7 @@ test("L-113, LT-40 a scrape during and after a term has client-go's metrics of a
   await shutdown();
 });
 
-test('L-103, L-123, L-141 an elector adds a livez check but no readyz check, and the shutdown releases its Lease for the next leader', async (t) => {
+test('L-103, L-123, L-141 an elector adds a check to /livez but not to /readyz, and releases its Lease at the shutdown', async (t) => {
   const { api, elector, ask, shutdown } = await served(t);
   assert.match(await ask('/livez?verbose'), /^\[\+\]leader-election\/app ok$/m);
   assert.doesNotMatch(await ask('/readyz?verbose'), /leader-election/);
@@ -123,7 +124,7 @@ test('L-170 two electors have separate metrics and checks if their Leases have t
   await shutdown();
 });
 
-test('L-141 at the beginning of the shutdown /readyz fails and the work is aborted, and the Lease is held until the work has ended', async (t) => {
+test("L-141 when the shutdown begins, /readyz fails and the leader's work is aborted; the elector holds the Lease until the work has ended", async (t) => {
   const { api, elector, ask, shutdown } = await served(t);
   const leading = Promise.withResolvers<unknown>();
   const aborted = Promise.withResolvers<unknown>();

@@ -98,7 +98,7 @@ test('L-001, L-110, LT-27 the default durations are 15 s, 10 s and 2 s, and each
   assert.notEqual(first.election.identity, second.election.identity);
 });
 
-test("the environment overrides an elector's options in code, and each value has its source", () => {
+test('environment variables override the options that an elector gets in code, and readOptions() names the source of each value', () => {
   const environment = {
     LAMEDUCK_LEADER_ELECTION_LEASE_DURATION: '30s',
     LAMEDUCK_LEADER_ELECTION_LEASE_NAMESPACE: 'other',

@@ -1,4 +1,4 @@
-// Tests whole processes that hold a Lease: how they release it for the next leader, and their exit codes.
+// Tests processes with a leader: how they release the Lease, and with which code they exit.
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
@@ -24,8 +24,8 @@ async function leading(
 
 const holder = (api: ApiServer): unknown => api.store.current('app')?.spec['holderIdentity'];
 
-describe('a process with an elector ends together with its leadership', { concurrency: 3 }, () => {
-  test('L-141, L-143 at SIGTERM a pre-shutdown hook releases the Lease for the next leader, and the process exits with code 0', async (t) => {
+describe('how a process with a leader ends', { concurrency: 3 }, () => {
+  test('L-141, L-143 at SIGTERM, a pre-shutdown hook of the elector releases the Lease, so that another elector can lead, and the process exits with code 0', async (t) => {
     const { api, program } = await leading(t);
     program.kill('SIGTERM');
     assert.deepEqual(await program.exit, { code: 0, signal: null });
@@ -34,12 +34,12 @@ describe('a process with an elector ends together with its leadership', { concur
     assert.match((started?.['settings'] as Record<string, string>)['leaseDuration'] ?? '', /^\d+m?s \(code\)$/);
   });
 
-  test('L-143 a second process signal ends a leader at once, without a release of its Lease', async (t) => {
+  test('L-143 a second process signal ends the process of a leader at once, and the Lease still names this leader', async (t) => {
     const { api, program } = await leading(t, { STUBBORN: '1', LAMEDUCK_LEADER_ELECTION_STOP_TIMEOUT: '8s' });
     program.kill('SIGTERM');
     await program.signaled('ShutdownInitiated');
-    // The leader renews its Lease at most once per second, so SIGINT comes long after SIGTERM. Within 100 ms, SIGINT
-    // would count as a repetition of SIGTERM.
+    // Wait for two renewals, which are at least a second apart. If SIGINT came within 100 ms after SIGTERM, it would
+    // count as a repetition of SIGTERM.
     const renewals = api.calls.length;
     await until(() => api.calls.length >= renewals + 2);
     program.kill('SIGINT');
@@ -47,7 +47,7 @@ describe('a process with an elector ends together with its leadership', { concur
     assert.notEqual(holder(api), '');
   });
 
-  test('LT-29, L-141 if the work ignores its AbortSignal, the hook of the elector fails, and the process exits with code 81 without a release', async (t) => {
+  test("LT-29, L-141 if the leader's work ignores its AbortSignal, the pre-shutdown hook of the elector fails, and the process exits with code 81 without releasing the Lease", async (t) => {
     const { api, program } = await leading(t, { STUBBORN: '1' });
     program.kill('SIGTERM');
     assert.deepEqual(await program.exit, { code: 81, signal: null });
@@ -69,7 +69,7 @@ describe('a process with an elector ends together with its leadership', { concur
     assert.equal(holder(api), '');
   });
 
-  test("LT-33, L-141 a leader that cannot reach the API server for its release ends within the hook's time limit, and exits with 0", async (t) => {
+  test('LT-33, L-141 if a leader cannot reach the API server to release its Lease, its pre-shutdown hook still ends in time, and the process exits with code 0', async (t) => {
     const { api, program } = await leading(t, { LAMEDUCK_LEADER_ELECTION_STOP_TIMEOUT: '3s' });
     api.script = () => ({ isLost: true });
     program.kill('SIGTERM');
@@ -78,7 +78,7 @@ describe('a process with an elector ends together with its leadership', { concur
     assert.notEqual(holder(api), '');
   });
 
-  test("LT-29, L-141 if the work ends after the hook's time limit, the Lease is released after that, and the exit code is 81", async (t) => {
+  test("LT-29, L-141 if the leader's work ends after the time limit of the elector's pre-shutdown hook, the Lease is still released, and the exit code is 81", async (t) => {
     const { api, program } = await leading(t, { TAKES_LONG: '1' });
     program.kill('SIGTERM');
     assert.deepEqual(await program.exit, { code: 81, signal: null });
@@ -98,20 +98,20 @@ describe('a process with an elector ends together with its leadership', { concur
     assert.ok(Number(msBeforeExit) < 4_000, String(msBeforeExit));
   });
 
-  test('L-142 with onLoss: shutdown, a lost term shuts the process down with exit code 83', async (t) => {
+  test('L-142 with onLoss: shutdown, a leader that loses the leadership shuts the process down with exit code 83', async (t) => {
     const { api, program } = await leading(t, { ON_LOSS: 'shutdown' });
     api.script = () => ({ isLost: true });
     assert.deepEqual(await program.exit, { code: 83, signal: null });
     assert.match(String((await program.finalLine())['reason']), /leadership of app lost/);
   });
 
-  test('L-142 with onLoss: shutdown, a leader that loses its term exits with code 83, even if LAMEDUCK_DISABLED has switched the lifecycle off', async (t) => {
+  test('L-142 with onLoss: shutdown, a process that loses the leadership exits with code 83, even if LAMEDUCK_DISABLED has switched the lifecycle off', async (t) => {
     const { api, program } = await leading(t, { ON_LOSS: 'shutdown', LAMEDUCK_DISABLED: '1' });
     api.script = () => ({ isLost: true });
     assert.deepEqual(await program.exit, { code: 83, signal: null });
   });
 
-  test('L-142 if the work is still running when the lease duration of its term has passed, the process ends with exit code 83', async (t) => {
+  test("L-142 if the leader's work is still running when the Lease has expired, the process ends with exit code 83", async (t) => {
     const { api, program } = await leading(t, { STUBBORN: '1' });
     api.script = () => ({ isLost: true });
     assert.deepEqual(await program.exit, { code: 83, signal: null });
@@ -126,7 +126,7 @@ describe('a process with an elector ends together with its leadership', { concur
       return store.write(String(token));
     };
     assert.equal(await write(first, 'leadership acquired'), true);
-    // After the second renewal of the Lease, the leader has certainly begun its work.
+    // Wait for two renewals of the Lease, because the leader has certainly begun its work by then.
     await until(() => api.calls.filter(({ method }) => method === 'PUT').length >= 2);
     first.kill('SIGSTOP');
     const second = disposed(t, new ProcessUnderTest('leads-on-a-lease.ts', { API_SERVER: url }));
@@ -136,7 +136,8 @@ describe('a process with an elector ends together with its leadership', { concur
     assert.equal(api.store.current('app')?.spec['leaseTransitions'], 1);
     await until(() => api.calls.filter(({ method }) => method === 'PUT').length >= 5);
     second.kill('SIGTERM');
-    // The store accepts this late write of the second worker, because no later term has begun.
+    // The second process no longer leads. The store still accepts its late write, because no leader after it has got a
+    // greater token.
     assert.equal(await write(second, 'late write'), true);
   });
 });

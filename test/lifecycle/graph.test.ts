@@ -27,7 +27,7 @@ const shared: Readonly<Record<string, Rule>> = {
   NotAcceptingNewRequest: { after: ['AfterShutdownDelayDuration', 'PreShutdownHooksStopped'], automatic: true },
 };
 
-test('A-004…A-006, A-008, A-010 by default the listener stops after NotAcceptingNewRequest, and the requests drain after that', () => {
+test('A-004…A-006, A-008, A-010 by default, the server stops listening after NotAcceptingNewRequest, and the requests in flight end after that', () => {
   assert.deepEqual(graphOf(false), {
     ...shared,
     HTTPServerStoppedListening: { after: ['NotAcceptingNewRequest'] },
@@ -35,7 +35,7 @@ test('A-004…A-006, A-008, A-010 by default the listener stops after NotAccepti
   });
 });
 
-test('A-004…A-006, A-009, A-011 with shutdownSendRetryAfter, the requests drain after NotAcceptingNewRequest, and the listener stops after the drain', () => {
+test('A-004…A-006, A-009, A-011 with shutdownSendRetryAfter, the requests in flight end after NotAcceptingNewRequest, and the server stops listening after that', () => {
   assert.deepEqual(graphOf(true), {
     ...shared,
     InFlightRequestsDrained: { after: ['NotAcceptingNewRequest'] },

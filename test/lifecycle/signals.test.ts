@@ -10,9 +10,7 @@ const modes = [false, true];
 // AfterShutdownDelayDuration and PreShutdownHooksStopped.
 const reportable = signalNames.filter((name) => name !== 'NotAcceptingNewRequest');
 
-/**
- * `recorded()` records each lifecycle signal that fires, and checks that the signal was not visible as fired earlier.
- */
+/** `recorded()` records each lifecycle signal when it fires, and checks that its `hasSignaled` was false until then. */
 function recorded(retryAfter: boolean): { lifecycle: Lifecycle; order: SignalName[] } {
   const order: SignalName[] = [];
   const lifecycle = createLifecycle(retryAfter, (name) => {
@@ -81,7 +79,7 @@ test('A-010 by default, InFlightRequestsDrained fires only after HTTPServerStopp
   ]);
 });
 
-test('A-011 with shutdownSendRetryAfter the requests have drained before the listener has stopped', () => {
+test('A-011 with shutdownSendRetryAfter, InFlightRequestsDrained fires before HTTPServerStoppedListening, even if the server reports first that it stopped listening', () => {
   const { lifecycle, order } = recorded(true);
   for (const name of [...first, 'AfterShutdownDelayDuration', 'PreShutdownHooksStopped'] as const)
     lifecycle.report(name);
@@ -96,7 +94,7 @@ test('A-011 with shutdownSendRetryAfter the requests have drained before the lis
 });
 
 for (const second of ['AfterShutdownDelayDuration', 'PreShutdownHooksStopped'] as const) {
-  test(`A-006 NotAcceptingNewRequest fires only after both the shutdown delay and the pre-shutdown hooks have ended, with ${second} last`, () => {
+  test(`A-006 NotAcceptingNewRequest fires only when the shutdown delay and the pre-shutdown hooks have both ended, also if ${second} is reported last`, () => {
     const { lifecycle, order } = recorded(false);
     const before = second === 'PreShutdownHooksStopped' ? 'AfterShutdownDelayDuration' : 'PreShutdownHooksStopped';
     lifecycle.report('ShutdownInitiated');
@@ -119,7 +117,7 @@ test('A-014 neither MuxAndDiscoveryComplete nor HasBeenReady can fire after Shut
   assert.equal(lifecycle.signals.hasBeenReady.hasSignaled, false);
 });
 
-test('a lifecycle signal that is reported too early fires after the signals that must come before it', () => {
+test('if a lifecycle signal is reported before an earlier signal of the fixed order, it fires only after the earlier signal', () => {
   const { lifecycle, order } = recorded(false);
   lifecycle.report('HasBeenReady');
   assert.deepEqual(order, []);
@@ -127,7 +125,7 @@ test('a lifecycle signal that is reported too early fires after the signals that
   assert.deepEqual(order, ['MuxAndDiscoveryComplete', 'HasBeenReady']);
 });
 
-test('if a lifecycle signal is reported while another signal fires, it is fired after the other signal', () => {
+test('if an observer of a lifecycle signal reports another signal, the other signal fires only when the observer has returned', () => {
   const order: string[] = [];
   const lifecycle: Lifecycle = createLifecycle(false, (name) => {
     order.push(`${name} begins`);
@@ -150,7 +148,7 @@ for (const retryAfter of modes) {
     ? ['NotAcceptingNewRequest', 'InFlightRequestsDrained', 'HTTPServerStoppedListening']
     : ['NotAcceptingNewRequest', 'HTTPServerStoppedListening', 'InFlightRequestsDrained'];
 
-  test(`A-001…A-006, A-010, A-011, A-014 lifecycle signals fire in the fixed order, whatever the order in which they are reported, ${mode}`, () => {
+  test(`A-001…A-006, A-010, A-011, A-014 lifecycle signals fire in the fixed order, in whatever order their events are reported, ${mode}`, () => {
     for (const reports of permutations(reportable)) {
       const { lifecycle, order } = recorded(retryAfter);
       for (const name of reports) lifecycle.report(name);
@@ -159,7 +157,7 @@ for (const retryAfter of modes) {
     }
   });
 
-  test(`A-001 lifecycle signals fire in the fixed order for 500 random sequences of reports, with repeated and missing reports, ${mode}`, () => {
+  test(`A-001 lifecycle signals fire in the fixed order even if some events are reported several times, or never, in 500 random sequences, ${mode}`, () => {
     for (let seed = 1; seed <= 500; seed++) {
       const random = seededRandom(seed);
       const all: SignalName[] = [...signalNames, ...signalNames, ...signalNames];

@@ -108,7 +108,7 @@ for (const [what, flush, expected] of outcomes) {
   });
 }
 
-test('A-077 once a flush function has called its callback, lameduck waits for the callback at each later flush', async () => {
+test("A-077 if the logger's flush function has called the callback that it gets, lameduck waits for this callback at each later flush", async () => {
   const waiting: Callback[] = [];
   const flushing = flushOf({ ...levels, flush: (done: Callback) => waiting.push(done) });
   const flushes: Promise<unknown>[] = [];
@@ -123,12 +123,12 @@ test('A-077 once a flush function has called its callback, lameduck waits for th
   await assert.rejects(flushes[2] as Promise<unknown>, { message: 'flush failed', cause: failing });
 });
 
-test('A-077 if the parameter of a flush function is not a callback, each flush is complete when the function returns', async () => {
+test("A-077 if the logger's flush function has a parameter but never calls it, each flush is complete when the function returns", async () => {
   const flushing = flushOf({ ...levels, flush: (_force: unknown) => true });
   for (let time = 0; time < 3; time++) assert.equal(await stateOf(() => flushing?.()), 'done');
 });
 
-test('A-077 the flush function is called as a method of its logger', async () => {
+test('A-077 lameduck calls the flush function as a method of its logger', async () => {
   class Own implements Logger {
     readonly info = levels.info;
     readonly warn = levels.warn;

@@ -38,7 +38,7 @@ const withoutCause = (lines: readonly Line[]): Line[] => lines.filter((line) => 
 const byPino = linesOf('pino');
 const written = linesOf('lameduck');
 
-test('the four expected lines, with which these tests compare the lines of lameduck, are written by pino itself', () => {
+test("pino writes the four log lines with which the tests of this file compare lameduck's lines", () => {
   assert.equal(byPino.length, 4);
 });
 

@@ -83,7 +83,7 @@ test('P-083 a failing check is logged as a warning with its reason, and another 
   ]);
 });
 
-test('P-023, P-027 each cut request causes one log line with its method, route, age and peer', () => {
+test('P-023, P-027 each cut request is logged in one line, with its method, route, age and client address', () => {
   const { logger, calls } = recordedLogger();
   const request = { method: 'POST', route: '/orders', ageMs: 26_000, peer: '10.0.0.9:4711' };
   createLogging(logger, usualLog).onUnfinished([request, { ...request, route: '/b' }]);
@@ -91,14 +91,14 @@ test('P-023, P-027 each cut request causes one log line with its method, route, 
   assert.equal(calls.length, 2);
 });
 
-test('P-025 each response that its client has not acknowledged causes one log line with its peer and its bytes', () => {
+test("P-025 each response that its client has not acknowledged is logged in one line, with the client's address and the number of unacknowledged bytes", () => {
   const { logger, calls } = recordedLogger();
   const facts = { ageMs: 28_000, peer: '10.0.0.9:4711', unacknowledgedBytes: 4096 };
   createLogging(logger, usualLog).onUnfinished([{ method: '*', route: '*', ...facts }]);
   assert.deepEqual(calls, [['error', facts, 'response not acknowledged']]);
 });
 
-test('the final log line is the record of the shutdown, and the logger is flushed after it', () => {
+test('the fields of the final log line are the shutdown record, and the logger is flushed after this line', () => {
   const { logger, calls } = recordedLogger();
   createLogging(logger, usualLog).onEnd(record);
   assert.deepEqual(calls, [['info', record, 'shutdown ended'], ['flush']]);

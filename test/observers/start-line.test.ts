@@ -7,12 +7,12 @@ const bytesOf = (details: object): number => JSON.stringify(details).length;
 const many = (count: number): string[] =>
   Array.from({ length: count }, (_, index) => `10.0.0.1:${String(8_000 + index)}`);
 
-test('if all settings fit into the start line of the log, the line has no count of omitted settings', () => {
+test('if all settings fit into the start line of the log, the line has no field settingsOmitted', () => {
   const report = { addresses: ['[::]:80'], settings: { goawayChance: '0.01 (env)' } };
   assert.deepEqual(startDetails(report, bytesOf), { version, ...report });
 });
 
-test('the start line of the log only counts a setting that is too long for the line, and shows a shorter setting that comes later', () => {
+test('if a setting does not fit into the start line of the log, the line counts it in settingsOmitted, and still shows later, shorter settings', () => {
   const settings = { readinessPaths: `/${'a'.repeat(600)} (env)`, goawayChance: '0.01 (env)' };
   assert.deepEqual(startDetails({ addresses: [], settings }, bytesOf), {
     version,

@@ -76,7 +76,7 @@ for (const [format, name] of [
   ['esm', 'ECMAScript modules'],
   ['cjs', 'CommonJS'],
 ] as const) {
-  test(`an elector that is bundled as ${name}, without any special option of the bundler, leads over TLS`, async (t) => {
+  test(`a program with an elector, bundled as ${name} without any special option of the bundler, becomes the leader over TLS`, async (t) => {
     assert.equal(await outputOf(t, leading, format), '{"token":"7","hasRequire":false}\n');
   });
 }

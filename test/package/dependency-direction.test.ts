@@ -1,5 +1,5 @@
-// Tests that the parts of src/ import each other only as permitted-imports.ts permits. Also tests that only few parts
-// use `process`.
+// Tests that the folders of src/ import each other only as permitted-imports.ts permits. Also tests that only
+// src/process ends the process and listens for process signals.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -8,8 +8,8 @@ import ts from 'typescript';
 import { permitted, pure, rooms } from './permitted-imports.ts';
 import { processMembers } from './process-members.ts';
 
-// Entry files connect the other parts, and may import all of them. No file may import an entry file, except the file
-// that each worker of node:cluster loads.
+// Entry files connect the other files and folders of src/, and may import all of them. No file may import an entry
+// file, except the file that each worker of node:cluster loads.
 const entries: readonly string[] = [
   'fastify.ts',
   'grpc.ts',
@@ -42,7 +42,7 @@ const sources = readdirSync(src, { recursive: true, encoding: 'utf8' })
   .sort()
   .map(read);
 
-test('every import between the parts of src is in the table of permitted imports', () => {
+test('every import between two folders of src is in the table of permitted imports', () => {
   for (const { file, part, imports } of sources) {
     for (const { specifier } of imports.filter((found) => found.specifier.startsWith('.'))) {
       const imported = partOf(relative(src, join(src, file, '..', specifier)));
@@ -54,7 +54,7 @@ test('every import between the parts of src is in the table of permitted imports
   }
 });
 
-test('the table of permitted imports names exactly the parts of src', () => {
+test('the table of permitted imports lists each folder of src, each file directly in src, and nothing else', () => {
   const named = [...Object.keys(permitted), ...entries].sort();
   assert.deepEqual(named, [...new Set(sources.map(({ part }) => part))].sort());
   for (const [part, parts] of Object.entries(permitted)) {
@@ -117,7 +117,7 @@ for (const folder of pure) {
   });
 }
 
-test('packages that load slowly are loaded only by the parts that use them, when they first need them', () => {
+test('npm packages that load slowly are imported only by the folder of src that uses them, and only when it first needs them', () => {
   for (const { file, part, imports } of sources) {
     for (const { specifier, isDynamic, isTypeOnly } of imports) {
       if (!loadedLate.some((name) => specifier === name || specifier.startsWith(`${name}/`))) continue;
@@ -136,7 +136,7 @@ test('packages that load slowly are loaded only by the parts that use them, when
 // Every process with `lameduck/register` loads register.cts and cluster-disconnect.ts, so they do not load node-internals.ts.
 const withInternals = ['node-internals.ts', 'process/cluster-disconnect.ts', 'register.cts'];
 
-test('only node-internals.ts, cluster-disconnect.ts and register.cts use undocumented names of Node', () => {
+test('only node-internals.ts, cluster-disconnect.ts and register.cts use undocumented properties and events of Node', () => {
   const names =
     /\b_(?:destroyed|getActiveHandles|handle|header|httpMessage|parent)\b|'_final'|httpAllowHalfOpen|kEnhanceStack|'internalMessage'|\.state\.(?:state|localClose)\b/;
   for (const { file } of sources.filter((source) => !withInternals.includes(source.file))) {
@@ -189,7 +189,8 @@ function importIn(node: ts.Node): Import | undefined {
   const isRequire = ts.isIdentifier(node.expression) && node.expression.text === 'require';
   if (!isRequire && node.expression.kind !== ts.SyntaxKind.ImportKeyword) return undefined;
   const [argument] = node.arguments;
-  // An import specifier that is computed at run time could name any module.
+  // Return a module that does not exist if the specifier is computed at run time. The import is then rejected, because
+  // it could be of any module.
   const specifier = argument !== undefined && ts.isStringLiteral(argument) ? argument.text : './unknown';
   return { specifier, isDynamic: true, isTypeOnly: false };
 }

@@ -14,8 +14,8 @@ const programs = blocksIn(readPage('docs/fastify.md')).flatMap(({ language, text
 );
 const names = ['registers.ts', 'marks.ts', 'application.ts', 'injects.test.ts'] as const;
 
-// Replacements for the modules that the programs import and that a reader would write, and a program that starts
-// `application.ts`.
+// `app.js` replaces a module that the programs of docs/fastify.md import but the page does not show. `starter.js`
+// starts `application.ts`.
 const stubs: Readonly<Record<string, string>> = {
   'app.js': `
     import Fastify from 'fastify';

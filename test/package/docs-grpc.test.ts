@@ -27,7 +27,7 @@ const stubs: Readonly<Record<string, string>> = {
   `,
 };
 
-test('the program of docs/grpc.md reports for each service what the page says', async (t) => {
+test('the program of docs/grpc.md reports for each gRPC service the health status that the page states', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'docs-grpc-'));
   t.after(() => rm(folder, { recursive: true }));
   await mkdir(join(folder, 'node_modules', '@grpc'), { recursive: true });

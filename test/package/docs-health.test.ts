@@ -33,7 +33,10 @@ interface Exchange {
   readonly answer: string;
 }
 
-/** exchangesIn returns each curl command of a console block with the response that the page shows. */
+/**
+ * exchangesIn returns the path of each curl command in a console block of docs/health.md, with the response that
+ * follows it in the block.
+ */
 function exchangesIn(session: string): Exchange[] {
   return session
     .split(/^\$ /m)
@@ -64,7 +67,8 @@ test('the program of docs/health.md responds as the page shows, and its check fa
     const exchanges = exchangesIn(session);
     assert.notEqual(exchanges.length, 0);
     for (const { target, answer } of exchanges) {
-      // In a terminal, the prompt follows directly after a response without a newline. The page shows no prompt there.
+      // A terminal prints its prompt directly after the response `ok`, which has no newline. The page shows a newline
+      // instead of the prompt.
       assert.equal((await (await ask(target)).text()).replace(/^ok$/, 'ok\n'), answer, target);
     }
     if (session !== healthy) continue;

@@ -21,7 +21,7 @@ test('the table in docs/lifecycle.md lists the eight signals in order', () => {
   assert.deepEqual(firstColumn(page, 'signal'), [...signalNames]);
 });
 
-test('the timeline in the README has the order of a shutdown in the default mode', () => {
+test('the timeline in the README lists the lifecycle signals in the order of a shutdown without shutdownSendRetryAfter', () => {
   const ofShutdown = signalNames.slice(signalNames.indexOf('ShutdownInitiated'));
   assert.deepEqual(namesIn(diagramOf('README.md')), ofShutdown);
 });
@@ -30,8 +30,9 @@ for (const shutdownSendRetryAfter of [false, true]) {
   test(`the timeline in docs/lifecycle.md has the order in which the signals fire with shutdownSendRetryAfter ${String(shutdownSendRetryAfter)}`, () => {
     const diagram = diagramOf('docs/lifecycle.md');
     assert.deepEqual(new Set(namesIn(diagram)), new Set<string>(signalNames));
-    // The diagram shows a lifecycle signal once if the modes with and without shutdownSendRetryAfter have it at the
-    // same place. Otherwise it shows the signal once for each mode, side by side.
+    // A signal that fires at the same point of the shutdown with and without shutdownSendRetryAfter is once in the
+    // diagram. Any other signal is twice in the diagram: on the left without shutdownSendRetryAfter, on the right with
+    // it.
     const lineOf = (name: SignalName): number => {
       const lines = [...diagram.keys()].filter((line) => diagram[line]?.includes(name));
       const side = (line: number): number => diagram[line]?.indexOf(name) ?? 0;

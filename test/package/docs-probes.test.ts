@@ -29,7 +29,7 @@ function readinessProbesIn(value: unknown): Probe[] {
   );
 }
 
-test('P-122 if a container is ended while its pod is not being deleted, each readiness probe in README.md and docs/ fails before the shutdown delay ends', () => {
+test('P-122 with each readinessProbe in README.md and docs/, a container that is ended while its pod is not being deleted becomes unready before the shutdown delay ends', () => {
   const shown = pages.flatMap((page) =>
     blocksIn(readPage(page))
       .filter(({ language, text }) => language === 'yaml' && text.includes('readinessProbe'))
@@ -38,7 +38,7 @@ test('P-122 if a container is ended while its pod is not being deleted, each rea
   );
   assert.ok(shown.length >= 6, String(shown.length));
   for (const { page, probe } of shown) {
-    // The defaults that the API server sets for these fields of a probe.
+    // If a manifest omits a field of a probe, the API server sets the default that is written here.
     const { periodSeconds = 10, timeoutSeconds = 1, failureThreshold = 3 } = probe;
     assert.ok(periodSeconds * failureThreshold + timeoutSeconds <= delay, `${page}: ${JSON.stringify(probe)}`);
   }

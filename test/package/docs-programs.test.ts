@@ -16,8 +16,8 @@ const blocksOf = (page: string): string[] =>
 const programs = blocksOf('docs/hooks.md');
 const tests = blocksOf('docs/testing.md');
 
-// Replacements for the modules that the programs import and that a reader would write. Each prints a line when it is
-// called.
+// These modules replace those that the programs of the pages import but the pages do not show. Each function prints a
+// line when it is called.
 const stubs: Readonly<Record<string, string>> = {
   'app.js': `
     const said = (what) => async () => console.log('stub: ' + what);
@@ -73,12 +73,12 @@ const called = [
   'pool.end, telemetry.flush',
 ];
 
-test('docs/hooks.md has as many programs as this test has expected lists of function calls', () => {
+test('this test has one list of expected function calls for each program in docs/hooks.md', () => {
   assert.equal(programs.length, called.length);
 });
 
 for (const [index, expected] of called.entries()) {
-  test(`program ${String(index + 1)} of docs/hooks.md calls ${expected}, and ends cleanly on SIGTERM`, async (t) => {
+  test(`on SIGTERM, program ${String(index + 1)} of docs/hooks.md calls ${expected}, and exits with code 0`, async (t) => {
     const anyPort = `--import=${new URL('../support/any-port.ts', import.meta.url).href}`;
     const file = join(folder, `hooks-${String(index)}.ts`);
     const program = disposed(t, new CommandUnderTest(process.execPath, [anyPort, file]));
@@ -96,7 +96,7 @@ test('docs/testing.md shows at least one test', () => {
 });
 
 for (const index of tests.keys()) {
-  test(`test ${String(index + 1)} of docs/testing.md passes, and its process ends by itself`, async (t) => {
+  test(`the example test ${String(index + 1)} in docs/testing.md passes, and then keeps no process alive`, async (t) => {
     const file = join(folder, `run-${String(index)}.test.ts`);
     const run = disposed(t, new CommandUnderTest(process.execPath, ['--test', '--test-reporter=spec', file]));
     assert.deepEqual(await run.exit, endedWell, run.output);

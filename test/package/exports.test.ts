@@ -51,9 +51,9 @@ test('a compiler that does not read `exports` finds the declarations of each exp
   assert.deepEqual(manifest.typesVersions, { '*': paths });
 });
 
-void describe('each export of the package is the same for import and require()', () => {
+void describe('import and require() of each entry point of the package return the same values', () => {
   for (const { name, default: ownDefault } of entries) {
-    test(`${specifierOf(name)} is the same instance for import and require()`, async (t) => {
+    test(`import and require() of ${specifierOf(name)} return the same values`, async (t) => {
       const specifier = JSON.stringify(specifierOf(name));
       const code = `
         import * as imported from ${specifier};
@@ -97,7 +97,7 @@ test('an enumerable property of Object.prototype does not prevent the import of 
   }
 });
 
-test('each module is in only one built file, so that its state exists once in a process', () => {
+test('no module of src is bundled into two built files, so that its variables exist only once in a process', () => {
   const files = readdirSync(join(root, 'dist')).filter((file) => file.endsWith('.cjs'));
   // In a built file, each bundled module begins with a comment that contains its path.
   const modules = files.flatMap((file) => {

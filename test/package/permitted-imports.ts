@@ -1,7 +1,8 @@
-// The imports that are permitted between the parts of src/. Before you add an import, make sure that the import is
+// Which folders and files of src/ may import which others. Before you add an import, make sure that the import is
 // needed.
 
-// A part is a folder of src, or a file directly in src. Files of one folder may import each other.
+// Each key is a folder of src, or a file directly in src. Its value lists the folders and files that it may import.
+// Files of one folder may import each other.
 export const permitted: Readonly<Record<string, readonly string[]>> = {
   'address.ts': [],
   'bundled.ts': [],
@@ -98,7 +99,7 @@ export const permitted: Readonly<Record<string, readonly string[]>> = {
     'settings',
     'step.ts',
   ],
-  // manage.ts connects a lifecycle to the process and to the log, for every entry point.
+  // manage.ts connects a lifecycle to the process and to the log. Every entry point of the package uses it.
   'manage.ts': [
     'clock.ts',
     'group.ts',
@@ -112,7 +113,7 @@ export const permitted: Readonly<Record<string, readonly string[]>> = {
     'arguments.ts',
     'settings',
   ],
-  // group.ts joins a primary of node:cluster and its workers, each with a lifecycle.
+  // group.ts shuts the lifecycles of a node:cluster primary and of its workers down together.
   'group.ts': ['clock.ts', 'exit-codes.ts', 'health', 'observer.ts', 'observers', 'parts.ts', 'process', 'settings'],
   'probe-thread.ts': [
     'clock.ts',
@@ -155,7 +156,8 @@ export const permitted: Readonly<Record<string, readonly string[]>> = {
     'shutdown.ts',
     'startup.ts',
   ],
-  // parts.ts creates the parts of one lifecycle. Only manage.ts connects them to the process and to the log.
+  // parts.ts creates the objects of one lifecycle, such as its hooks and its health endpoints. Only manage.ts connects
+  // these objects to the process and to the log.
   'parts.ts': [
     'clock.ts',
     'handle.ts',
@@ -205,8 +207,8 @@ export const permitted: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-// The subfolders of those parts that have subfolders, and for each subfolder the other subfolders that it may import.
-// Code that several subfolders need is directly in the folder of the part.
+// For each folder of src that has subfolders: its subfolders, and the other subfolders that each of them may import.
+// Code that several subfolders need is directly in the folder itself.
 export const rooms: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   http: {
     admission: ['http1', 'http2', 'in-flight', 'responses'],
@@ -219,7 +221,7 @@ export const rooms: Readonly<Record<string, Readonly<Record<string, readonly str
     'self-requests': [],
     upgraded: ['in-flight', 'responses'],
   },
-  // The folder `decision` does no I/O. Only the folder `loop` imports both `decision` and the client of the API server.
+  // The folder `decision` does no I/O, and does not import `api-client`. Only the folder `loop` imports both.
   'leader-election': {
     'api-client': ['decision'],
     decision: [],

@@ -17,7 +17,7 @@ const commands = blocksIn(readPage('README.md'))
   .filter(({ language }) => language === 'sh')
   .map(({ text }) => text.trim());
 
-// The program that the reader of the README would write.
+// The commands of the README start this program in place of the reader's own `server.js`.
 const program = `
   import { createServer } from 'node:http';
   createServer((request, response) => response.end('hello')).listen(process.env.PORT ?? 0);
@@ -34,8 +34,8 @@ interface Session {
   slow?: CommandUnderTest;
 }
 
-// For each command of the README, the function of this test that runs it. The keys are the commands with each number
-// replaced by `#`.
+// Maps each command of the README to the function of this file that runs the command. In a key, `#` replaces each
+// number of the command.
 const runners: Readonly<Record<string, (command: string, session: Session) => Promise<void>>> = {
   "NODE_OPTIONS='--import lameduck/register' node server.js": async (command, session) => {
     const server = session.inShell(command, 'program');
@@ -72,7 +72,7 @@ const runners: Readonly<Record<string, (command: string, session: Session) => Pr
     assert.match(session.service?.output ?? '', /"msg":"shutdown ended"/);
   },
   'npm ci && npm test': async (command, session) => {
-    // Running all tests would run this test again. A few tests show that the command works.
+    // Run only a few tests with this command, because all tests would include this test itself.
     const npm = session.inShell(`${installed(command)} -- test/lifecycle/signal`);
     assert.deepEqual(await npm.exit, endedWell, npm.output);
     assert.match(npm.output, /^ℹ pass [1-9]/m);

@@ -1,5 +1,6 @@
-// Tests processes whose event loop is blocked at the end of the shutdown budget. The probe thread writes a last log
-// line and ends such a process. It leaves some processes alone, for example after a shutdown() call.
+// Tests processes whose event loop is blocked at the end of the shutdown budget. The probe thread writes the final log
+// line and ends such a process. The probe thread does not end the process after a shutdown() call, or while a debugger
+// is attached.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
@@ -17,7 +18,7 @@ const shortBudget = {
 
 const isFinal = ({ schema }: Line): boolean => schema === 'lameduck/shutdown/v1';
 
-describe('the end of a blocked process that has no probe port', { concurrency: true }, () => {
+describe('the probe thread ends a blocked process that has no probe port', { concurrency: true }, () => {
   for (const { how, fixture, env, nodeOptions } of [
     { how: 'and has lameduck() in its code', fixture: 'blocks-for-a-while.ts', env: {}, nodeOptions: [] },
     {
@@ -77,7 +78,7 @@ describe('the end of a blocked process that has no probe port', { concurrency: t
     const detach = await attachDebugger(t, program);
     program.kill('SIGTERM');
     await program.line('the final line', isFinal);
-    // Node waits until the debugger has detached.
+    // When a process exits, Node waits until the debugger has detached.
     detach();
     assert.equal((await program.exit).signal, null);
   });
@@ -99,10 +100,11 @@ describe('a blocked process with a probe port writes its final log line', { conc
       [final['reason'], final['exitCode'], final['heldBy'], final['budgetMs'], final['level']],
       ['SIGTERM', 137, ['event loop'], 2_000, 50],
     );
-    // The shutdown began after the process signal was sent, and the line was written before the test read it.
+    // `durationMs` cannot be longer than the time from the sending of the process signal to the reading of the final
+    // log line.
     const durationMs = Number(final['durationMs']);
     assert.ok(durationMs >= 2_490 && durationMs <= took + 1, `${String(durationMs)} of ${String(took)}`);
-    // The duration in the final log line must be shorter than the time until the kubelet's SIGKILL.
+    // The kubelet sends SIGKILL 4 s after SIGTERM. The probe thread must end the process before that.
     assert.ok(durationMs < 4_000, String(durationMs));
     assert.deepEqual(Object.keys(final['phases'] as object), ['ShutdownInitiated']);
     assert.match(
@@ -113,7 +115,7 @@ describe('a blocked process with a probe port writes its final log line', { conc
     assert.equal(program.lines.filter(({ schema }) => schema !== undefined).length, 1);
   });
 
-  test('P-118 the final log line of a blocked process reports everything that happened until shortly before the block', async (t) => {
+  test('P-118 the final log line of a blocked process reports everything that happened until shortly before the event loop was blocked', async (t) => {
     const program = await ProbedProcess.start(t, { ...shortBudget, DESTROY: '300', BLOCK_AT_DESTROY: '60000' });
     program.kill('SIGTERM');
     const final = await program.line('the final line', isFinal);
@@ -128,7 +130,7 @@ describe('a blocked process with a probe port writes its final log line', { conc
     assert.equal(program.lines.filter(({ schema }) => schema !== undefined).length, 1);
   });
 
-  test('P-118 if a process is blocked after its final log line, the probe thread ends the process without another line', async (t) => {
+  test('P-118 if the event loop is blocked after the main thread has written the final log line, the probe thread ends the process and logs nothing', async (t) => {
     const program = await ProbedProcess.start(t, { ...shortBudget, BLOCK_AT_EXIT: '60000' });
     program.kill('SIGTERM');
     assert.deepEqual(await program.exit, { code: null, signal: 'SIGKILL' });
@@ -139,33 +141,37 @@ describe('a blocked process with a probe port writes its final log line', { conc
   });
 });
 
-describe('a process whose event loop is blocked after an uncaught error', { concurrency: true }, () => {
-  for (const [when, signals, reason] of [
-    ['before any shutdown', ['SIGUSR2'], 'uncaught error'],
-    ['during a shutdown', ['SIGTERM', 'SIGUSR2'], 'SIGTERM'],
-  ] as const) {
-    test(`K-211, K-212, P-118 if the event loop is blocked after an uncaught error ${when}, the final log line and the termination message begin with that error`, async (t) => {
-      const path = emptyFile(t);
-      const env = {
-        LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '6',
-        LAMEDUCK_SHUTDOWN_DELAY_DURATION: '2s',
-        LAMEDUCK_PRE_SHUTDOWN_HOOK_TIMEOUT: '500ms',
-        LAMEDUCK_DESTROY_HOOK_TIMEOUT: '500ms',
-        LAMEDUCK_TERMINATION_MESSAGE_PATH: path,
-      };
-      const program = await ProbedProcess.start(t, env, { fixture: 'throws-and-blocks.ts' });
-      for (const signal of signals) {
-        program.kill(signal);
-        await program.signaled('ShutdownInitiated');
-      }
-      await program.line('the last words', isFinal);
-      const [first, ...rest] = readFileSync(path, 'utf8').split('\n');
-      assert.equal(first, 'uncaught error: TypeError: thrown');
-      assert.match(rest.at(-2) ?? '', /^held by: event loop$/);
-      assert.match(
-        rest.at(-1) ?? '',
-        new RegExp(`^shutdown by ${reason} took \\d(?:\\.\\d+)?s of its budget of 4s; exit code 137$`),
-      );
-    });
-  }
-});
+describe(
+  'the probe thread ends a process whose event loop is blocked after an uncaught error',
+  { concurrency: true },
+  () => {
+    for (const [when, signals, reason] of [
+      ['before any shutdown', ['SIGUSR2'], 'uncaught error'],
+      ['during a shutdown', ['SIGTERM', 'SIGUSR2'], 'SIGTERM'],
+    ] as const) {
+      test(`K-211, K-212, P-118 if the event loop is blocked after an uncaught error ${when}, the final log line and the termination message begin with that error`, async (t) => {
+        const path = emptyFile(t);
+        const env = {
+          LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '6',
+          LAMEDUCK_SHUTDOWN_DELAY_DURATION: '2s',
+          LAMEDUCK_PRE_SHUTDOWN_HOOK_TIMEOUT: '500ms',
+          LAMEDUCK_DESTROY_HOOK_TIMEOUT: '500ms',
+          LAMEDUCK_TERMINATION_MESSAGE_PATH: path,
+        };
+        const program = await ProbedProcess.start(t, env, { fixture: 'throws-and-blocks.ts' });
+        for (const signal of signals) {
+          program.kill(signal);
+          await program.signaled('ShutdownInitiated');
+        }
+        await program.line('the last words', isFinal);
+        const [first, ...rest] = readFileSync(path, 'utf8').split('\n');
+        assert.equal(first, 'uncaught error: TypeError: thrown');
+        assert.match(rest.at(-2) ?? '', /^held by: event loop$/);
+        assert.match(
+          rest.at(-1) ?? '',
+          new RegExp(`^shutdown by ${reason} took \\d(?:\\.\\d+)?s of its budget of 4s; exit code 137$`),
+        );
+      });
+    }
+  },
+);

@@ -19,7 +19,7 @@ test('P-090 while the event loop is blocked for 4 s, probes get the last respons
   await program.block(4_000);
   const took: number[] = [];
   const ages: number[] = [];
-  // From 200 ms after the start of the block, no probe waits for the main thread.
+  // When the event loop has been blocked for 200 ms, probes no longer wait for the main thread.
   await pause(300);
   while (ages.at(-1) !== 2) {
     for (const path of paths) {
@@ -32,7 +32,8 @@ test('P-090 while the event loop is blocked for 4 s, probes get the last respons
     await pause(20);
   }
   const middle = took.sort((a, b) => a - b)[Math.floor(took.length / 2)] ?? Infinity;
-  // A probe that waits for the blocked event loop takes 200 ms, so the limit is below this time.
+  // A probe that waits for the blocked event loop takes 200 ms. The assertion allows only 150 ms, so that it fails if
+  // probes wait.
   assert.ok(middle < 150, `the median of ${String(took.length)} probes took ${String(middle)} ms`);
   assert.deepEqual([...new Set(ages)], [0, 1, 2]);
   await program.probed('/readyz', ({ headers }) => headers['age'] === undefined);
@@ -40,7 +41,7 @@ test('P-090 while the event loop is blocked for 4 s, probes get the last respons
   await program.probed('/readyz', ({ status }) => status === 500);
 });
 
-test('P-090 a busy event loop with more than a thousand queued requests is never counted as stalled', async (t) => {
+test('P-090 a busy event loop with more than a thousand queued requests never counts as blocked', async (t) => {
   const program = await ProbedProcess.start(t, shortLimits, { fixture: 'is-busy.ts' });
   const port = await program.port();
   await program.probe('/readyz');
@@ -63,8 +64,8 @@ test('P-090 a busy event loop with more than a thousand queued requests is never
   assert.equal(program.lines.filter(({ msg }) => msg?.startsWith('event loop') === true).length, 0);
 });
 
-describe('a process with a blocked event loop', { concurrency: true }, () => {
-  test('P-090, P-118 a blocked event loop fails first /readyz and then /livez, and the log has a line at the start and at the end of the block', async (t) => {
+describe('the probe thread reports that the event loop is blocked', { concurrency: true }, () => {
+  test('P-090, P-118 if the event loop is blocked, first /readyz and then /livez fails; one line is logged when the event loop is blocked, and one when it runs again', async (t) => {
     const program = await ProbedProcess.start(t, { ...shortLimits, LAMEDUCK_LIVEZ_EVENT_LOOP_STALL_LIMIT: '4s' });
     const statuses = async (): Promise<(number | undefined)[]> =>
       Promise.all(['/readyz', '/livez', '/healthz'].map(async (path) => (await program.probe(path)).status));
@@ -73,7 +74,7 @@ describe('a process with a blocked event loop', { concurrency: true }, () => {
     const red = await program.probed('/readyz', ({ status }) => status === 500);
     assert.equal(red.body, '[-]event-loop failed: reason withheld\nreadyz check failed\n');
     assert.deepEqual(await statuses(), [500, 200, 200]);
-    // The probe thread writes this log line while the main thread is blocked.
+    // The probe thread writes the log line `event loop blocked` while the main thread is blocked.
     const begun = await program.line('the stall', ({ msg }) => msg === 'event loop blocked');
     assert.equal(begun['level'], 40);
     assert.equal(begun['pid'], program.pid);
@@ -95,13 +96,13 @@ describe('a process with a blocked event loop', { concurrency: true }, () => {
     const milliseconds = (name: string): number =>
       1_000 * Number(new RegExp(`^lameduck_event_loop_${name}_seconds_total (\\S+)$`, 'm').exec(found.body)?.[1]);
     assert.ok(Math.abs(milliseconds('stalled') - stalledMs) < 200, found.body);
-    // The timer became due while the event loop was blocked, so it ran only after the block. The event loop counts as
-    // active for the whole block.
+    // A timer measures the delay of the event loop. It became due during the block of 6 s, and ran only after the
+    // block. The whole block also counts as active time of the event loop.
     assert.ok(milliseconds('delay') > 5_700 && milliseconds('active') >= 6_000, found.body);
     assert.equal(program.lines.filter(({ msg }) => msg?.startsWith('event loop') === true).length, 2);
   });
 
-  test('P-090 if the event loop of an idle process is blocked, /readyz fails, and the logged length of the block is at most 1.3 s less than the real length', async (t) => {
+  test('P-090 if the event loop of an idle process is blocked, /readyz fails, and the logged duration of the block is at most 1.3 s shorter than the real duration', async (t) => {
     const program = await ProbedProcess.start(t, shortLimits);
     // After five seconds without a request, the process counts as idle.
     await pause(6_000);
@@ -112,7 +113,7 @@ describe('a process with a blocked event loop', { concurrency: true }, () => {
     assert.ok(stalledMs > 3_700 && stalledMs < 6_000, String(stalledMs));
   });
 
-  test('P-090 a process that is suspended with its machine reports no stall when it continues', async (t) => {
+  test('P-090 a process whose machine was suspended does not report a blocked event loop when it continues', async (t) => {
     const program = await ProbedProcess.start(t, {
       ...shortLimits,
       LAMEDUCK_READYZ_EVENT_LOOP_STALL_LIMIT: '2s',
@@ -127,7 +128,7 @@ describe('a process with a blocked event loop', { concurrency: true }, () => {
     assert.equal(program.lines.filter(({ msg }) => msg?.startsWith('event loop') === true).length, 0);
   });
 
-  test('P-090 no stall is counted while a debugger is attached', async (t) => {
+  test('P-090 while a debugger is attached, the event loop never counts as blocked', async (t) => {
     const program = await ProbedProcess.start(t, shortLimits, { nodeOptions: ['--inspect=127.0.0.1:0'] });
     await attachDebugger(t, program);
     assert.equal((await program.probe('/readyz')).status, 200);

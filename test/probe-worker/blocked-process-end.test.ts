@@ -42,16 +42,16 @@ class WordsUnderTest {
   }
 
   /**
-   * `note()` makes a report that the main thread seems to have sent `ageMs` ago: a shutdown is running, with
-   * `remainingMs` of its budget left.
+   * `note()` simulates a report of the main thread that is `ageMs` old. The report says that a shutdown is running, and
+   * that `remainingMs` of the shutdown budget are left.
    */
   note(remainingMs: number, { ageMs = 0, uncaughtError }: { ageMs?: number; uncaughtError?: string } = {}): void {
     this.words.note({ record, uncaughtError, remainingMs }, ageMs);
   }
 
   /**
-   * saidAfter returns for each given time how many lines the probe thread has written so far. The times are
-   * milliseconds since the main thread last reported its state.
+   * saidAfter moves the clock forward to each time in `moments`, and returns how many lines the probe thread has
+   * written until each of them. The times are in milliseconds since the call.
    */
   async saidAfter(moments: readonly number[]): Promise<number[]> {
     const counts: number[] = [];
@@ -88,14 +88,14 @@ test('if the event loop of a process stays blocked, the probe thread writes one 
   assert.deepEqual([durationMs, exitCode], [2_600, 137]);
 });
 
-test('the shutdown budget is counted from the beginning of the shutdown, even if the probe thread learns of the shutdown later', async () => {
+test('the shutdown budget begins when the shutdown begins, even if the main thread reports the shutdown to the probe thread later', async () => {
   const under = new WordsUnderTest();
   under.note(2_000, { ageMs: 800 });
   assert.deepEqual(await under.saidAfter([1_699, 1_700]), [0, 1]);
   assert.equal((JSON.parse(under.lines[0] ?? '') as Record<string, unknown>)['durationMs'], 2_600);
 });
 
-test("the probe thread's next check is at the time at which the final log line is due, unless a debugger has paused the main thread", async () => {
+test('the probe thread next checks the main thread half a second after the end of the shutdown budget, when it must write the final log line', async () => {
   const under = new WordsUnderTest();
   const due = (): number => under.words.dueIn;
   assert.equal(due(), Infinity);
@@ -134,7 +134,7 @@ test('P-058 if the main thread does not exit with its own exit code within one s
   assert.equal(under.kills, 1);
 });
 
-test('the probe thread writes nothing about a process that does not shut down, is not blocked, or has written its final log line itself', async () => {
+test('the probe thread writes no final log line if no shutdown is running, if the event loop is not blocked, or if the main thread has written the line', async () => {
   const idle = new WordsUnderTest();
   assert.deepEqual(await idle.saidAfter([60_000]), [0]);
   const turning = new WordsUnderTest();
@@ -156,7 +156,7 @@ test('if the probe thread cannot write a log line, it tries again later', async 
   assert.deepEqual(await under.saidAfter([100, 200]), [1, 1]);
 });
 
-test('P-118 after the final log line, the probe thread ends the process once no debugger is attached and a slow reader of the log has had time to read', async () => {
+test('P-118 before the probe thread ends the process, it waits until no debugger is attached, and gives a slow reader of the log time to read', async () => {
   const under = new WordsUnderTest();
   under.note(0);
   under.isPaused = true;
@@ -177,8 +177,8 @@ test('P-118 after the final log line, the probe thread ends the process once no 
   assert.equal(slow.kills, 1);
 });
 
-test('K-212 the main thread removes the termination message that the probe thread has written, even if the probe thread has tried several times to write its log line', async (t) => {
-  // In the second case, the error message is so long that it is cut in the middle of a character.
+test("K-212 if the main thread writes the final log line, it removes the probe thread's termination message, even if the probe thread has tried several times to write its own line", async (t) => {
+  // Test without an error, and with an error message that is so long that it is cut in the middle of a character.
   for (const uncaughtError of [undefined, `x${'é'.repeat(3_000)}`]) {
     const path = emptyFile(t);
     const under = new WordsUnderTest(path);
@@ -203,14 +203,15 @@ test('K-212 the probe thread neither overwrites nor removes a termination messag
   const early = new WordsUnderTest(path);
   early.note(0);
   await early.saidAfter([600]);
-  // The program overwrites the probe thread's termination message with a message of the same length.
+  // The test plays a program that replaces the probe thread's termination message with its own. The two messages have
+  // the same length.
   const own = 'o'.repeat(readFileSync(path).length);
   writeFileSync(path, own);
   noteMainThreadReport(early.state, path);
   assert.equal(readFileSync(path, 'utf8'), own);
 });
 
-test('K-212 if the main thread writes its final log line just as the probe thread begins to write, the probe thread writes nothing', async (t) => {
+test('K-212 if the main thread and the probe thread want to write the final log line at the same time, only the main thread writes it', async (t) => {
   class Hurried extends SharedState {
     override set(...[slot, value]: Parameters<SharedState['set']>): void {
       super.set(slot, value);
@@ -225,7 +226,7 @@ test('K-212 if the main thread writes its final log line just as the probe threa
   assert.equal(under.state.get('isWritingMessage'), 0);
 });
 
-test('K-212 if the main thread ends while the probe thread writes a termination message, the main thread waits, and then removes the termination message', async (t) => {
+test('K-212 if the probe thread is writing a termination message when the main thread has written the final log line, the main thread waits, and then removes the message', async (t) => {
   const path = emptyFile(t);
   const state = new SharedState();
   state.message = 'half written';

@@ -38,7 +38,7 @@ async function listening(t: TestContext, env?: Readonly<Record<string, string>>)
   return [process, path];
 }
 
-test('the debug socket waits 60 ms for a main thread that may answer, and does not wait for a main thread that is already blocked', async () => {
+test('the debug socket waits up to 60 ms for the answer of the main thread, but not at all if the event loop is already known to be blocked', async () => {
   const clock = new FakeClock();
   let stalledMs = 0;
   const socket = new DebugSocket({
@@ -112,7 +112,7 @@ test('the debug socket names the hook that a shutdown waits for', async (t) => {
   );
 });
 
-describe('the debug socket while the event loop is blocked', () => {
+describe('the debug socket responds while the event loop is blocked', () => {
   /** `blocked()` returns the socket of a program whose event loop is blocked for some seconds. */
   async function blocked(t: TestContext, env: Readonly<Record<string, string>>, fixture?: string): Promise<string> {
     const path = socketPath(t);
@@ -122,7 +122,7 @@ describe('the debug socket while the event loop is blocked', () => {
     return path;
   }
 
-  test('the debug socket of a blocked process responds within 100 ms, and reports the block and its length', async (t) => {
+  test('the debug socket of a blocked process responds within 100 ms, and reports how long the event loop has been blocked', async (t) => {
     const path = await blocked(t, {});
     const took: number[] = [];
     let before = 0;
@@ -149,7 +149,7 @@ describe('the debug socket while the event loop is blocked', () => {
     assert.equal(eventLoop.stackProblem, 'the event loop is not blocked');
   });
 
-  test('with debugSocketStack, the debug socket gives up after two seconds if native code blocks the process', async (t) => {
+  test('with debugSocketStack, the debug socket responds without a stack after two seconds if native code blocks the event loop', async (t) => {
     const path = await blocked(t, { LAMEDUCK_DEBUG_SOCKET_STACK: 'true' }, 'sleeps-in-a-child.ts');
     const since = performance.now();
     const { eventLoop } = await inspect(path, '/?stack');
@@ -268,7 +268,7 @@ describe('an unusable debug socket path causes one log line, and the service con
   });
 
   test(
-    'if the path is the debug socket of another user, one log line is written',
+    'if the debug socket of another user already exists at the configured path, the process opens none and logs this once',
     { skip: process.geteuid?.() === 0 ? false : 'only root can change the owner of a file' },
     async (t) => {
       const path = socketPath(t);
@@ -290,7 +290,7 @@ async function refused(process: ProcessUnderTest, reason: RegExp): Promise<void>
   assert.deepEqual(await process.exit, { code: 0, signal: null });
 }
 
-test('the debug socket that a killed process has left is replaced', async (t) => {
+test('a process replaces the debug socket that a killed process has left at the same path', async (t) => {
   const [killed, path] = await listening(t);
   killed.kill('SIGKILL');
   await killed.exit;
@@ -299,7 +299,7 @@ test('the debug socket that a killed process has left is replaced', async (t) =>
   assert.equal((await inspect(path)).pid, next.pid);
 });
 
-test('a lifecycle that ends while its process continues removes its debug socket', async (t) => {
+test('if a lifecycle has ended and its process continues, the debug socket is removed', async (t) => {
   const path = socketPath(t);
   const process = await start(t, path, {}, 'shuts-itself-down.ts');
   process.child.stdin?.end();

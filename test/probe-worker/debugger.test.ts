@@ -20,8 +20,8 @@ test('a debugger counts as attached if the port of the inspector has an establis
       9229,
     ),
   );
-  // None of these three sockets means that a debugger is attached. They are the client's end of a debugger's
-  // connection, a closing connection, and a connection on another port.
+  // Three sockets that are no attached debugger: the debugger's own end of a connection, a closing connection, and a
+  // connection to another port.
   const others = [
     row('0100007F:C350', '0100007F:240D', '01'),
     row('0100007F:240D', '0100007F:C350', '06'),

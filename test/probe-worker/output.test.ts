@@ -15,13 +15,13 @@ const fixture = fileURLToPath(new URL('../fixtures/writes-beside.ts', import.met
 
 interface Writer extends Pick<Pipe, 'fill' | 'read'> {
   readonly pid: number;
-  /** Makes the fixture write a line of the given length. */
+  /** Makes the test program call `writeBeside()`, as the probe thread does, with a line of `length` characters. */
   write(length: number): void;
-  /** The report of the fixture about each line that it has written. */
+  /** For each line, `true` if the test program has written the line, and otherwise `false`. */
   readonly said: readonly string[];
 }
 
-/** startWriter starts the fixture on a pipe. */
+/** startWriter starts the test program writes-beside.ts. The standard output of this program is a pipe. */
 async function startWriter(t: TestContext): Promise<Writer> {
   const { written, ...pipe } = makePipe(t);
   const program = spawn(process.execPath, [fixture], { stdio: ['pipe', written, 'pipe'] });
@@ -42,7 +42,7 @@ async function startWriter(t: TestContext): Promise<Writer> {
   };
 }
 
-test('P-118 a full pipe accepts no line of the probe thread and does not block the probe thread, and writes of the main thread still wait for the pipe', async (t) => {
+test('P-118 if the pipe of standard output is full, the probe thread drops its log line and is not blocked; writes of the main thread still wait for the pipe', async (t) => {
   const writer = await startWriter(t);
   writer.fill();
   writer.write(10);
@@ -62,7 +62,7 @@ test('P-118 a full pipe accepts no line of the probe thread and does not block t
   assert.equal(Number.parseInt(flags, 8) & constants.O_NONBLOCK, 0);
 });
 
-test('P-118 if a log line of the probe thread does not fit into the pipe, the rest of the line is written when the pipe is read', async (t) => {
+test('P-118 if a log line of the probe thread does not fit into the pipe of standard output, its rest is written as soon as the pipe is read', async (t) => {
   const writer = await startWriter(t);
   const length = 300_000;
   writer.write(length);

@@ -18,8 +18,8 @@ describeAdaptersInTurn((adapter) => {
     const { ended } = shutdownOf(serving);
     await serving.handle.signals.httpServerStoppedListening.signaled;
     blocker.get('/block');
-    // The request reaches the kernel while the event loop is blocked. The server reads the request only after that,
-    // because the client is in the same process.
+    // The client runs in the process of the server. The request therefore waits in the kernel until the event loop is
+    // no longer blocked.
     waiting.get('/waited');
     assert.equal((await blocker.reader.next())?.status, 200);
     const response = await waiting.reader.next();
@@ -27,16 +27,17 @@ describeAdaptersInTurn((adapter) => {
     assert.equal((await ended).requests.answered, 2);
   });
 
-  it('a request that waits in the kernel for longer than the keep-alive timeout is served, not reset', async (t) => {
+  it('if the event loop is blocked for longer than the keep-alive timeout, a request that arrives in this time is served', async (t) => {
     const listener: RequestListener = (request, response) => response.end(`answer to ${request.url ?? ''}`);
     const serving = await serve(t, { adapter, listener });
-    // Node 24 closes an idle connection one second later than keepAliveTimeout says. The event loop is therefore
-    // blocked for longer than one second.
+    // Node 24 closes an idle connection one second after its keepAliveTimeout. This test therefore blocks the event
+    // loop for longer than one second.
     serving.server.keepAliveTimeout = 1;
     const client = await serving.dial();
     client.get('/first');
     assert.equal((await client.reader.next())?.body, 'answer to /first');
-    // After a setImmediate callback, Node runs the timers before it reads the sockets.
+    // After a setImmediate callback, Node runs its timers first. The keep-alive timer is therefore due before Node has
+    // read the request from the socket.
     setImmediate(() => {
       client.get('/waited');
       block(1_500);

@@ -35,7 +35,7 @@ test("K-213 without keepAliveTimeout a server keeps the program's own timeouts",
   );
 });
 
-test('the Keep-Alive header has the value of the option keepAliveTimeout, even if the program sets server.keepAliveTimeout before it listens', async () => {
+test('the Keep-Alive response header states the keepAliveTimeout option of lameduck, even if the program sets server.keepAliveTimeout to another value before the server listens', async () => {
   const server = createServer((_request, response) => response.end('served'));
   const duck = lameduck(server, { logger, keepAliveTimeout: '65s' });
   assert.equal(server.keepAliveTimeout, 65_000);
@@ -49,7 +49,7 @@ test('the Keep-Alive header has the value of the option keepAliveTimeout, even i
   await duck.shutdown('end of the test');
 });
 
-test('P-017 a connection without a request for the keepAliveTimeout is closed', async (t) => {
+test('P-017 a connection that gets no new request during the keepAliveTimeout is closed', async (t) => {
   const server = createServer({ keepAliveTimeout: 60_000 }, (_request, response) => response.end('served'));
   // Node adds `keepAliveTimeoutBuffer` to the keep-alive timeout, so that a client with the same timeout sees no reset.
   // This test needs the exact timeout.
@@ -62,7 +62,7 @@ test('P-017 a connection without a request for the keepAliveTimeout is closed', 
   assert.ok(performance.now() - askedAt >= 45);
 });
 
-test('a connection that has not carried any bytes stays open for longer than the keepAliveTimeout', async (t) => {
+test('a new connection on which the client has sent nothing stays open for longer than the keepAliveTimeout', async (t) => {
   const server = createServer({ connectionsCheckingInterval: 20, headersTimeout: 50, keepAliveTimeout: 60_000 });
   const connectedAt = performance.now();
   const socket = await listening(t, server, { keepAliveTimeout: '50ms' });

@@ -18,7 +18,7 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
 }
 
 describeAdapters((adapter) => {
-  it('P-001 a connection ends after its last response even if the program has removed the listeners of this response', async (t) => {
+  it('P-001 the drain ends a connection after its last response, even if the program has removed all event listeners of this response', async (t) => {
     const held: ServerResponse[] = [];
     const serving = await serve(t, { adapter, listener: (_, response) => held.push(response) });
     const client = await serving.dial();
@@ -26,8 +26,8 @@ describeAdapters((adapter) => {
     await until(() => held.length === 1);
     const { ended } = shutdownOf(serving);
     await serving.handle.signals.httpServerStoppedListening.signaled;
-    // Without these listeners, which the test removes, Node does not end the connection after a response with
-    // Connection: close.
+    // This call also removes Node's own `finish` listener from the response. Without this listener, Node does not end
+    // the connection after a response with `Connection: close`.
     held[0]?.removeAllListeners();
     held[0]?.end('whole');
     assert.equal((await client.reader.next())?.body, 'whole');
@@ -36,7 +36,7 @@ describeAdapters((adapter) => {
     assert.ok(durationMs < 10_000, `the shutdown took ${String(durationMs)} ms, nearly its whole budget`);
   });
 
-  it('P-001, P-003 a connection gets Connection: close on its first response after its random close time, before the listener closes', async (t) => {
+  it('P-001, P-003 each connection has a random close time in the shutdown delay; its first response after this time has Connection: close, before the server stops listening', async (t) => {
     // The random close time of a connection is never in the last quarter of the shutdown delay, which is left for slow
     // clients. The clock of this test runs at a quarter of the normal speed, so this last quarter lasts for many round
     // trips.
@@ -91,7 +91,8 @@ describeAdapters((adapter) => {
     const serving = await serve(t, {
       adapter,
       listener(request, response) {
-        // Node itself adds these properties to a response.
+        // Node sets `statusCode` and `statusMessage` when it sends a response, and cannot add them to a sealed
+        // response.
         Object.assign(response, { statusCode: 200, statusMessage: 'OK' });
         held.push(request.url === '/sealed' ? Object.seal(response) : response);
       },

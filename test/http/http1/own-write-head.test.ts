@@ -6,7 +6,7 @@ import type { AdapterName } from '../../support/adapters.ts';
 import { describeAdapters, serve, shutdownOf, type Scope } from '../../support/serving.ts';
 import { until } from '../../support/until.ts';
 
-// The only headers that a response to each path gets.
+// For each path, the only headers that the program's `writeHead` passes on. The headers that lameduck adds are dropped.
 const ownHeaders: Readonly<Record<string, OutgoingHttpHeaders>> = {
   '/without': { 'X-Own': '1' },
   '/keep-alive': { Connection: 'keep-alive' },
@@ -19,7 +19,10 @@ ServerResponse.prototype.writeHead = function (this: ServerResponse, status: num
   return own === undefined ? writeHead.call(this, status, ...rest) : writeHead.call(this, status, own);
 };
 
-/** heldInShutdown sends a request to `path`, whose response waits in `held`, and begins the shutdown. */
+/**
+ * heldInShutdown sends a request to `path`, and then begins the shutdown. The handler stores the unsent response in
+ * `held`.
+ */
 async function heldInShutdown(t: Scope, adapter: AdapterName, path: string) {
   const held: ServerResponse[] = [];
   const serving = await serve(t, { adapter, listener: (_, response) => held.push(response) });
@@ -32,7 +35,7 @@ async function heldInShutdown(t: Scope, adapter: AdapterName, path: string) {
 }
 
 describeAdapters((adapter) => {
-  it("P-001 a response gets Connection: close even if the program's writeHead passes on no headers", async (t) => {
+  it("P-001 a response gets Connection: close even if the program's writeHead drops the headers that lameduck adds", async (t) => {
     const { held, client, ended } = await heldInShutdown(t, adapter, '/without');
     held[0]?.end();
     assert.equal((await client.reader.next())?.isClose, true);
@@ -40,7 +43,7 @@ describeAdapters((adapter) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it("P-001 if the program's writeHead sends Connection: keep-alive, the connection serves the next request, and gets a FIN when it is silent", async (t) => {
+  it("P-001 if the program's writeHead sends Connection: keep-alive, the connection serves the next request, and gets a FIN after it has been silent for a second", async (t) => {
     const { held, client, ended } = await heldInShutdown(t, adapter, '/keep-alive');
     for (const count of [1, 2]) {
       held[count - 1]?.end();

@@ -44,7 +44,7 @@ const canServePlain = (adapter: AdapterName): boolean =>
 describeEach(
   (['node:https', 'node:http2 over TLS'] as const).filter(canServePlain),
   (adapter) => {
-    it('P-001 a request without TLS on a TLS server gets Connection: close in the drain', async (t) => {
+    it('P-001 if a TLS server also serves HTTP without TLS, the drain adds Connection: close to the response on a connection without TLS', async (t) => {
       const held: ServerResponse[] = [];
       const listener = (_: IncomingMessage, response: ServerResponse): number => held.push(response);
       const serving = await serve(t, { adapter, listener, patch: speakBoth });

@@ -12,7 +12,8 @@ import { frame, preface, question, secured, settings, uint32 } from '../../suppo
 import { answerBehindBody, describeKinds, serve } from '../../support/serving-http2.ts';
 import { until } from '../../support/until.ts';
 
-// Connects within the process. Frames that the peer sends in one turn of the event loop then arrive together.
+// Connects a client to the server through memory, without a socket. Frames that the client sends in one turn of the
+// event loop therefore arrive together.
 function dialInProcess(t: TestContext, server: Server, isSecure: boolean): Duplex {
   const [near, far] = duplexPair();
   t.after(() => {
@@ -45,7 +46,7 @@ describeKinds((kind) => {
     return { serving, ask, executed: () => executed };
   };
 
-  it('P-022, P-043 a request that lameduck delays until the GOAWAY is served even if its empty body has already ended', async (t) => {
+  it('P-022, P-043 lameduck delays a request until it has sent the GOAWAY; the request is served even if its empty body had ended when it arrived', async (t) => {
     const { serving, ask } = await open(t);
     const { hold, connections } = serving.traffic;
     hold.begin();
@@ -55,7 +56,7 @@ describeKinds((kind) => {
     assert.equal(await body, 'read');
   });
 
-  it('P-021 if lameduck holds a request back until the GOAWAY is sent, and the client closes its stream without an error before, the request is not executed', async (t) => {
+  it('P-021 if a client closes a stream without an error while lameduck delays the request until the GOAWAY, the handler is not called', async (t) => {
     let executed = 0;
     const serving = await serve(t, kind, { listener: () => executed++ });
     const client = await serving.dial();
@@ -77,7 +78,7 @@ describeKinds((kind) => {
 
   // If a client resets a stream, Node's server emits an error for the code REFUSED_STREAM (7), but none for CANCEL (8).
   for (const code of [8, 7]) {
-    it(`P-021, P-051 a stream that its client resets with error code ${String(code)} while the stream opens is not executed, and raises no uncaught error`, async (t) => {
+    it(`P-021, P-051 if the reset of a stream with error code ${String(code)} arrives together with its request, the handler is not called, and no uncaught error is raised`, async (t) => {
       const { serving, executed } = await open(t);
       const socket = dialInProcess(t, serving.server, kind.isSecure);
       const ask = (id: number): Buffer => frame('headers', question, { flags: 5, id });

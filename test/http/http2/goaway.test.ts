@@ -9,7 +9,7 @@ import { FakeClock } from '../../support/fake-clock.ts';
 interface AnnouncedClient {
   /** How long the simulated client takes to answer the first ping and each later ping, in milliseconds. */
   readonly roundTrips: readonly [number, number];
-  /** The number of frames that the server still has to send to the simulated client. The number stays constant. */
+  /** The number of frames that wait in the server to be sent to the simulated client, in the whole test. */
   readonly queued?: number;
 }
 
@@ -53,7 +53,7 @@ const never = [Infinity, Infinity] as const;
 
 for (const [title, client, expected] of [
   [
-    'can still open streams for one round trip after the first GOAWAY',
+    'that answers pings can open streams for one round trip after the first GOAWAY',
     { roundTrips: [10, 20] },
     { isTold: true, toldAt: [10], resolvedAt: 30 },
   ],
@@ -69,7 +69,7 @@ for (const [title, client, expected] of [
     { isTold: false, toldAt: [], resolvedAt: 510 },
   ],
 ] as const) {
-  test(`P-043 without TLS, a client's answers to pings decide when lameduck sends the GOAWAYs: a client ${title}`, async () => {
+  test(`P-043 without TLS, a client ${title}`, async () => {
     assert.deepEqual(await announced(client), expected);
   });
 }
@@ -77,13 +77,13 @@ for (const [title, client, expected] of [
 interface SettlingClient {
   /** How long the simulated client takes to answer a ping, in milliseconds. */
   readonly roundTrip: number;
-  /** The simulated client opens another stream after each of its first `opens` replies to a ping. */
+  /** The simulated client opens a stream each time it answers a ping, but at most this number of streams. */
   readonly opens: number;
 }
 
 /**
- * `settle()` returns how long the server waits for new streams of the simulated client before it sends the last GOAWAY,
- * in milliseconds.
+ * `settle()` returns how long lameduck waits for new streams of the simulated client before it sends the GOAWAY of a
+ * session over TLS, in milliseconds.
  */
 async function settle({ roundTrip, opens }: SettlingClient): Promise<number> {
   const clock = new FakeClock();

@@ -13,7 +13,7 @@ const clientCount = 12;
 // The five-byte prefix of a gRPC message whose content is empty.
 const message = Buffer.alloc(5);
 
-test('P-003, P-043 busy gRPC clients that never retry see no failed call until the shutdown delay has ended', async (t) => {
+test('P-003, P-043 busy gRPC clients that never retry see no failed call during the shutdown delay', async (t) => {
   const serving = await serve(t, streamsWithoutTls, {
     shutdownDelayDuration: '1500ms',
     listener: (_path, _answer, request) => {

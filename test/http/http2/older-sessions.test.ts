@@ -11,8 +11,8 @@ import { manage } from '../../support/manage.ts';
 import { until } from '../../support/until.ts';
 
 /**
- * dialOlder opens a session before the lifecycle begins. It returns the client of this session, and a function that
- * begins the lifecycle. The server answers none of the client's streams.
+ * dialOlder opens an HTTP/2 session to a server that has no lifecycle yet. It returns the client of this session, and a
+ * function that begins the lifecycle. The server sends no response unless the test does.
  */
 async function dialOlder(t: TestContext, isSecure: boolean) {
   const server = isSecure ? createSecureServer(certificate) : createServer();
@@ -49,8 +49,8 @@ async function serveOlder(t: TestContext, isSecure: boolean) {
 }
 
 for (const isSecure of [false, true]) {
-  void describe(`node:http2 ${isSecure ? 'over TLS' : 'without TLS'}, a session that lameduck finds when its first request arrives`, () => {
-    it('P-042, P-053 the drain waits for a session that was opened before the lifecycle began, and the session gets its response and its GOAWAY', async (t) => {
+  void describe(`node:http2 ${isSecure ? 'over TLS' : 'without TLS'}, lameduck finds an older session when a request arrives on it`, () => {
+    it('P-042, P-053 if an HTTP/2 session was opened before the lifecycle of its server began, the drain waits for the response to its request, and sends a GOAWAY', async (t) => {
       const { handle, client, outcome, answer } = await serveOlder(t, isSecure);
       const ended = handle.shutdown('test');
       const expected = isSecure ? [1] : [2 ** 31 - 1, 1];
@@ -61,7 +61,7 @@ for (const isSecure of [false, true]) {
       assert.equal((await ended).exitCode, 0);
     });
 
-    it('P-023, P-053 a session that was opened before the lifecycle began is cut at the deadline of the drain', async (t) => {
+    it('P-023, P-053 if an HTTP/2 session was opened before the lifecycle of its server began, its unanswered request is cut at the deadline of the drain', async (t) => {
       const { handle, client, outcome } = await serveOlder(t, isSecure);
       const record = await handle.shutdown('test', { budget: 100 });
       assert.deepEqual([record.exitCode, record.requests.cut], [80, 1]);
@@ -73,10 +73,10 @@ for (const isSecure of [false, true]) {
   const [major = 0] = process.versions.node.split('.').map(Number);
   const skip = major < 24 && 'Node does not say which sessions a server has';
   void describe(
-    `node:http2 ${isSecure ? 'over TLS' : 'without TLS'}, a session that sends no further request`,
+    `node:http2 ${isSecure ? 'over TLS' : 'without TLS'}, lameduck finds an older session although no further request arrives on it`,
     { skip },
     () => {
-      it('P-044, P-053 a session that was opened before the lifecycle began, and that sends no request, gets its GOAWAY', async (t) => {
+      it('P-044, P-053 an HTTP/2 session without a request gets a GOAWAY even if it was opened before the lifecycle of its server began', async (t) => {
         const { client, begin } = await dialOlder(t, isSecure);
         const handle = await begin();
         assert.equal((await handle.shutdown('test')).exitCode, 0);
@@ -84,7 +84,7 @@ for (const isSecure of [false, true]) {
         assert.ok(client.goaways.length > 0);
       });
 
-      it('P-042, P-053 the drain waits for a stream that was opened before the lifecycle began', async (t) => {
+      it('P-042, P-053 the drain waits for an HTTP/2 stream that was opened before the lifecycle of its server began', async (t) => {
         const { client, streams, begin } = await dialOlder(t, isSecure);
         const outcome = client.request('/');
         await until(() => streams.length === 1);
@@ -100,7 +100,7 @@ for (const isSecure of [false, true]) {
         assert.deepEqual([exitCode, requests.answered], [0, 1]);
       });
 
-      it('P-023, P-053 a stream that was opened before the lifecycle began is cut at the deadline of the drain', async (t) => {
+      it('P-023, P-053 at the deadline of the drain, an HTTP/2 stream is cut even if it was opened before the lifecycle of its server began', async (t) => {
         const { client, streams, begin } = await dialOlder(t, isSecure);
         const outcome = client.request('/');
         await until(() => streams.length === 1);

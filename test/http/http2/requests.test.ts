@@ -1,5 +1,5 @@
-// Tests HTTP/2 requests that arrive or are cancelled when the shutdown begins, and connections that are silent at that
-// time.
+// Tests HTTP/2 at the beginning of a shutdown: requests that arrive, requests that are cancelled, and silent
+// connections.
 import assert from 'node:assert/strict';
 import { connect, type AddressInfo } from 'node:net';
 import type { Readable } from 'node:stream';
@@ -9,7 +9,7 @@ import { pacedClock } from '../../support/paced-clock.ts';
 import { until } from '../../support/until.ts';
 
 describeKinds((kind) => {
-  it('P-005, P-008 a request that is sent at the moment of the process signal is served, and the drain ends a session whose client keeps sending requests', async (t) => {
+  it('P-005, P-008 an HTTP/2 client that sends a request as the shutdown begins gets its response; if the client keeps sending requests, the drain still ends the session', async (t) => {
     const serving = await serve(t, kind, {
       listener: (path, answer) => {
         answer.respond(200);
@@ -67,8 +67,7 @@ describeKinds((kind) => {
   });
 
   it('P-006, P-011 a connection on which the client sends nothing gets a FIN and does not delay the drain', async (t) => {
-    // The drain waits up to six seconds for a connection on which the client has sent nothing: two round trips of three
-    // seconds each.
+    // The drain waits up to six seconds for a client that sends nothing: three seconds for each of two round trips.
     const serving = await serve(t, kind, { listener: () => undefined, clock: pacedClock(4) });
     const { port } = serving.server.address() as AddressInfo;
     const socket = connect({ port, host: '127.0.0.1' });
@@ -86,7 +85,7 @@ describeKinds((kind) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-055 if the program calls close() of the HTTP/2 server, the drain still completes, and does not end early', async (t) => {
+  it('P-055 if the program calls close() of the HTTP/2 server during the drain, the drain still waits for the request in flight', async (t) => {
     const { serving, held, outcome } = await serveHeld(t, kind, 'whole');
     const ended = serving.handle.shutdown('test');
     const closed = new Promise((resolve) => serving.server.close(resolve));

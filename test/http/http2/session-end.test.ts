@@ -11,8 +11,8 @@ import { HeldAnswer, describeKinds, noProbesOn, serve, serveHeld, streamOf } fro
 import type { Scope } from '../../support/serving.ts';
 import { until } from '../../support/until.ts';
 
-// How long a test waits, in milliseconds. This is longer than 1 s, the time within which a client must close its side
-// after the last stream.
+// The time in milliseconds for which a slow client reads nothing. It is longer than the second in which a client must
+// end its side of a connection after the last HTTP/2 stream.
 const longer = 1_500;
 
 const size = 16_000_000;
@@ -46,7 +46,7 @@ async function serveSlowReader(scope: Scope, kind: Parameters<typeof serve>[1]) 
 }
 
 describeKinds((kind) => {
-  it('P-019 with shutdownSendRetryAfter the streams of new sessions get 429 at once, and never delay the drain', async (t) => {
+  it('P-019 with shutdownSendRetryAfter, a stream on a session that began after NotAcceptingNewRequest gets 429 at once, and never delays the drain', async (t) => {
     const { serving, held, outcome } = await serveHeld(t, kind, 'old', { shutdownSendRetryAfter: true });
     const { traffic, handle } = serving;
     const ended = handle.shutdown('test');
@@ -65,7 +65,7 @@ describeKinds((kind) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-019 with shutdownSendRetryAfter each stream that a new session opens before its GOAWAY gets 429', async (t) => {
+  it('P-019 with shutdownSendRetryAfter, each stream on a session that began after NotAcceptingNewRequest gets 429, until the server sends a GOAWAY', async (t) => {
     const { serving, held, outcome } = await serveHeld(t, kind, 'old', { shutdownSendRetryAfter: true });
     const ended = serving.handle.shutdown('test');
     await serving.handle.signals.notAcceptingNewRequest.signaled;
@@ -83,12 +83,12 @@ describeKinds((kind) => {
     assert.deepEqual([(await ended).exitCode, (await ended).requests.refused], [0, 10]);
   });
 
-  // Two kinds of server are skipped. Without TLS, lameduck waits for seconds until it sends the GOAWAY, because a
-  // client that does not read answers no ping. With the compatibility API, Node closes a stream only after its response
-  // has been sent.
+  // The tests of slow readers skip servers without TLS and servers with the compatibility API. Without TLS, lameduck
+  // sends the GOAWAY seconds later, because a client that does not read answers no ping. With the compatibility API,
+  // Node closes a stream only after its response has been sent.
   const notThere =
     (!kind.isSecure || kind.isCompatible) && 'this kind of server closes no stream before the response has been sent';
-  it('P-019 with shutdownSendRetryAfter a server drains although twenty new sessions per second arrive', async (t) => {
+  it('P-019 with shutdownSendRetryAfter, a server drains although twenty new sessions per second arrive', async (t) => {
     const { serving, held, outcome } = await serveHeld(t, kind, 'old', { shutdownSendRetryAfter: true });
     const ended = serving.handle.shutdown('test');
     await serving.handle.signals.notAcceptingNewRequest.signaled;
@@ -100,7 +100,7 @@ describeKinds((kind) => {
       statuses.push((await client.request('/')).status);
     };
     const arriving = (async () => {
-      // Ignore errors: after the drain the listener is closed, so a new client can no longer connect.
+      // Ignore errors: after the drain the server no longer listens, so a new client cannot connect.
       for (; !over.signal.aborted; await setTimeout(50)) void late().catch(() => undefined);
     })();
     await until(() => statuses.length >= 40);
@@ -213,7 +213,7 @@ describeKinds((kind) => {
     assert.ok(performance.now() - since < 5_000);
   });
 
-  it('P-019 with shutdownSendRetryAfter a client that does not read its 429 does not delay the drain', async (t) => {
+  it('P-019 with shutdownSendRetryAfter, a client that does not read its 429 does not delay the drain', async (t) => {
     const { serving, held, outcome } = await serveHeld(t, kind, 'old', { shutdownSendRetryAfter: true });
     const ended = serving.handle.shutdown('test');
     await serving.handle.signals.notAcceptingNewRequest.signaled;

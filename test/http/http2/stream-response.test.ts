@@ -17,7 +17,7 @@ import { until } from '../../support/until.ts';
 // complete response.
 const longer = 1_200;
 
-// The length of a response in bytes. The buffers between the server and a client that does not read hold fewer bytes.
+// The length of a response in bytes. It is longer than the buffers between the server and a client that does not read.
 const size = 500_000;
 
 // INTERNAL_ERROR of RFC 9113, section 7. Every client treats this code as an error: see broken-off.test.ts.
@@ -51,33 +51,37 @@ describeKinds((kind) => {
   }
 
   const skip = kind.isCompatible && 'the compatibility API sends its trailers at once';
-  it('P-025 trailers that the program sends late arrive after their response', { skip }, async (t) => {
-    let send: (() => void) | undefined;
-    const serving = await serve(t, kind, {
-      listener: (_path, _answer, request) => {
-        const stream = streamOf(request);
-        stream.respond({ ':status': 200 }, { waitForTrailers: true });
-        stream.on('wantTrailers', () => {
-          send = () => {
-            stream.sendTrailers({ checksum: '1' });
-          };
-        });
-        stream.end('body');
-      },
-    });
-    const client = await serving.dial();
-    const stream = client.session.request({ ':path': '/' });
-    const body = text(stream);
-    const trailers = once(stream, 'trailers') as Promise<[{ checksum?: string }]>;
-    await until(() => send !== undefined);
-    const ended = serving.handle.shutdown('test');
-    await serving.handle.signals.httpServerStoppedListening.signaled;
-    await setTimeout(longer);
-    send?.();
-    assert.equal((await trailers)[0].checksum, '1');
-    assert.equal(await body, 'body');
-    assert.equal((await ended).exitCode, 0);
-  });
+  it(
+    'P-025 trailers that the program sends during the drain still reach the client at the end of the response',
+    { skip },
+    async (t) => {
+      let send: (() => void) | undefined;
+      const serving = await serve(t, kind, {
+        listener: (_path, _answer, request) => {
+          const stream = streamOf(request);
+          stream.respond({ ':status': 200 }, { waitForTrailers: true });
+          stream.on('wantTrailers', () => {
+            send = () => {
+              stream.sendTrailers({ checksum: '1' });
+            };
+          });
+          stream.end('body');
+        },
+      });
+      const client = await serving.dial();
+      const stream = client.session.request({ ':path': '/' });
+      const body = text(stream);
+      const trailers = once(stream, 'trailers') as Promise<[{ checksum?: string }]>;
+      await until(() => send !== undefined);
+      const ended = serving.handle.shutdown('test');
+      await serving.handle.signals.httpServerStoppedListening.signaled;
+      await setTimeout(longer);
+      send?.();
+      assert.equal((await trailers)[0].checksum, '1');
+      assert.equal(await body, 'body');
+      assert.equal((await ended).exitCode, 0);
+    },
+  );
 
   it('P-032 the drain waits for the response to a HEAD request', async (t) => {
     let answerIt: (() => void) | undefined;
@@ -117,8 +121,8 @@ describeKinds((kind) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  for (const end of ['requestTimeout', 'the budget'] as const) {
-    it(`A-172, P-025 an HTTP/2 response that ${end} has broken off ends with INTERNAL_ERROR, so that no client mistakes it for the whole response`, async (t) => {
+  for (const end of ['requestTimeout', 'the end of the budget'] as const) {
+    it(`A-172, P-025 if ${end} breaks off an HTTP/2 response, its stream ends with INTERNAL_ERROR, so that no client takes the part for the whole response`, async (t) => {
       const serving = await serve(t, kind, {
         ...(end === 'requestTimeout' && { requestTimeout: '100ms' }),
         listener: (_, answer) => {
@@ -130,14 +134,14 @@ describeKinds((kind) => {
       let hasBegun = false;
       const outcome = client.request('/', {}, () => (hasBegun = true));
       await until(() => hasBegun);
-      if (end === 'the budget') await serving.handle.shutdown('test', { budget: 1 });
+      if (end === 'the end of the budget') await serving.handle.shutdown('test', { budget: 1 });
       const { body, code } = await outcome;
       assert.deepEqual([body, code], ['half', internalError]);
     });
   }
 
   for (const phase of ['before', 'in the middle of'] as const) {
-    it(`P-021, P-028 a request that its client closes without an error, ${phase} its response, does not count as answered`, async (t) => {
+    it(`P-021, P-028 if a client closes a stream without an error, ${phase} the response, the request does not count as answered`, async (t) => {
       let signal: AbortSignal | undefined;
       const serving = await serve(t, kind, {
         shutdownDelayDuration: '300ms',
@@ -180,7 +184,7 @@ describeKinds((kind) => {
     assert.ok(durationMs < 3_000, String(durationMs));
   });
 
-  it('P-021, P-028 a request whose upload the client cancels after the complete response counts as answered', async (t) => {
+  it('P-021, P-028 if a client has received the complete response and then cancels its upload, the request counts as answered', async (t) => {
     let signal: AbortSignal | undefined;
     const serving = await serve(t, kind, {
       shutdownDelayDuration: '300ms',
@@ -210,7 +214,7 @@ describeKinds((kind) => {
   });
 
   for (const end of ['ends', 'goes on'] as const) {
-    it(`P-026 an upload that ${end} after its response, and that the handler does not read, delays the drain by less than five seconds`, async (t) => {
+    it(`P-026 if a handler does not read an upload, and the upload ${end} after the response, it delays the drain by less than five seconds`, async (t) => {
       const serving = await serve(t, kind, {
         listener: (_, answer, request) => {
           const readable = request as Readable;
@@ -253,7 +257,7 @@ describeKinds((kind) => {
   });
 
   for (const what of ['reads', 'does not read'] as const) {
-    it(`A-171, A-174 after a 504, an endless upload whose handler ${what} it does not count against maxRequestsInflight`, async (t) => {
+    it(`A-171, A-174 after a 504, an endless upload no longer counts against maxRequestsInflight, if its handler ${what} the upload`, async (t) => {
       const serving = await serve(t, kind, {
         maxRequestsInflight: 1,
         requestTimeout: '100ms',

@@ -148,7 +148,7 @@ describeKinds((kind) => {
     );
   });
 
-  it('P-022, P-043 if lameduck holds a request back until the GOAWAY is sent, the request is served even if its empty body ends in the meantime', async (t) => {
+  it('P-022, P-043 lameduck delays a request until it has sent the GOAWAY; the request is served even if its empty body ends during the delay', async (t) => {
     const serving = await serve(t, kind, { listener: answerBehindBody });
     const client = await serving.dial();
     await until(() => sessionsOf(serving).length === 1);
@@ -230,8 +230,8 @@ describeKindsInTurn((kind) => {
 const ping = '\0\0\x08\x06\0';
 const goodbye = frame('goaway', [0, 0, 0, 0, 0, 0, 0, 0], { id: 0 });
 
-for (const moment of ['before its GOAWAY', 'while its GOAWAY waits to be sent'] as const) {
-  test(`P-044, P-051 a client that ends its session with a GOAWAY of its own, ${moment}, and keeps the socket open gets no further GOAWAY and does not delay the drain`, async (t) => {
+for (const moment of ['before the shutdown', 'while the GOAWAY of the server waits to be sent'] as const) {
+  test(`P-044, P-051 a client that sends a GOAWAY ${moment}, and keeps the socket open, gets no GOAWAY after that, and does not delay the drain`, async (t) => {
     const held = new HeldAnswer('whole');
     const serving = await serve(t, streamsWithoutTls, { listener: held.listener });
     const opened = once(serving.server, 'session');
@@ -251,7 +251,7 @@ for (const moment of ['before its GOAWAY', 'while its GOAWAY waits to be sent'] 
       await until(() => session.destroyed);
     };
     let ended;
-    if (moment === 'before its GOAWAY') {
+    if (moment === 'before the shutdown') {
       await finish();
       ended = serving.handle.shutdown('test');
     } else {

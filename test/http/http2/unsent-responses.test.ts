@@ -13,7 +13,7 @@ function unsentOn(handle: { writeQueueSize?: number }): UnsentResponses {
 
 const answered = (arrivedAt: number): Exchange => ({ request: {}, arrivedAt }) as Exchange;
 
-test('P-025 a response counts as not sent if its socket still has bytes to write after the event-loop turn that ended the response', async () => {
+test('P-025 a response counts as unsent if its socket still has unwritten bytes at the end of the event-loop turn in which the handler ended the response', async () => {
   const handle = { writeQueueSize: 0 };
   const unsent = unsentOn(handle);
   unsent.note(answered(1));
@@ -24,7 +24,7 @@ test('P-025 a response counts as not sent if its socket still has bytes to write
   assert.deepEqual(unsent.remaining(), []);
 });
 
-test('P-025 a response counts as sent if its bytes are written in the same turn of the event loop in which the response ended', async () => {
+test('P-025 a response counts as sent if all its bytes are written in the event-loop turn in which the handler ended the response', async () => {
   const handle = { writeQueueSize: 10 };
   const unsent = unsentOn(handle);
   unsent.note(answered(1));
@@ -43,7 +43,7 @@ test('if a client never reads fast enough, lameduck remembers only the last hund
   );
 });
 
-test('if Node does not report how many bytes are left to write, every response counts as sent when it ends', () => {
+test('if Node does not report the number of unwritten bytes of a socket, each response counts as sent when its handler has ended it', () => {
   const unsent = unsentOn({});
   unsent.note(answered(1));
   assert.deepEqual(unsent.remaining(), []);

@@ -1,4 +1,4 @@
-// Tests requests that lameduck delays by up to 30 ms while the listener closes.
+// Tests requests that lameduck delays by up to 30 ms while the listening socket closes.
 import assert from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { it } from 'node:test';
@@ -6,7 +6,7 @@ import { describeAdapters, serve } from '../../support/serving.ts';
 import { until } from '../../support/until.ts';
 
 describeAdapters((adapter) => {
-  it("P-112 a request that lameduck delays while the listener closes keeps the async context that another library's emit has set", async (t) => {
+  it("P-112 if lameduck delays a request while the listening socket closes, the handler still runs in the async context that another library's emit has set", async (t) => {
     const context = new AsyncLocalStorage<string>();
     const seen: unknown[] = [];
     const serving = await serve(t, {

@@ -1,5 +1,5 @@
-// Tests that the counters always equal the number of connections and requests that a fresh count of all connections
-// finds.
+// Tests that the counters of requests are always correct: the tests count the requests of all connections again, and
+// compare.
 import assert from 'node:assert/strict';
 import { it, test, type TestContext } from 'node:test';
 import { noted, ours, released, serving as servingState, type Exchange } from '../../../src/http/exchange.ts';
@@ -25,8 +25,9 @@ function recount({ traffic }: Watched): Counts {
 }
 
 /**
- * recountEachTurn compares the counters with a fresh count after each event of the server and in each turn of the event
- * loop. It returns a function that stops the comparisons and returns the states of requests that occurred.
+ * recountEachTurn counts the requests of all connections after each event of the server and in each turn of the event
+ * loop. It compares the result with the counters. The function that it returns stops the comparison, and returns every
+ * state that a request has had.
  */
 function recountEachTurn(
   t: TestContext,
@@ -63,7 +64,7 @@ function exchange(): Exchange {
   return { state: noted } as Exchange;
 }
 
-test('each request is counted in exactly one state at a time', () => {
+test('at each moment, the counters count a request in exactly one state', () => {
   const inFlight = new InFlight();
   const [one, other] = [exchange(), exchange()];
   inFlight.move(one, servingState);
@@ -82,7 +83,7 @@ test('each request is counted in exactly one state at a time', () => {
 });
 
 describeAdapters((adapter) => {
-  it('the counters of connections and requests equal a recount after every event of HTTP/1.1', async (t) => {
+  it('after every HTTP/1.1 event, the counters equal the number of requests that all connections have in each state', async (t) => {
     const serving = await serve(t, {
       adapter,
       maxRequestsInflight: 2,

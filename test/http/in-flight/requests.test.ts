@@ -68,7 +68,7 @@ describeAdapters((adapter) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-025, P-029 a response in progress is not changed by the drain, even if its handler has taken over the socket', async (t) => {
+  it('P-025, P-029 the drain does not change a response whose headers have been sent, even if the handler writes to the raw response instead of using the framework', async (t) => {
     const exchanges: Exchange[] = [];
     const serving = await serve(t, { adapter, listener: keep(exchanges) });
     const client = await serving.dial();
@@ -80,15 +80,15 @@ describeAdapters((adapter) => {
     exchanges[0]?.response.end('last');
     const response = await client.reader.next();
     assert.match(response?.body ?? '', /first [\s\S]*last/);
-    // The headers were sent before the shutdown began, without `Connection: close`. So the server ends the connection
-    // when it has been silent for one second (P-002).
+    // The response headers were sent before the shutdown, without `Connection: close`. The server therefore ends the
+    // connection only after one second of silence (P-002).
     assert.equal(response?.isClose, false);
     await client.reader.ended;
     assert.equal(client.reader.error, undefined);
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-023, P-027 a request without a response at the deadline of the drain is named in the log by method, route, age and peer, and destroyed', async (t) => {
+  it('P-023, P-027 a request without a response at the deadline of the drain is logged with its method, route, age and client address, and its connection is destroyed', async (t) => {
     const exchanges: Exchange[] = [];
     const serving = await serve(t, {
       adapter,
@@ -121,26 +121,30 @@ describeAdapters((adapter) => {
     assert.equal(await hung.reader.next(), undefined);
   });
 
-  // Node ends a TLS connection as soon as its peer does, whatever the settings of the server.
+  // Node ends a TLS connection as soon as the client ends its side, whatever the settings of the server.
   const skip = isSecure(adapter) && 'TLS sockets of Node have no half-open state';
-  it('P-014 a peer that has ended its side still receives its response during the drain', { skip }, async (t) => {
-    const exchanges: Exchange[] = [];
-    const serving = await serve(t, { adapter, listener: keep(exchanges) });
-    const client = await serving.dial({ allowHalfOpen: true });
-    const { ended } = shutdownOf(serving);
-    await serving.handle.signals.notAcceptingNewRequest.signaled;
-    client.get('/half-open');
-    await until(() => exchanges.length === 1);
-    client.socket.end();
-    const interim = await client.reader.next();
-    assert.equal(interim?.status, 102, 'the server must send a 102 to test whether the peer is still connected');
-    exchanges[0]?.response.end('all of it');
-    assert.equal((await client.reader.next())?.body, 'all of it');
-    assert.equal((await ended).exitCode, 0);
-  });
+  it(
+    'P-014 a client that has ended its side of the connection still receives its response during the drain',
+    { skip },
+    async (t) => {
+      const exchanges: Exchange[] = [];
+      const serving = await serve(t, { adapter, listener: keep(exchanges) });
+      const client = await serving.dial({ allowHalfOpen: true });
+      const { ended } = shutdownOf(serving);
+      await serving.handle.signals.notAcceptingNewRequest.signaled;
+      client.get('/half-open');
+      await until(() => exchanges.length === 1);
+      client.socket.end();
+      const interim = await client.reader.next();
+      assert.equal(interim?.status, 102, 'the server must send a 102 to test whether the client is still connected');
+      exchanges[0]?.response.end('all of it');
+      assert.equal((await client.reader.next())?.body, 'all of it');
+      assert.equal((await ended).exitCode, 0);
+    },
+  );
 
   it(
-    'P-014 a peer that ends its side in the middle of a response receives the rest of the response',
+    'P-014 a client that ends its side of the connection in the middle of a response receives the rest of the response',
     { skip },
     async (t) => {
       const exchanges: Exchange[] = [];
@@ -163,7 +167,7 @@ describeAdapters((adapter) => {
     },
   );
 
-  it('P-021 a peer that disconnects in the middle of a response is detected when its handler writes again', async (t) => {
+  it('P-021 if a client disconnects in the middle of a response, lameduck detects this when the handler writes the next part of the response', async (t) => {
     const exchanges: Exchange[] = [];
     const serving = await serve(t, { adapter, listener: keep(exchanges) });
     const client = await serving.dial();
@@ -183,7 +187,7 @@ describeAdapters((adapter) => {
     assert.ok(record.durationMs < 5_000);
   });
 
-  it('P-030 a request that no handler receives is never counted twice, and stops being in flight when its connection ends', async (t) => {
+  it('P-030 a request that reaches no handler, for example a malformed one, is not counted twice, and is no longer in flight after its connection has ended', async (t) => {
     const serving = await serve(t, { adapter, listener: (_, response) => response.end('ok') });
     for (const bad of [
       'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', // This request has no Host header.

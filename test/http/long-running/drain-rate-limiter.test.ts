@@ -3,25 +3,25 @@ import { test } from 'node:test';
 import { DrainRateLimiter } from '../../../src/http/long-running/drain-rate-limiter.ts';
 
 /**
- * momentsOf returns the next `count` times at which the limiter allows a request to end. It asserts that the limiter
- * allows no request earlier.
+ * momentsOf returns the next `count` times at which the rate limiter lets the drain end a long-running request. It
+ * asserts that the limiter does not allow this earlier.
  */
 function momentsOf(limiter: DrainRateLimiter, count: number): number[] {
   return Array.from({ length: count }, () => {
     const { next } = limiter;
-    assert.equal(limiter.take(next - 0.001), false, 'the limiter must allow no request early');
+    assert.equal(limiter.take(next - 0.001), false, 'the rate limiter must not let a request end early');
     assert.equal(limiter.take(next), true);
     return next;
   });
 }
 
-test('A-140 if there are at most 200 long-running requests for each second of the grace period, they end 5 ms apart, the first at once', () => {
+test('A-140 the drain ends a long-running request every 5 ms, the first at once, if this rate is enough for shutdownWatchTerminationGracePeriod', () => {
   const limiter = new DrainRateLimiter(3, 10_000, 1_000);
   assert.equal(limiter.rate, 200);
   assert.deepEqual(momentsOf(limiter, 4), [1_000, 1_005, 1_010, 1_015]);
 });
 
-test('A-140 if there are more than 200 long-running requests for each second of the grace period, the drain ends them evenly over the whole period', () => {
+test('A-140 if 200 long-running requests per second are too few for shutdownWatchTerminationGracePeriod, the drain ends all of them evenly over this time', () => {
   assert.equal(new DrainRateLimiter(5_000, 25_000, 0).rate, 200);
   assert.equal(new DrainRateLimiter(5_001, 25_000, 0).rate, 5_001 / 25);
   const moments = momentsOf(new DrainRateLimiter(50_000, 10_000, 0), 50_000);
@@ -29,14 +29,14 @@ test('A-140 if there are more than 200 long-running requests for each second of 
   assert.ok(moments.every((moment, index) => index === 0 || moment - (moments[index - 1] as number) < 0.201));
 });
 
-test('A-140 after the event loop was blocked, the rate limiter at once allows all requests that were due during the block', () => {
+test('A-140 if long-running requests should have ended while the event loop was blocked, the rate limiter lets all of them end at once after that', () => {
   const limiter = new DrainRateLimiter(10, 10_000, 0);
   const taken = Array.from({ length: 20 }, () => limiter.take(50)).filter(Boolean).length;
   assert.equal(taken, 11);
   assert.equal(limiter.next, 55);
 });
 
-test('A-135 if the grace period is 0, the rate limiter lets the drain end all long-running requests immediately', () => {
+test('A-135 if shutdownWatchTerminationGracePeriod is 0, the rate limiter lets the drain end all long-running requests immediately', () => {
   const limiter = new DrainRateLimiter(10, 0, 7);
   assert.deepEqual(momentsOf(limiter, 3), [7, 7, 7]);
 });

@@ -83,7 +83,7 @@ describeAdapters((adapter) => {
     ]);
   });
 
-  it('A-156, P-040 an upgraded socket gets a FIN when the drain reaches it, and is destroyed if its peer does not respond', async (t) => {
+  it('A-156, P-040 an upgraded socket gets a FIN when the drain reaches it, and is destroyed if the client does not answer the FIN', async (t) => {
     const serving = await serve(t, {
       adapter,
       listener: () => undefined,
@@ -123,8 +123,8 @@ describeAdapters((adapter) => {
     await serving.handle.signals.httpServerStoppedListening.signaled;
     const since = performance.now();
     for (const { reader } of clients) assert.equal((await reader.next())?.status, 200);
-    // On a busy machine the first stream can end late. Even then, the last stream must not end before its turn in the
-    // sequence of 5 ms intervals.
+    // The drain ends the streams 5 ms apart. On a busy machine the first stream can end late, but the last stream must
+    // still not end before 38 intervals have passed.
     const took = Math.max(...ends) - since;
     assert.ok(took >= 180, `38 intervals of 5 ms took ${took.toFixed(0)} ms`);
     const record = await ended;
@@ -154,7 +154,7 @@ describeAdapters((adapter) => {
   });
 });
 
-test('A-135, P-035 without a grace period for long-running requests a handler whose AbortSignal is aborted still has time for its response', async (t) => {
+test('A-135, P-035 if shutdownWatchTerminationGracePeriod is 0, the handler of a long-running request can still respond after its AbortSignal is aborted', async (t) => {
   const serving = await serve(t, {
     functions: { longRunning: isWatch },
     shutdownWatchTerminationGracePeriod: 0,
@@ -172,7 +172,7 @@ test('A-135, P-035 without a grace period for long-running requests a handler wh
   await ended;
 });
 
-test('P-041 an upgrade on an open connection is rejected after the listener has closed', async (t) => {
+test('P-041 an upgrade on an open connection is rejected after the server has stopped listening', async (t) => {
   let finish: (() => void) | undefined;
   const serving = await serve(t, {
     listener: (_, response) => {

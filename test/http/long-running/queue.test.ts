@@ -7,8 +7,8 @@ import { LongRunning } from '../../../src/http/long-running/queue.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 /**
- * `drained()` drains `count` long-running requests on a fake clock. The requests are objects that only record what the
- * drain does with them.
+ * `drained()` begins the drain of `count` long-running requests on a fake clock. Each request is an object that only
+ * records when the drain begins and ends it.
  */
 function drained(count: number, { grace = 10_000, left = 20_000 } = {}) {
   const clock = new FakeClock();
@@ -79,7 +79,7 @@ test('P-038 a long-running request that arrives during the drain is ended after 
   ]);
 });
 
-test('A-140, A-143 at the end of the grace period all remaining long-running requests are ended', async () => {
+test('A-140, A-143 half a second after shutdownWatchTerminationGracePeriod, the drain ends all long-running requests that still have no response', async () => {
   const { clock, endOverdue, ended } = drained(3, { grace: 1_000 });
   await clock.advance(1_499);
   endOverdue();
@@ -111,7 +111,7 @@ test('A-135 without a grace period all long-running requests are ended immediate
   assert.ok(begun.every(([, moment]) => moment === 0));
 });
 
-test('P-073 if the drain is stopped while it ends long-running requests, no timer remains', async () => {
+test('P-073 if the lifecycle stops the drain while long-running requests are being ended, no timer remains', async () => {
   const { clock, longRunning, drainBy, begun } = drained(3);
   longRunning.stop();
   drainBy.clear();

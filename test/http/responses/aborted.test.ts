@@ -50,8 +50,8 @@ describeAdapters((adapter) => {
 
   for (const leaves of ['a FIN', 'a reset'] as const) {
     for (const begun of [false, true]) {
-      const when = begun ? 'after the headers' : 'before the headers';
-      it(`P-027 a request whose client disconnects by ${leaves} ${when} is not counted as aborted`, async (t) => {
+      const when = begun ? 'after the response headers' : 'before the response headers';
+      it(`P-027 a request is not counted as aborted if its client disconnects with ${leaves} ${when}`, async (t) => {
         const held: ServerResponse[] = [];
         const serving = await serve(t, { adapter, listener: (_, response) => held.push(response) });
         const client = await serving.dial();

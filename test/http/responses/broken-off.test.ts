@@ -18,8 +18,7 @@ const ends = ['requestTimeout', 'the end of the budget'] as const;
 const readers = ['for await', 'pipeline', 'fetch'] as const;
 type Reader = (typeof readers)[number];
 
-// The length of a response in bytes. The buffers between the server and a client that does not read the response hold
-// fewer bytes.
+// The length of a response in bytes. It is longer than the buffers between the server and a client that does not read.
 const size = 4_000_000;
 
 /**
@@ -47,7 +46,7 @@ async function readFetched(url: string, dispatcher: Dispatcher): Promise<unknown
 describeKinds((kind) => {
   for (const end of ends) {
     for (const reader of readers) {
-      it(`A-172, P-025 a client that reads with ${reader} gets an error for an HTTP/2 response that ${end} has broken off`, async (t) => {
+      it(`A-172, P-025 if ${end} breaks off an HTTP/2 response, a client that reads it with ${reader} gets an error`, async (t) => {
         let hasBegun = false;
         const serving = await serveHttp2(t, kind, {
           ...(end === 'requestTimeout' && { requestTimeout: '100ms' }),
@@ -127,8 +126,8 @@ interface Framing {
   readonly title: string;
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * The ways to read a response that can detect a cut. `fetch` of undici is missing if the end of the connection
-   * delimits the response, because undici then reports no reset.
+   * The ways to read a response that report an error if the response is cut. If only the end of the connection delimits
+   * a response, `fetch` is not among them, because its implementation undici does not report a reset.
    */
   readonly readers: readonly Reader[];
 }

@@ -1,5 +1,5 @@
-// Tests sockets from which a handler has removed Node's `error` listener. lameduck then writes to a client that has
-// disconnected.
+// Tests lameduck's writes to a client that has disconnected, if the handler has removed Node's `error` listener from
+// the socket.
 import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
@@ -9,7 +9,7 @@ import { describeAdapters, serve } from '../../support/serving.ts';
 import { until } from '../../support/until.ts';
 
 describeAdapters((adapter) => {
-  // Over TLS, Node itself ends a connection when the peer ends its side.
+  // Skip TLS: after the client's FIN, Node itself ends a TLS connection.
   const isPlain = adapter === 'node:http' || adapter === 'Fastify' || adapter === 'register';
   it('P-021 a 102 response to a disconnected client raises no uncaught error', { skip: !isPlain }, async (t) => {
     const requests: IncomingMessage[] = [];
@@ -24,7 +24,7 @@ describeAdapters((adapter) => {
     client.get('/');
     await until(() => requests.length === 1);
     const ended = serving.handle.shutdown('test');
-    // From here on, the client's kernel answers each received byte with a reset.
+    // After this call, the kernel answers all bytes that the server sends to the client with a reset.
     client.socket.destroy();
     const { exitCode, requests: counted } = await ended;
     assert.deepEqual([exitCode, counted], [0, { answered: 0, refused: 0, aborted: 0, cut: 0 }]);

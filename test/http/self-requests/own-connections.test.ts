@@ -1,4 +1,5 @@
-// Tests that the drain ends the connections of the process to itself after those of its clients.
+// Tests that the drain ends the connections of other clients first, and then those that the process has opened to its
+// own server.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { describeAdapters, serve } from '../../support/serving.ts';
@@ -9,8 +10,8 @@ describeAdapters((adapter) => {
     const [client, own] = [await serving.dial(), await serving.dial()];
     const ended = serving.handle.shutdown('test');
     await serving.handle.signals.httpServerStoppedListening.signaled;
-    // The test process opens both connections. By its port, the test presents one of them to lameduck as a connection
-    // of the process to itself.
+    // The test process opens both connections. The test makes lameduck treat only the connection `own`, recognized by
+    // its port, as a connection of the process to itself.
     const isOwn = ({ remotePort }: { remotePort?: number | undefined }): boolean => remotePort === own.socket.localPort;
     serving.traffic.own.recognize(isOwn);
     for (const connection of serving.traffic.connections) {

@@ -50,7 +50,7 @@ test('A-126 a server that listens on one address can be reached only at that add
   }
 });
 
-test('A-126 if an IPv4 server and an IPv6 server have the same port, each is reached only at the addresses of its own IP version', async (t) => {
+test('A-126 if an IPv4 server and an IPv6 server have the same port, an IPv4 address reaches the first, and an IPv6 address the second', async (t) => {
   const [first, second] = [createServer(), createServer()];
   const port = await listen(t, first, '0.0.0.0');
   second.listen({ port, host: '::', ipv6Only: true });

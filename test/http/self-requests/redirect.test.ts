@@ -7,7 +7,7 @@ import { tcpHandleOf } from '../../../src/node-internals.ts';
 import { redirectConnects } from '../../../src/http/self-requests/redirect.ts';
 import { listen } from '../../support/listening.ts';
 
-test('A-126 each connect call is intercepted after the DNS lookup, with the IP address of the target, and the patched prototype is restored afterwards', async (t) => {
+test('A-126 redirectConnects() intercepts each connection attempt after the DNS lookup, with the IP address of the target; its end restores the patched prototype', async (t) => {
   const server = createServer((socket) => socket.end('elsewhere'));
   const port = await listen(t, server);
   const handle = tcpHandleOf(server);
@@ -34,7 +34,7 @@ test('A-126 each connect call is intercepted after the DNS lookup, with the IP a
   assert.deepEqual({ ...(Object.getPrototypeOf(handle) as object) }, before);
 });
 
-test('A-126 two interceptors of connection attempts may be removed in any order, and the second one still works after the first one has been removed', async (t) => {
+test('A-126 if redirectConnects() was called twice, the two interceptors may be removed in any order, and the second still works after the removal of the first', async (t) => {
   const server = createServer((socket) => socket.end());
   const port = await listen(t, server);
   const handle = tcpHandleOf(server);

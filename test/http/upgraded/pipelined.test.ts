@@ -41,7 +41,7 @@ test('P-009, P-041 a request gets its response although an upgrade is pipelined 
   assert.deepEqual([record.exitCode, record.requests.cut], [0, 0]);
 });
 
-test('P-009, P-041 a response has no header Connection: close if the client has pipelined an upgrade after the request for this response', async (t) => {
+test('P-009, P-041 a response has no header Connection: close if the client has already sent an upgrade request on the same connection', async (t) => {
   const held: ServerResponse[] = [];
   let given: Duplex | undefined;
   const serving = await serve(t, {
@@ -81,7 +81,7 @@ for (const [how, functions] of [
   ['of a server with a longRunning function', { longRunning: () => false }],
   ['of a server without a longRunning function', {}],
 ] as const) {
-  test(`P-009, P-040 a request ${how} that is pending when its socket is upgraded is counted until its response is sent`, async (t) => {
+  test(`P-009, P-040 a request ${how} that has no response when its socket is upgraded counts as in flight until its response is sent`, async (t) => {
     const held: ServerResponse[] = [];
     const serving = await serve(t, {
       functions,

@@ -106,7 +106,7 @@ describeAdapters((adapter) => {
   });
 });
 
-test('P-041 an upgrade without a response at the end of the grace period for long-running requests is rejected over HTTP, and later writes of its handler do not throw', async (t) => {
+test('P-041 if a handler has not answered an upgrade when shutdownWatchTerminationGracePeriod ends, lameduck rejects the upgrade over HTTP, and later writes of the handler do not throw', async (t) => {
   const late: unknown[] = [];
   const serving = await onUpgrade(
     t,
@@ -133,7 +133,7 @@ test('P-041 an upgrade without a response at the end of the grace period for lon
   ]);
 });
 
-test('P-040 the server reads from a peer that keeps sending after the FIN, and does not reset the connection before the grace period for long-running requests ends', async (t) => {
+test("P-040 the server reads from a client that keeps sending after the server's FIN, and does not reset the connection before the grace period for long-running requests ends", async (t) => {
   const serving = await onUpgrade(t, echo, { shutdownWatchTerminationGracePeriod: '2500ms' });
   const client = await serving.dial({ allowHalfOpen: true });
   await upgraded(client);

@@ -97,11 +97,11 @@ test('P-039 the close frame of a WebSocket is sent after all pending messages, a
   socket?.send('x'.repeat(20_000_000));
   const { ended } = shutdownOf(serving);
   await until(() => socket?.readyState === WebSocket.CLOSING);
-  // The server limits how long a peer may take to end a connection after all bytes have been delivered. The client
-  // reads nothing for longer than this limit.
+  // Once the client has received all bytes, the server gives it one second to end the connection. In this test the
+  // client reads nothing for longer than one second.
   await setTimeout(1_300);
   client.socket.resume();
-  // The peer sends the required masked close frame, and waits for the server to end the connection.
+  // The client sends the required masked close frame, and waits for the server to end the connection.
   client.socket.write(Buffer.from([0x88, 0x82, 0, 0, 0, 0, 0x03, 0xe9]));
   const text = await all;
   assert.equal(text.length, 10 + 20_000_000 + closeFrame.length);
@@ -109,7 +109,7 @@ test('P-039 the close frame of a WebSocket is sent after all pending messages, a
   assert.equal((await ended).exitCode, 0);
 });
 
-test('P-039 a WebSocket whose peer does not respond is terminated after a limited time', async (t) => {
+test('P-039 if the client does not answer the close frame of a WebSocket, the drain destroys the connection after a limited time', async (t) => {
   const serving = await serveWebSockets(t);
   const client = await serving.dial({ allowHalfOpen: true });
   await opened(client);
@@ -217,7 +217,7 @@ test('P-039 an object that resembles a WebSocket but cannot be closed gets a FIN
   assert.equal((await ended).exitCode, 0);
 });
 
-test('a property of a socket whose key is a symbol named websocket, as in the package ws, is ignored if its value is not a WebSocket', () => {
+test("lameduck ignores the property Symbol('websocket') of a socket, which the package ws sets, if its value is not a WebSocket", () => {
   const symbol = Symbol('websocket');
   const close = (): void => undefined;
   for (const left of [undefined, null, 'text', {}, { close }, { bufferedAmount: 0 }, { close: 1, bufferedAmount: 0 }]) {

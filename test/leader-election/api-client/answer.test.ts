@@ -22,7 +22,7 @@ test('L-037, LT-42 the time to wait before a retry is read from the Retry-After 
   }
 });
 
-test('a write with a 4xx response was not applied, and a write with a 5xx response may have been applied', () => {
+test('if a write of the Lease gets a 4xx response, the API server has not stored it; after a 5xx response, it may have stored it', () => {
   for (const [code, isRejected] of [
     [403, true],
     [422, true],
@@ -35,7 +35,7 @@ test('a write with a 4xx response was not applied, and a write with a 5xx respon
   }
 });
 
-test('a failed request to the API server has one of eleven kinds, and a response that the election protocol expects is no failure', () => {
+test('each failed request to the API server is classified as one of eleven kinds of failure; a response that the election protocol expects is no failure', () => {
   const kinds = [
     received(401, status(401, 'Unauthorized', 'x').body),
     received(429, 'x'),

@@ -52,7 +52,7 @@ test("LT-25 fields in the Lease's metadata that other programs have set survive 
   await running;
 });
 
-test('LT-25 metadata.labels that is null does not prevent a term, and configured labels replace it', async (t) => {
+test('LT-25 an elector becomes the leader even if metadata.labels of the Lease is null, and writes the configured labels', async (t) => {
   const contest = await Contest.begin(t);
   contest.server.store.put('app', { holderIdentity: '' }, { labels: null });
   const a = contest.contender('a', { labels: { app: 'new' } });
@@ -129,7 +129,7 @@ const throttled: readonly (readonly [string, (seconds: number) => object])[] = [
 ];
 
 for (const [what, answerOf] of throttled) {
-  test(`LT-42, L-039 a leader's term survives two responses with a short Retry-After (${what}), and ends at its renew deadline if a Retry-After is too long`, async (t) => {
+  test(`LT-42, L-039 a leader still leads after two responses with a short Retry-After (${what}), and stops leading at the renew deadline if a Retry-After is too long`, async (t) => {
     const { contest, a, running } = await leading(t);
     const { server, clock } = contest;
     const throttle = (seconds: number): { answer: never } => ({ answer: answerOf(seconds) as never });
@@ -234,7 +234,7 @@ test('L-120, L-121, L-195 the in-cluster URL of the API server has scheme, host 
   assert.equal(namespaceOf(path), 'shop');
 });
 
-test('LT-50, L-160, L-163 an elector does not contend for a Lease with spec.strategy, and spec.preferredHolder ends its term', async (t) => {
+test('LT-50, L-160, L-163 an elector does not contend for a Lease with spec.strategy; a leader stops leading if spec.preferredHolder is set in its Lease', async (t) => {
   const contest = await Contest.begin(t);
   contest.heldBy('', { strategy: 'OldestEmulationVersion' });
   const a = contest.contender('a');
@@ -258,7 +258,7 @@ test('LT-50, L-160, L-163 an elector does not contend for a Lease with spec.stra
   await running;
 });
 
-test('LT-53, L-123 a term survives an API server that shuts down gracefully, because the elector opens a new connection', async (t) => {
+test('LT-53, L-123 a leader continues to lead while an API server shuts down gracefully, because the elector opens a new connection', async (t) => {
   const { contest, a, running } = await leading(t);
   const before = contest.server.calls.at(-1)?.socket;
   let isDraining = true;

@@ -27,7 +27,7 @@ const garbage: readonly Scripted[] = [
   { isHalf: true },
 ];
 
-test('L-062, L-068 an elector does not lead if the response to its write does not contain the written Lease', async (t) => {
+test("L-062, L-068 an elector does not become the leader if the API server's response to its PUT does not contain the Lease that it sent", async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   let count = 0;
@@ -43,15 +43,15 @@ test('L-062, L-068 an elector does not lead if the response to its write does no
   await Promise.all([stopped, running]);
 });
 
-test('L-093 a renewal does not extend the term if its response does not contain the written Lease', async (t) => {
+test("L-093 a renewal does not extend the leadership if the API server's response does not contain the Lease that the leader sent", async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   const running = a.run();
   await contest.advance(100);
   const lastSent = contest.server.calls.at(-1)?.at ?? 0;
   let count = 0;
-  // The responses in this test contain no valid Lease with another UID, because such a Lease would end the term at
-  // once.
+  // The responses in this test contain no valid Lease with another UID, because such a Lease would end the leadership
+  // at once.
   const unreadable = garbage.filter(({ answer }) => !JSON.stringify(answer?.body ?? '').includes('"x":1'));
   contest.server.script = () => unreadable[count++ % unreadable.length];
   await contest.advance(lastSent + 9_999 - contest.clock.now());
@@ -67,8 +67,7 @@ test('L-093 a renewal does not extend the term if its response does not contain 
   await running;
 });
 
-// An admission webhook may change what the API server stores. Each entry of this list is one changed field of the
-// Lease.
+// Each admission webhook in this list changes one field of the Lease before the API server stores it.
 const webhooks = [
   ['a shorter lease duration', 'leaseDurationSeconds', () => 5],
   ['another holder', 'holderIdentity', () => 'b'],
@@ -89,7 +88,7 @@ for (const [what, field, change] of webhooks) {
       };
     };
 
-  test(`L-062, L-068 an elector does not lead if the API server stored a value other than the one that the elector sent: ${what}`, async (t) => {
+  test(`L-062, L-068 an elector does not become the leader if the API server stores another Lease than the elector has sent: ${what}`, async (t) => {
     const contest = await Contest.begin(t);
     const a = contest.contender('a');
     contest.server.script = mutate(contest);
@@ -106,7 +105,7 @@ for (const [what, field, change] of webhooks) {
     await Promise.all([stopped, running]);
   });
 
-  test(`L-093, L-094 if the response to a renewal shows that the API server stored another value than the leader sent, the term ends at once: ${what}`, async (t) => {
+  test(`L-093, L-094 a leader stops leading at once if the Lease in the response to its renewal differs from the Lease that it sent: ${what}`, async (t) => {
     const contest = await Contest.begin(t);
     const a = contest.contender('a');
     const running = a.run();
@@ -139,9 +138,9 @@ test('L-039 a follower makes at least one attempt per lease duration, even if a 
 });
 
 for (const [title, during] of [
-  ['renewals', (contest: Contest) => contest.advance(60_000)],
+  ['a renewal', (contest: Contest) => contest.advance(60_000)],
   [
-    'releases',
+    'the release of the Lease',
     async (contest: Contest, stop: () => Promise<boolean>) => {
       const stopped = stop();
       await contest.advance(12_000);
@@ -149,7 +148,7 @@ for (const [title, during] of [
     },
   ],
 ] as const) {
-  test(`L-091, L-096a writes that always get a conflict are retried once per retry period: ${title}`, async (t) => {
+  test(`L-091, L-096a if every PUT of the Lease gets a 409, an elector repeats ${title} once per retry period`, async (t) => {
     const contest = await Contest.begin(t);
     const a = contest.contender('a');
     const running = a.run();
@@ -168,7 +167,7 @@ for (const [title, during] of [
   });
 }
 
-test('L-097 an elector leads at most once per retry period if its work ends at once in every term', async (t) => {
+test("L-097 if the leader's work always ends at once, its elector becomes the leader at most once per retry period", async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   const running = a.runStubborn();
@@ -195,7 +194,7 @@ test('L-097 an elector leads at most once per retry period if its work ends at o
   await Promise.all([stopped, running]);
 });
 
-test('LT-43 if the token was replaced while a request was in flight, the request is repeated with the new token', async (t) => {
+test('LT-43 if the token file gets a new token while a request to the API server is in flight, the request is repeated with the new token', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'lease-'));
   const tokenFile = join(folder, 'token');
   writeFileSync(tokenFile, 'first');
@@ -212,7 +211,8 @@ test('LT-43 if the token was replaced while a request was in flight, the request
   });
   server.script = ({ token }) => {
     if (token !== 'first') return undefined;
-    // While this request is in flight, another request, such as a watch, reads a new token from the file.
+    // While the request with the token `first` is in flight, another request, for example a watch, reads the token
+    // `second` from the file.
     writeFileSync(tokenFile, 'second');
     clock.block(60_000);
     assert.equal(credentials.token(), 'second');
@@ -260,7 +260,7 @@ test('L-041, L-121 a watch selects the Lease by its name, and is repeated if the
       ({ holder }) => changes.push(holder),
       new AbortController().signal,
     );
-  // The token file still has the token that got the first 401, so the request is not repeated.
+  // The token file still contains the token that was rejected with a 401, so the request is not repeated.
   assert.equal((await watch())?.kind, 'unauthorized');
   assert.deepEqual(tokens, ['Bearer first']);
   writeFileSync(tokenFile, 'second');

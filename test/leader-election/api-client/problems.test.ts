@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { status } from '../../support/lease-store.ts';
 import { Contest, leading } from '../support/contest.ts';
 
-test('LT-44 a 403 ends a term only at its renew deadline, and the log names the Role', async (t) => {
+test('LT-44 if each renewal gets a 403, a leader still leads until the renew deadline, and the log has the rule that the Role needs', async (t) => {
   const { contest, a, running } = await leading(t);
   const lastSent = contest.server.calls.at(-1)?.at ?? 0;
   contest.server.script = () => ({ answer: { status: 403, body: 'denied by a proxy' } });
@@ -52,7 +52,7 @@ for (const [problem, answer] of failures) {
   });
 }
 
-test('a follower without the permission to write logs the 403 once, and logs it again only if it has seen a leader in the meantime', async (t) => {
+test('a follower without the permission to update the Lease logs its 403 once, and logs it again only after another elector has held the Lease', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   contest.heldBy('', { leaseDurationSeconds: 1 });
@@ -79,7 +79,7 @@ const malformed: Readonly<Record<string, Record<string, unknown>>> = {
 };
 
 for (const [what, spec] of Object.entries(malformed)) {
-  test(`an elector never takes over a malformed Lease with ${what}, and logs the problem once`, async (t) => {
+  test(`an elector never takes over a malformed Lease with ${what}, and logs this once, however often it reads the Lease`, async (t) => {
     const contest = await Contest.begin(t);
     contest.heldBy('b', { leaseDurationSeconds: 1, ...spec });
     const a = contest.contender('a');

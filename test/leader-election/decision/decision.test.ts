@@ -9,7 +9,7 @@ const election = electionOf('a');
 
 const foreign = (renewTime = 'r', resourceVersion = '10'): Lease =>
   lease({ holderIdentity: 'b', leaseDurationSeconds: 15, renewTime, leaseTransitions: 4 }, resourceVersion);
-// Returns the Lease as the elector stored it at the time `sent`, in a term that began at the time 0 of the test.
+// Returns the Lease that a leader writes at the time `sent`, if it has led since the time 0 of the test.
 const own = (resourceVersion: string, spec = {}, sent = at(0)): Lease =>
   lease(
     {
@@ -45,7 +45,8 @@ function led(): State {
   return exchange(read, 0, found(own('11')));
 }
 
-// An admission webhook may replace the values that the elector sends by these values before the API server stores them.
+// Each entry is a field of the Lease, and a value that an admission webhook stores instead of the value that the
+// elector has sent.
 const altered = [
   ['holderIdentity', 'b'],
   ['leaseDurationSeconds', 14],
@@ -76,7 +77,7 @@ test('L-062, L-068 an elector becomes the leader only by a write that the API se
   }
 });
 
-test('L-063, L-064, L-066 an elector that sees a held Lease waits for a whole lease duration, and then takes over', () => {
+test('L-063, L-064, L-066 if another elector holds the Lease, a follower takes it over a lease duration after the last change that it has seen in the Lease', () => {
   const seen = exchange(begin(at(0)), 0, found(foreign()), 300);
   const early = exchange({ ...seen, due: 0 }, 15_299, found(foreign('r', '11')), 500);
   assert.equal(early.step, 'read');
@@ -86,7 +87,7 @@ test('L-063, L-064, L-066 an elector that sees a held Lease waits for a whole le
   assert.equal(changed.step, 'read');
 });
 
-test('L-065, L-016 an elector uses the lease duration in the record, or its own if the record has none', () => {
+test('L-065, L-016 a follower waits for the lease duration that the Lease contains, or for its own lease duration if the Lease contains none', () => {
   for (const [seconds, expected] of [
     [3, 3_000],
     [60, 60_000],
@@ -100,7 +101,7 @@ test('L-065, L-016 an elector uses the lease duration in the record, or its own 
   }
 });
 
-test('L-067, L-130 a takeover increases leaseTransitions by one, and after the largest possible number, leaseTransitions is 0 again', () => {
+test('L-067, L-130 a takeover of the Lease adds one to leaseTransitions, or sets it to 0 if it is already 2147483647', () => {
   const bodyFor = (transitions: number): unknown => {
     const state = exchange(begin(at(0)), 0, found(lease({ leaseTransitions: transitions })));
     const planned = plan(state, at(0), election);
@@ -110,16 +111,17 @@ test('L-067, L-130 a takeover increases leaseTransitions by one, and after the l
   assert.equal(bodyFor(2 ** 31 - 1), 0);
 });
 
-test('L-093 a term lasts for the renew deadline, counted from the time when its last acknowledged write was sent', () => {
+test('L-093 a leader leads until the renew deadline has passed since it sent its last acknowledged write of the Lease', () => {
   const state = exchange(led(), 0, found(own('12')), 4_000);
   const renewed = exchange(state, 4_000, found(own('13', {}, at(4_000))), 3_000);
   assert.equal(methodAt(exchange(renewed, 7_000, failed, 3_300), at(13_999)), 'PUT');
   assert.deepEqual(plan(renewed, at(14_000), election), { kind: 'lose', cause: 'renew deadline' });
 });
 
-test('L-018, L-093 a renewal does not extend the term if it left the resourceVersion of the Lease unchanged', () => {
+test('L-018, L-093 a renewal that leaves the resourceVersion of the Lease unchanged does not extend the leadership', () => {
   const renewed = exchange(led(), 0, found(own('12')));
-  // The wall clock does not advance, so a renewal writes the same record, and followers cannot see the renewal.
+  // In this test the wall clock stands still. The renewal therefore writes the same values as before, and followers
+  // cannot see it.
   const state = learn(
     sending({ ...renewed, due: 0 }, at(2_000, -2_000), election),
     { sent: at(2_000, -2_000), received: at(2_000, -2_000), reply: found(own('12')), random: 0 },
@@ -130,7 +132,7 @@ test('L-018, L-093 a renewal does not extend the term if it left the resourceVer
   assert.deepEqual(plan(state, at(10_000, -10_000), election), { kind: 'lose', cause: 'renew deadline' });
 });
 
-test('L-084 a request to the API server may take a third of the renew deadline, but no longer than the rest of the term', () => {
+test("L-084 a leader's request to the API server times out after a third of the renew deadline, or earlier, when the leadership expires", () => {
   const timeoutAt = (moment: number): number => {
     const planned = plan({ ...led(), due: 0 }, at(moment), election);
     return planned.kind === 'send' ? planned.request.timeout : NaN;
@@ -141,14 +143,14 @@ test('L-084 a request to the API server may take a third of the renew deadline, 
   assert.equal(short.kind === 'send' ? short.request.timeout : NaN, 1_000, 'the shortest timeout is one second');
 });
 
-test('L-093 a write that is acknowledged at its renew deadline or later begins no term', () => {
+test('L-093 an elector does not become the leader by a write of the Lease that is acknowledged when the renew deadline has passed', () => {
   const absent = exchange(begin(at(0)), 0, { kind: 'absent' });
   const created = found(own('8', { leaseTransitions: 0 }));
   assert.equal(exchange(absent, 0, created, 9_999).tenure?.token, '8');
   assert.equal(exchange(absent, 0, created, 10_000).tenure, undefined);
 });
 
-test('L-093, L-094 a term ends at once if a renewal, or the GET after a conflict, returns another record', () => {
+test('L-093, L-094 a leader stops leading at once if a renewal, or the GET after a conflict, returns a Lease that it has not written', () => {
   const cases: [Reply, string][] = [
     [found(foreign()), 'other holder'],
     [found(own('20', { holderIdentity: '' })), 'no holder'],
@@ -174,7 +176,7 @@ test('L-093, L-094 a term ends at once if a renewal, or the GET after a conflict
   }
 });
 
-test('L-096a after a conflict with its own record, an elector reads the Lease, and then writes with the resourceVersion that it has read', () => {
+test('L-096a if a renewal gets a 409, the leader reads the Lease, and if it still holds the Lease, it writes again with the resourceVersion that it has read', () => {
   const conflicted = exchange(led(), 0, { kind: 'conflict' });
   const checked = exchange(conflicted, 0, found(own('20', { leaseDurationSeconds: 1 })));
   const planned = plan(checked, at(0), election);
@@ -188,7 +190,7 @@ test('L-096a after a conflict with its own record, an elector reads the Lease, a
   assert.equal(methodAt(again, at(2_000)), 'GET');
 });
 
-test("L-095, L-096 after a forward jump of the wall clock, a leader's term counts as over until its next write to the Lease succeeds", () => {
+test('L-095, L-096 if the wall clock jumps forward, a leader does not count as the leader until it has renewed its Lease', () => {
   const state = exchange(led(), 0, found(own('12')));
   assert.ok(state.tenure !== undefined);
   assert.equal(isValid(state.tenure, at(500, 1_999), election), true);
@@ -205,7 +207,7 @@ test("L-095, L-096 after a forward jump of the wall clock, a leader's term count
   assert.equal(isValid(proved.tenure, at(600, 3_600_000), election), true);
 });
 
-test("L-091, L-092 a release overwrites only the elector's own record", () => {
+test('L-091, L-092 an elector that stops releases the Lease only if the Lease still names this elector as its holder', () => {
   const releasing = release(led(), at(0), 10_000);
   assert.equal(methodAt(releasing, at(0)), 'GET');
   for (const reply of [found(foreign()), { kind: 'absent' } as const, found({ ...own('12'), uid: 'x' })]) {
@@ -224,7 +226,7 @@ test("L-091, L-092 a release overwrites only the elector's own record", () => {
   assert.deepEqual(plan(lost, at(10_000), election), { kind: 'end' });
 });
 
-test('L-092 an elector sends no release for a Lease that it never claimed or has lost', () => {
+test('L-092 an elector that stops does not release a Lease that it never held, or that another elector has taken over', () => {
   assert.equal(release(begin(at(0)), at(0), 1_000).goal, 'end');
   assert.equal(release(lose(led(), 'other holder', at(0)), at(0), 1_000).goal, 'end');
   assert.equal(release(lose(led(), 'renew deadline', at(0)), at(0), 1_000).goal, 'release');
@@ -235,7 +237,7 @@ test('L-163 an elector never takes over a Lease that uses coordinated leader ele
   assert.equal(exchange(begin(at(0)), 0, found(coordinated)).step, 'read');
 });
 
-test('L-053 a watch event starts the next attempt early if the Lease was released, and never shortens the wait for a held Lease', () => {
+test('L-053 if a watch event shows that the Lease has no holder, a follower tries to acquire it early; an event with a holder never shortens the wait', () => {
   const seen = exchange(begin(at(0)), 0, found(foreign()));
   const followed = watching(seen, true, at(10), 0, election);
   assert.equal(followed.due, 15_000);
@@ -246,11 +248,12 @@ test('L-053 a watch event starts the next attempt early if the Lease was release
   const freed = hint(renewed, lease({}, '12'), at(3_000), 0.5, election);
   assert.equal(freed.due, 3_250);
   assert.equal(methodAt(freed, at(3_250)), 'GET');
-  // The watch has reported a release. The response to a GET may be older and still have a holder, so the elector
-  // repeats the GET.
+  // The watch has reported that the Lease has no holder. The response to a GET may be older and still name a holder, so
+  // the elector repeats the GET.
   const outdated = exchange(freed, 3_250, found(foreign('s', '11')));
   assert.equal(outdated.due, 3_250);
-  // No GET has confirmed the release that the watch has reported, so the elector waits for the next event of the watch.
+  // The watch has reported that the Lease has no holder, but two GETs have returned a holder. The elector now waits for
+  // the next event of the watch.
   assert.equal(exchange(outdated, 3_250, found(foreign('s', '11'))).due, 17_000);
   const broken = watching(renewed, false, at(3_000), 0, election);
   assert.equal(broken.due, 5_000);

@@ -41,7 +41,7 @@ test('L-010, L-011, L-014 a Lease with absent or null fields is parsed as not he
   }
 });
 
-test('L-036 a malformed Lease record, or an object of another kind, is rejected', () => {
+test('L-036 a Lease with malformed election fields, or an object of another kind, is rejected', () => {
   const bad = [
     undefined,
     null,
@@ -70,7 +70,7 @@ test('L-016 a duration of 0 or less in a Lease counts as missing', () => {
   assert.equal(parsed(lease({ leaseDurationSeconds: 3 })).duration, 3_000);
 });
 
-test('L-017 a change of any field in the spec of a Lease changes its record, but a change of labels or of the resourceVersion does not', () => {
+test('L-017 to an elector, a Lease has changed if any field of its spec has changed, but not if only its labels or its resourceVersion have', () => {
   const spec = { holderIdentity: 'b', leaseDurationSeconds: 15, renewTime: '2026-01-02T03:04:05.000001Z' };
   const record = recordOf(parsed(lease(spec)));
   assert.equal(recordOf(parsed(lease(spec, { resourceVersion: '8', labels: { a: 'b' } }))), record);
@@ -105,7 +105,7 @@ test('L-011, L-012 a time of a Lease is written with six fractional digits and Z
   assert.equal(microTime(Date.UTC(2026, 0, 2, 3, 4, 5)), '2026-01-02T03:04:05.000000Z');
 });
 
-test('L-015, L-021 a new Lease has all five fields of the record, and so has the update of a Lease without a record', () => {
+test('L-015, L-021 an elector writes all five election fields when it creates a Lease, and when it updates a Lease that has none of them', () => {
   const at = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
   const holding = { holder: 'a', durationSeconds: 15, acquireTime: at, renewTime: at, transitions: 0 };
   assert.deepEqual(createdLease({ name: 'app', namespace: 'ns', labels: {} }, holding), {
@@ -129,7 +129,7 @@ test('L-015, L-021 a new Lease has all five fields of the record, and so has the
   });
 });
 
-test('L-019 an update sends back all metadata that was read, and sets only the configured labels', () => {
+test('L-019 an update of the Lease keeps all metadata that the elector has read, and changes only the configured labels', () => {
   const received = parsed(
     lease(
       { holderIdentity: 'a', acquireTime: '2026-01-02T03:04:05.123456Z', future: 1 },
@@ -158,7 +158,7 @@ test('L-019 an update sends back all metadata that was read, and sets only the c
   );
 });
 
-test('a field counts as unchanged if the API server stores the value that was sent, or omits a field that was sent empty or as 0', () => {
+test('a field of the Lease counts as unchanged if the API server returns it as the elector sent it, or omits it because it was empty or 0', () => {
   const [time, holding] = ['2026-01-02T03:04:05.678000Z', { holder: '', durationSeconds: 1, transitions: 0 }];
   const sent = createdLease(
     { name: 'app', namespace: 'ns', labels: {} },

@@ -38,7 +38,7 @@ const bad: Weather = {
 const stepping: Weather = { ...bad, suspensions: 0, wallSteps: 0.01 };
 
 for (const [name, weather] of Object.entries({ fair, bad, stepping })) {
-  test(`L-093, L-095, L-125, L-131 under ${name} conditions, no two electors lead at the same time, and each later term has a greater token`, () => {
+  test(`L-093, L-095, L-125, L-131 in a simulation with ${name} conditions, no two electors lead at the same time, and each new leader gets a greater fencing token`, () => {
     let [terms, takeovers] = [0, 0];
     for (let round = Number(seed); round < Number(seed) + Number(rounds); round++) {
       const outcome = new World(round, 2 + (round % 4), weather).run(minutes * 60_000);

@@ -26,26 +26,26 @@ test('LT-46, L-095, L-104, L-133 an elector whose event loop was blocked for 20 
 
 for (const [pause, block] of [
   [
-    'a block of 20 s',
+    '20 s in which the event loop is blocked',
     (contest: Contest) => {
       contest.clock.block(20_000);
     },
   ],
   [
-    'a suspension of a minute',
+    'a minute in which the machine is suspended',
     (contest: Contest) => {
       contest.wallAhead = 60_000;
     },
   ],
 ] as const) {
   for (const how of ['returns', 'rejects'] as const)
-    test(`LT-46, L-142 if a term ends during a pause of the process, ${pause}, and the work then ${how} before the elector notices this, the term is reported as lost, and the elector contends again`, async (t) => {
+    test(`LT-46, L-142 if the leadership expires during ${pause}, and the work ${how} before the elector notices the loss, the loss is still logged, and the elector contends again`, async (t) => {
       const contest = await Contest.begin(t);
       const a = contest.contender('a');
       const running = a.runStubborn();
       await contest.advance(1_000);
-      // No response to a renewal arrives from now on, so that the pause of the process begins while the elector waits
-      // for one.
+      // The API server does not answer the next renewal. The pause of the process therefore begins while the elector
+      // waits for this answer.
       contest.server.script = () => ({ isLost: true });
       await contest.advance(1_000);
       const before = contest.server.calls.length;
@@ -72,7 +72,7 @@ for (const [pause, block] of [
     });
 }
 
-test('LT-47 setting the wall clock back affects neither a term nor its renewals', async (t) => {
+test('LT-47 if the wall clock is set back, a leader continues to lead and to renew its Lease as before', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   const start = contest.clock.now();
@@ -90,7 +90,7 @@ test('LT-47 setting the wall clock back affects neither a term nor its renewals'
   await running;
 });
 
-test('LT-47 after the wall clock was set forward, a leader leads again only after a successful write to its own, unchanged record', async (t) => {
+test('LT-47 after the wall clock was set forward, a leader leads again only when it has renewed its Lease, which no other elector has changed', async (t) => {
   const { contest, a, running } = await leading(t);
   const version = contest.server.store.current('app')?.metadata.resourceVersion;
   contest.wallAhead = 3_600_000;
@@ -124,7 +124,7 @@ test("LT-47, L-096 a wall clock that is set forward does not shorten a follower'
   await running;
 });
 
-test('LT-47, L-195 a leader whose machine was suspended loses its term to the elector that has taken over meanwhile', async (t) => {
+test('LT-47, L-195 a leader whose machine was suspended stops leading if another elector has taken over its Lease meanwhile', async (t) => {
   const { contest, a, running } = await leading(t);
   contest.wallAhead = 60_000;
   contest.heldBy('b');
@@ -145,7 +145,7 @@ test('LT-47, L-195 a leader whose machine was suspended loses its term to the el
   await running;
 });
 
-test('L-095 the work is not called if its term ends before the call', async () => {
+test("L-095 the leader's work is not called if the leadership ends before the call", async () => {
   let calls = 0;
   const parts = { token: '1', leaseName: 'ns/app', remainingMs: () => 0, onSettled: () => undefined };
   const running = new RunningTerm(() => calls++, parts);

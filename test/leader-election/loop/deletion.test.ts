@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Contest, type Contender } from '../support/contest.ts';
 
-/** `followed()` begins a contest between two electors: `a` leads, and `b` follows. */
+/** `followed()` starts two electors that contend for one Lease: `a` is the leader, and `b` is a follower. */
 async function followed(
   t: Parameters<typeof Contest.begin>[0],
   isWatchable: boolean,
@@ -23,7 +23,7 @@ async function followed(
 for (const isWatchable of [true, false]) {
   const means = isWatchable ? 'a watch' : 'polling';
 
-  test(`L-072 if a Lease is deleted while an elector leads, a follower that observes the Lease by ${means} does not lead before the term of the leader has ended`, async (t) => {
+  test(`L-072 if the Lease of a leader is deleted, a follower that learns this by ${means} does not lead before the leader has stopped leading`, async (t) => {
     const { contest, a, b, running } = await followed(t, isWatchable);
     contest.server.store.delete('app');
     for (let step = 0; step < 200; step++) {
@@ -33,15 +33,15 @@ for (const isWatchable of [true, false]) {
         `two electors lead at step ${String(step)}`,
       );
     }
-    // At its next renewal, the leader finds that the Lease was deleted. Its term ends. The leader then creates the
-    // Lease again, which begins a second term.
+    // At its next renewal, `a` finds that the Lease was deleted, and stops leading. Then `a` creates the Lease again
+    // and leads a second time.
     assert.deepEqual([a.losses, a.terms.length, b.terms.length], [1, 2, 0]);
     const stops = [a, b].map(({ elector }) => elector.stop());
     await contest.advance(1_000);
     await Promise.all([...stops, ...running]);
   });
 
-  test(`L-072 if a Lease is deleted, a follower with ${means} creates it again when the last record that the follower saw has expired`, async (t) => {
+  test(`L-072 if the Lease is deleted, a follower that learns this by ${means} creates it again when the Lease that it last saw has expired`, async (t) => {
     const { contest, a, b, running } = await followed(t, isWatchable);
     const renewed = contest.server.calls.findLast(({ token, method }) => token === 'a' && method === 'PUT')?.at ?? 0;
     contest.server.script = ({ token }) => (token === 'a' ? { isLost: true } : undefined);

@@ -1,9 +1,10 @@
-// Tests edits of the Lease by another program during a term: some end the term, and the leader corrects the others.
+// Tests what a leader does if another program edits its Lease. Some edits end the leadership, and the leader overwrites
+// all others.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Contest, leading } from '../support/contest.ts';
 
-test("LT-20, L-083, L-111, L-112, L-185, L-191 a term ends at once if another elector holds the Lease, and the other elector's record stays unchanged", async (t) => {
+test('LT-20, L-083, L-111, L-112, L-185, L-191 a leader stops leading at once if another elector holds its Lease, and does not overwrite this Lease', async (t) => {
   const { contest, a, running } = await leading(t);
   contest.heldBy('b');
   const stolen = JSON.stringify(contest.server.store.current('app'));
@@ -28,7 +29,7 @@ test("LT-20, L-083, L-111, L-112, L-185, L-191 a term ends at once if another el
   assert.deepEqual(messages, ['a became leader', 'a stopped leading']);
 });
 
-test('LT-21, L-071 a term ends if another program empties the record of the Lease, and the next term has another token', async (t) => {
+test('LT-21, L-071 a leader stops leading if another program removes the holder from the Lease, and later leads again with a greater fencing token', async (t) => {
   const { contest, a, running } = await leading(t);
   contest.heldBy('', { leaseTransitions: 0 });
   await contest.advance(3_000);
@@ -41,7 +42,7 @@ test('LT-21, L-071 a term ends if another program empties the record of the Leas
   await running;
 });
 
-test('LT-22, L-072 a term ends if its Lease is deleted, and the next term uses a new Lease with a greater token', async (t) => {
+test('LT-22, L-072 a leader stops leading if its Lease is deleted, and then creates the Lease again and leads with a greater fencing token', async (t) => {
   const { contest, a, running } = await leading(t);
   const { uid } = contest.server.store.current('app')?.metadata ?? {};
   contest.server.store.delete('app');
@@ -60,7 +61,7 @@ test('LT-22, L-072 a term ends if its Lease is deleted, and the next term uses a
   await running;
 });
 
-test('LT-23 a term ends if another program deletes its Lease and creates it again', async (t) => {
+test('LT-23 a leader stops leading if another program deletes the Lease and creates it again', async (t) => {
   const { contest, a, running } = await leading(t);
   contest.server.store.delete('app');
   contest.heldBy('b');
@@ -76,7 +77,7 @@ test('LT-23 a term ends if another program deletes its Lease and creates it agai
   await running;
 });
 
-test('LT-24, L-031, L-032 every PUT has the uid and the resourceVersion of the last response, and a 201 alone does not begin a term', async (t) => {
+test('LT-24, L-031, L-032 every PUT of the Lease has the uid and the resourceVersion of the last response, and a leader stops leading if its PUT gets a 201', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   const running = a.run();
@@ -106,7 +107,7 @@ const repairs: Readonly<Record<string, (spec: Record<string, unknown>) => [Recor
 };
 
 for (const [what, edit] of Object.entries(repairs)) {
-  test(`LT-49 a term continues after another program has edited ${what} of its Lease`, async (t) => {
+  test(`LT-49 a leader continues to lead if another program edits ${what} of its Lease`, async (t) => {
     const contest = await Contest.begin(t);
     const a = contest.contender('a');
     const running = a.run();
@@ -133,7 +134,7 @@ for (const [what, edit] of Object.entries(repairs)) {
 }
 
 for (const field of ['leaseTransitions', 'acquireTime'] as const) {
-  test(`LT-49 the term of a leader ends if another program changes ${field} in the spec of the Lease`, async (t) => {
+  test(`LT-49 a leader stops leading if another program changes ${field} in the spec of its Lease`, async (t) => {
     const contest = await Contest.begin(t);
     const a = contest.contender('a');
     const running = a.run();

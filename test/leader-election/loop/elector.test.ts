@@ -1,4 +1,5 @@
-// Tests the listeners, metrics and Events of an elector. RENEWALS is the number of renewals that one test makes.
+// Tests the callbacks, metrics and Kubernetes Events of an elector. The environment variable RENEWALS sets how many
+// renewals one of the tests makes.
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
@@ -12,7 +13,7 @@ import { countingResources } from '../support/resources.ts';
 
 const renewals = Number(process.env['RENEWALS'] ?? 1_000);
 
-test('LT-38, L-100, L-193 each change of the leader is reported once, even if the listener throws, and no empty holder is reported', async (t) => {
+test('LT-38, L-100, L-193 onLeaderChange is called once for each change of the leader, even if it throws, and not for a Lease without a holder', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('c', {
     onLeaderChange: () => {
@@ -55,7 +56,7 @@ test('LT-38, L-100 an error in onLeaderChange, thrown or rejected, is logged and
   ]);
 });
 
-test('LT-40 the counter of slow renewals never decreases, even over two calls of run()', async (t) => {
+test('LT-40 if run() is called a second time, the counter of slow renewals keeps its value', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   let isFirst = true;
@@ -74,7 +75,7 @@ test('LT-40 the counter of slow renewals never decreases, even over two calls of
   }
 });
 
-test("LT-40, L-085 the leader gauge follows the elector's term", async (t) => {
+test('LT-40, L-085 the leader gauge is 1 while the elector leads, and otherwise 0', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   assert.equal(a.elector.counts.isLeader, false);
@@ -100,7 +101,7 @@ test("LT-40, L-085 the leader gauge follows the elector's term", async (t) => {
   await lost;
 });
 
-test('LT-41, L-111, L-112 a term creates two Events, and no renewal waits for them', async (t) => {
+test('LT-41, L-111, L-112 an elector creates a Kubernetes Event when it becomes the leader, and one when it stops leading, and no renewal waits for an Event', async (t) => {
   const { contest, a, running } = await leading(t);
   const stopped = a.elector.stop();
   await contest.advance(1_000);
@@ -150,13 +151,12 @@ test('LT-41, L-112 renewals do not wait for the responses to Events, and after a
   assert.equal(contest.server.events.length, 2);
 });
 
-test('LT-51, L-130, L-131, L-183, L-195 fencing tokens increase over 20 changes of the holder, with releases and a deletion', async (t) => {
+test('LT-51, L-130, L-131, L-183, L-195 the fencing token is greater after each of 20 changes of the leader, even after a release or a deletion of the Lease', async (t) => {
   const contest = await Contest.begin(t);
   const tokens: bigint[] = [];
   for (let round = 0; round < 20; round++) {
     if (round === 10) contest.server.store.delete('app');
-    // In this test, each identity leads for two successive terms. A new acquisition counts as a change of the holder
-    // even if the identity is the same.
+    // Each identity acquires the Lease twice in a row. The second time also counts as a change of the holder.
     const one = contest.contender(Math.floor(round / 2) % 2 === 0 ? 'a' : 'b');
     const running = one.run();
     await contest.advance(500);
@@ -194,14 +194,14 @@ test('LT-39, L-103 the livez check of an elector fails when the last renewal is 
   await Promise.all([...stopped, running, following]);
 });
 
-test('a call of run() without a function rejects at once, and sends no request', async (t) => {
+test('if run() of an elector is called without a function, it rejects at once and sends no request', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   await assert.rejects(a.elector.run(undefined as never), { code: 'LAMEDUCK_ERR_FUNCTION_INVALID' });
   assert.equal(contest.server.calls.length, 0);
 });
 
-test("a call of an elector's run() during another call of run() is rejected", async (t) => {
+test('if run() of an elector is called while an earlier call of run() has not ended, the second call rejects', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   const running = a.run();
@@ -211,7 +211,7 @@ test("a call of an elector's run() during another call of run() is rejected", as
   await running;
 });
 
-test('LT-57 handles, sockets, timers and listeners of three electors stay constant in number over many renewals, and none is left after stop', async (t) => {
+test('LT-57 over many renewals of three electors, the number of handles, sockets, timers and event listeners does not grow, and after stop() none is left', async (t) => {
   const count = countingResources(t);
   const contest = await Contest.begin(t);
   const [a, ...followers] = ['a', 'b', 'c'].map((token) => contest.contender(token, { address: { token } }));

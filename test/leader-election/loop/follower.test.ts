@@ -1,4 +1,5 @@
-// Tests followers against a small API server: how long they wait, and when their wait starts again.
+// Tests followers against a simulated API server: how long they wait until they take over the Lease, and what makes
+// them wait again.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { microTime } from '../../../src/leader-election/decision/lease.ts';
@@ -34,7 +35,7 @@ test('LT-03, L-051 a follower only reads while a leader renews its Lease, and th
   await Promise.all([stopped, running]);
 });
 
-test('LT-03 the shortest pause of a follower is the retry period', async (t) => {
+test('LT-03 a follower waits for at least the retry period between two reads of the Lease', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a', { random: () => 0 });
   contest.heldBy('b', { leaseDurationSeconds: 600 });
@@ -87,40 +88,40 @@ takenAfter(
   15_000,
 );
 takenAfter(
-  'LT-07, L-182 a follower waits 3 s for a record with a lease duration of 3 s',
+  'LT-07, L-182 if the Lease of another elector has a lease duration of 3 s, a follower waits for 3 s',
   { leaseDurationSeconds: 3 },
   3_000,
 );
 takenAfter(
-  'LT-07 a follower waits 60 s for a record with a lease duration of 60 s',
+  'LT-07 if the Lease of another elector has a lease duration of 60 s, a follower waits for 60 s',
   { leaseDurationSeconds: 60 },
   60_000,
 );
 takenAfter('LT-08 a follower takes a released Lease at once', { holderIdentity: '', leaseDurationSeconds: 1 }, 0);
 takenAfter('LT-09 a follower takes a Lease with a null holder at once', { holderIdentity: null }, 0);
 takenAfter(
-  'LT-10, L-193 a follower waits its own lease duration for a record without a lease duration',
+  'LT-10, L-193 if the Lease of another elector has no lease duration, a follower waits for its own lease duration',
   { leaseDurationSeconds: null },
   15_000,
 );
 takenAfter(
-  'LT-10 a follower waits its own lease duration for a record with a lease duration of 0',
+  'LT-10 if the Lease of another elector has a lease duration of 0, a follower waits for its own lease duration',
   { leaseDurationSeconds: 0 },
   15_000,
 );
 const absent = { acquireTime: undefined, renewTime: undefined, leaseTransitions: undefined };
 takenAfter(
-  'LT-10 a follower waits its own lease duration for a record that has only a holder',
+  'LT-10 if the Lease has a holder and no other field, a follower waits for its own lease duration',
   { ...absent, leaseDurationSeconds: undefined },
   15_000,
 );
 takenAfter(
-  'LT-56 a follower waits for a holder whose record has no acquireTime and no transitions, as in the Lease of a kubelet',
+  'LT-56 a follower waits for the holder of a Lease without acquireTime and leaseTransitions, such as the Lease of a kubelet',
   { acquireTime: undefined, leaseTransitions: undefined, leaseDurationSeconds: 4 },
   4_000,
 );
 
-test('LT-09 a follower takes over a Lease with an empty spec, and counts one transition', async (t) => {
+test('LT-09 a follower takes over a Lease with an empty spec, and writes leaseTransitions 1', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   contest.server.store.put('app', {});
@@ -151,15 +152,15 @@ test('LT-12, L-033 of two followers that try to take over an expired Lease, one 
   const [winner, loser] = won.token === 'a' ? [a, b] : [b, a];
   assert.deepEqual([winner.terms.length, loser.terms.length], [1, 0]);
 
-  // From now on, no request of the new leader reaches the API server. At this point the other follower reads the record
-  // of the new leader for the first time, and starts to wait until this record expires.
+  // From now on, no request of the winner reaches the API server. The loser reads the winner's Lease for the first
+  // time, and waits until it expires.
   cut = won.token;
   await contest.advance(60_000);
   const later = contest.server.calls.filter(({ token, at }) => token === lost.token && at > lost.at);
   const readAt = (later[0]?.at ?? 0) + 50;
   const take = later.find(({ method }) => method === 'PUT');
-  // The follower tries to take over exactly when the lease duration has passed since it read the record. The GET of
-  // this attempt takes 50 ms.
+  // The loser tries to take over the Lease exactly a lease duration after it has read it. Before the PUT, it sends a
+  // GET, which takes 50 ms.
   assert.equal((take?.at ?? 0) - readAt, 15_050);
   assert.equal(loser.terms.length, 1);
   assert.equal(winner.losses, 1);
@@ -169,7 +170,7 @@ test('LT-12, L-033 of two followers that try to take over an expired Lease, one 
   await Promise.all([...stops, ...running]);
 });
 
-test("LT-13, L-067, L-070 if the leader renews between a follower's GET and takeover, the takeover fails and the follower waits again", async (t) => {
+test("LT-13, L-067, L-070 if the leader renews the Lease between a follower's GET and PUT, the takeover fails, and the follower waits for another lease duration", async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   contest.heldBy('b');

@@ -57,7 +57,7 @@ function untilAborted({ signal }: Term): Promise<void> {
 const skip = seconds > 0 ? false : 'LEASE_SECONDS=300 runs it';
 
 test(
-  'LT-57 handles, sockets, timers and listeners of electors stay constant in number in real time, and none is left after stop',
+  'LT-57 while electors run in real time, the number of handles, sockets, timers and event listeners does not grow, and after stop() none is left',
   { skip },
   async (t) => {
     const server = new ApiServer(systemClock);
@@ -72,7 +72,8 @@ test(
     const running = electors.map((elector) => elector.run(untilAborted));
     await until(() => server.watches.size === 2);
 
-    // One sample of the counted resources per renewal, taken when the API server has stored the renewal.
+    // The number of handles, sockets, timers and event listeners of the process, counted each time the API server has
+    // stored a renewal.
     const samples: Resources[] = [];
     const { onWrite } = server.store;
     const sampled = new Promise<void>((resolve) => {

@@ -40,7 +40,7 @@ for (const isWatchable of [false, true]) {
   });
 }
 
-test('L-124 after an outage, a follower that read the Lease before the outage takes over after its first GET, and a new process first waits for a lease duration', async (t) => {
+test('L-124 after an outage of the API server, a follower that knows the Lease takes it over after one GET; a new process first waits for a lease duration', async (t) => {
   const contest = await Contest.begin(t);
   const [old, fresh] = ['old', 'fresh'].map((identity) =>
     contest.contender(identity, { address: { token: identity } }),
@@ -54,7 +54,8 @@ test('L-124 after an outage, a follower that read the Lease before the outage ta
   assert.equal(old.terms.length, 0);
   const back = contest.clock.now();
   const served = (token: string) => contest.server.calls.filter((call) => call.token === token && call.at >= back);
-  // Only the new process can reach the API server at first, so it reads the record of the old holder.
+  // At first only the new process `fresh` can reach the API server. It reads the Lease, which still names the holder
+  // `c`.
   contest.server.script = ({ token }) => (token === 'old' ? { isLost: true } : undefined);
   running.push(fresh.run());
   await contest.advance(1_000);

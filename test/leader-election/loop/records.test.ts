@@ -1,10 +1,10 @@
-// Tests the records that an elector writes over the life of a Lease, and the times at which it sends requests.
+// Tests which fields of the Lease an elector writes, and at which times it sends requests.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { microTime } from '../../../src/leader-election/decision/lease.ts';
 import { Contest } from '../support/contest.ts';
 
-test('L-020, L-030, L-060 a takeover, a renewal and a release each write their own values for holder, duration, times and transitions', async (t) => {
+test('L-020, L-030, L-060 a takeover, a renewal and a release of the Lease each write the right holder, duration, times and number of transitions', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   contest.heldBy('b', { leaseDurationSeconds: 3 });
@@ -22,7 +22,8 @@ test('L-020, L-030, L-060 a takeover, a renewal and a release each write their o
     sent: microTime(contest.wallAt(call?.at ?? 0)),
   }));
   const held = { holderIdentity: 'a', leaseDurationSeconds: 15, leaseTransitions: 4, acquireTime: taken?.sent };
-  // The GET before the takeover took 300 ms. The record has the time at which the PUT of the takeover was sent.
+  // The elector took over the Lease with a GET of 300 ms and a PUT. The Lease contains the time at which the PUT was
+  // sent.
   assert.deepEqual(taken?.spec, { ...held, renewTime: taken?.sent });
   assert.deepEqual(renewed?.spec, { ...held, renewTime: renewed?.sent });
   assert.deepEqual(released?.spec, {
@@ -35,10 +36,10 @@ test('L-020, L-030, L-060 a takeover, a renewal and a release each write their o
   assert.deepEqual([...new Set(contest.server.calls.map(({ method }) => method))].sort(), ['GET', 'PUT']);
 });
 
-test('L-080, L-086 an elector sends its next request after the previous one has a response or was abandoned, even if the API server is slow', async (t) => {
+test('L-080, L-086 an elector sends a request only after the previous request has got its response or has timed out, even if the API server is slow', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
-  // The API server responds to some requests later than the retry period, and loses others.
+  // The simulated API server answers some requests later than a retry period, and never answers some others.
   const delays = [100, 3_000, 2_500, 3_200, Infinity];
   const delayOf = (index: number): number => delays[index % delays.length] ?? 0;
   let count = 0;
@@ -53,8 +54,8 @@ test('L-080, L-086 an elector sends its next request after the previous one has 
   for (const [index, { at }] of calls.slice(1).entries()) {
     const pause = Math.round(at - (calls[index]?.at ?? 0));
     const took = Math.min(delayOf(index), 3_333);
-    // With its third request to the API server, the elector becomes the leader. From then on, it sends a request every
-    // retry period, or later if the previous renewal takes longer.
+    // The third request makes the elector the leader. After that, it sends a renewal every retry period. If a renewal
+    // takes longer than a retry period, the next one follows directly.
     const expected = index < 2 ? took : Math.max(2_000, took);
     assert.equal(pause, expected, `the next request was sent ${String(pause)} ms after request ${String(index)}`);
   }

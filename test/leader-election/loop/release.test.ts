@@ -1,10 +1,10 @@
-// Tests how a stopped elector releases its Lease, against a small API server.
+// Tests how a stopped elector releases its Lease, against a simulated API server.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { status } from '../../support/lease-store.ts';
 import { Contest, leading } from '../support/contest.ts';
 
-test('LT-28, L-034, L-092a, L-141, L-188, L-192 stop() aborts the work, renews while the work continues, and then releases the Lease', async (t) => {
+test("LT-28, L-034, L-092a, L-141, L-188, L-192 stop() of an elector aborts the leader's work, renews the Lease until the work has ended, and then releases the Lease", async (t) => {
   const { contest, a, running } = await leading(t, true);
   const before = contest.server.calls.length;
   const stopped = a.elector.stop();
@@ -25,12 +25,12 @@ test('LT-28, L-034, L-092a, L-141, L-188, L-192 stop() aborts the work, renews w
   assert.equal(acquireTime, renewTime);
 });
 
-test('LT-28, L-054 a candidate without a watch takes over a released Lease within 4.4 s', async (t) => {
+test('LT-28, L-054 a follower that cannot watch the Lease takes it over within 4.4 s after the leader has released it', async (t) => {
   const { contest, a, running } = await leading(t);
   const b = contest.contender('b', { random: () => 0.999 });
   const next = b.run();
-  // This is the worst case. The candidate polls immediately before the leader releases the Lease, and its next poll
-  // comes after the longest random delay.
+  // The time without a leader is longest if the follower reads the Lease just before its release, and again after the
+  // longest random delay.
   await contest.advance(1);
   assert.equal(await a.elector.stop(), true);
   await running;
@@ -42,7 +42,7 @@ test('LT-28, L-054 a candidate without a watch takes over a released Lease withi
   await next;
 });
 
-test('L-090, L-092, L-112 if an elector stops after a lost term, it releases the record only if the record is still its own', async (t) => {
+test('L-090, L-092, L-112 an elector that is stopped after it has lost the leadership releases the Lease only if the Lease still names it as the holder', async (t) => {
   const { contest, a, running } = await leading(t, true);
   contest.server.script = () => ({ isLost: true });
   await contest.advance(10_500);
@@ -64,7 +64,7 @@ test('L-090, L-092, L-112 if an elector stops after a lost term, it releases the
   ]);
 });
 
-test('LT-29 while work ignores its AbortSignal, the Lease is renewed, and the Lease is released only after the work has settled', async (t) => {
+test("LT-29 while the leader's work ignores its AbortSignal, the elector renews the Lease, and it releases the Lease only after the work has ended", async (t) => {
   const { contest, a, running } = await leading(t, true);
   const stopped = a.elector.stop();
   await contest.advance(60_000);
@@ -95,7 +95,7 @@ const others: Readonly<Record<string, (contest: Contest) => void>> = {
 };
 
 for (const [what, change] of Object.entries(others)) {
-  test(`LT-30, L-092 an elector that releases its Lease writes nothing if another client has changed the record: ${what}`, async (t) => {
+  test(`LT-30, L-092 an elector that stops leaves the Lease unchanged if another client has edited it: ${what}`, async (t) => {
     const { contest, a, running } = await leading(t);
     change(contest);
     const found = JSON.stringify(contest.server.store.current('app'));
@@ -110,7 +110,7 @@ for (const [what, change] of Object.entries(others)) {
   });
 }
 
-test('LT-31 an elector whose release gets a conflict reads the Lease again, and gives up if there is another holder', async (t) => {
+test('LT-31 if the PUT that releases the Lease gets a 409, the elector reads the Lease again, and stops trying if the Lease has another holder', async (t) => {
   const { contest, a, running } = await leading(t);
   let puts = 0;
   contest.server.script = ({ method }) => {
@@ -129,7 +129,7 @@ test('LT-31 an elector whose release gets a conflict reads the Lease again, and 
   );
 });
 
-test('LT-32 an elector writes nothing if its Lease was deleted before the release', async (t) => {
+test('LT-32 an elector that stops writes nothing if its Lease has been deleted', async (t) => {
   const { contest, a, running } = await leading(t);
   contest.server.store.delete('app');
   const before = contest.server.calls.length;
@@ -141,7 +141,7 @@ test('LT-32 an elector writes nothing if its Lease was deleted before the releas
   );
 });
 
-test('LT-32, L-090 an elector that cannot read the Lease for its release retries until its time is over, and writes nothing', async (t) => {
+test('LT-32, L-090 if an elector that stops cannot read the Lease, it retries until the time limit of the release has passed, and writes nothing', async (t) => {
   const { contest, a, running } = await leading(t);
   contest.server.script = ({ method }) =>
     method === 'GET' ? { answer: status(500, 'InternalError', 'x') } : undefined;
@@ -164,7 +164,7 @@ test('LT-32, L-090 an elector that cannot read the Lease for its release retries
   assert.equal(contest.spec()['holderIdentity'], 'a');
 });
 
-test('LT-33 without a reachable API server, stop() aborts the work at once, and gives up the release at its time limit', async (t) => {
+test("LT-33 if the API server is unreachable, stop() aborts the leader's work at once, and tries to release the Lease until the time limit of the release has passed", async (t) => {
   const { contest, a, running } = await leading(t);
   contest.server.script = () => ({ isLost: true });
   const start = contest.clock.now();
@@ -181,7 +181,7 @@ test('LT-33 without a reachable API server, stop() aborts the work at once, and 
   assert.equal(contest.spec()['holderIdentity'], 'a');
 });
 
-test('LT-33, L-141 a release with a time limit gives up before that limit, even without a reachable API server', async (t) => {
+test('LT-33, L-141 if stop() gets a time limit, it stops trying to release the Lease before that limit, even if the API server is unreachable', async (t) => {
   const { contest, a, running } = await leading(t);
   contest.server.script = () => ({ isLost: true });
   const start = contest.clock.now();
@@ -193,7 +193,7 @@ test('LT-33, L-141 a release with a time limit gives up before that limit, even 
   assert.ok(endedAt - start < 5_000, String(endedAt - start));
 });
 
-test('LT-29, LT-33 if a release begins only after the time limit of stop(), the release may still take as long as the renew deadline', async (t) => {
+test("LT-29, LT-33 if the leader's work ends only after the time limit of stop(), the elector may still try to release the Lease for as long as the renew deadline", async (t) => {
   const { contest, a, running } = await leading(t, true);
   const stopped = a.elector.stop(1_000);
   await contest.advance(3_000);
@@ -206,7 +206,7 @@ test('LT-29, LT-33 if a release begins only after the time limit of stop(), the 
   await running;
 });
 
-test('LT-34 a leader that was suspended does not change the Lease of the next leader', async (t) => {
+test('LT-34 a leader that resumes after a suspension does not overwrite the Lease of the next leader', async (t) => {
   const { contest, a, running } = await leading(t);
   contest.clock.block(20_000);
   contest.heldBy('b');
@@ -223,7 +223,7 @@ test('LT-34 a leader that was suspended does not change the Lease of the next le
   assert.equal(JSON.stringify(contest.server.store.current('app')), stolen);
 });
 
-test('LT-35, L-090 an elector that is stopped before its first term writes nothing', async (t) => {
+test('LT-35, L-090 an elector that is stopped before it has led writes nothing', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   contest.server.script = () => ({ delay: 500 });
@@ -236,7 +236,7 @@ test('LT-35, L-090 an elector that is stopped before its first term writes nothi
   assert.equal(contest.server.methods, 'GET');
 });
 
-test('LT-36 a takeover that succeeds after the elector was stopped is released at once, and no work begins', async (t) => {
+test("LT-36 if an elector acquires the Lease after it was stopped, it releases the Lease at once, and does not call the leader's work", async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   contest.heldBy('', { leaseDurationSeconds: 1 });

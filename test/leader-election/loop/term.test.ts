@@ -1,4 +1,4 @@
-// Tests terms against a small API server: what begins, extends and ends them.
+// Tests, against a simulated API server, what begins, extends and ends the leadership of an elector.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { status } from '../../support/lease-store.ts';
@@ -30,7 +30,7 @@ test('LT-01, L-052, L-061, L-068, L-080, L-131 if there is no Lease, an elector 
   await running;
 });
 
-test('LT-02, L-067 after a 409 to its write, a leader whose own record is still in the Lease sends a GET and a PUT in the same attempt', async (t) => {
+test("LT-02, L-067 if a leader's PUT gets a 409, the leader sends a GET at once, and another PUT if it is still the holder of the Lease", async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   let puts = 0;
@@ -50,7 +50,7 @@ test('LT-02, L-067 after a 409 to its write, a leader whose own record is still 
   await running;
 });
 
-test('LT-11, L-033, L-184 if two electors create the Lease at the same time, the one that gets a conflict begins no work, reads the Lease after a pause and waits', async (t) => {
+test('LT-11, L-033, L-184 if two electors create the Lease at the same time, the elector that gets a 409 begins no work, reads the Lease after a pause and waits', async (t) => {
   const contest = await Contest.begin(t);
   const random = (): number => 0.5;
   const [a, b] = ['a', 'b'].map((identity) => contest.contender(identity, { random, address: { token: identity } }));
@@ -78,11 +78,12 @@ test('LT-11, L-033, L-184 if two electors create the Lease at the same time, the
   await contest.advance(40_000);
   const later = contest.server.calls.filter(({ token, at }) => token === lost.token && at > lost.at);
   assert.equal(later[0]?.method, 'GET');
-  // The pause before an attempt is a random time from 2 s to 4.4 s. In this test, the pause is always 3.2 s.
+  // Between two reads of the Lease, a follower waits for a random time from 2 s to 4.4 s. In this test, it always waits
+  // for 3.2 s.
   assert.equal(later[0].at - lost.at, 3_200);
   const take = later.find(({ method }) => method === 'PUT');
-  // The follower waits for the lease duration after its first read of the record. Then it tries to take over, and the
-  // GET of this attempt takes 100 ms.
+  // The follower has read the Lease, and waits for the lease duration. Then it takes over the Lease with a GET, which
+  // takes 100 ms, and a PUT.
   assert.equal((take?.at ?? 0) - (later[0].at + 100), 15_100);
   assert.deepEqual([winner.terms.length, loser.terms.length], [1, 1]);
   cut = undefined;
@@ -91,7 +92,7 @@ test('LT-11, L-033, L-184 if two electors create the Lease at the same time, the
   await Promise.all([...stops, ...running]);
 });
 
-test('LT-14, L-051, L-186 a failed GET of an elector is never followed by a write', async (t) => {
+test('LT-14, L-051, L-186 if a GET of the Lease fails, the elector does not write the Lease before a GET has succeeded', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   const failures = [
@@ -116,7 +117,7 @@ test('LT-14, L-051, L-186 a failed GET of an elector is never followed by a writ
   await running;
 });
 
-test('LT-15 if the response to the creation of a Lease is lost, the next attempt begins the term', async (t) => {
+test('LT-15 if the response to the creation of the Lease is lost, the elector becomes the leader at its next attempt to acquire it', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   contest.server.script = ({ method }) => (method === 'POST' ? { isReset: true } : undefined);
@@ -124,7 +125,7 @@ test('LT-15 if the response to the creation of a Lease is lost, the next attempt
   await contest.advance(100);
   assert.equal(a.terms.length, 0);
   const { acquireTime } = contest.spec();
-  // The API server responds late to the write that begins the term. All responses to later renewals are lost.
+  // The API server responds late to the PUT that makes the elector the leader, and never responds to its renewals.
   let puts = 0;
   contest.server.script = ({ method }) => {
     if (method !== 'PUT') return undefined;
@@ -145,7 +146,7 @@ test('LT-15 if the response to the creation of a Lease is lost, the next attempt
   await running;
 });
 
-test('LT-16, L-084, L-123 a renewal whose response is lost neither extends nor ends the term', async (t) => {
+test('LT-16, L-084, L-123 if the response to a renewal is lost, the renewal neither extends nor ends the leadership', async (t) => {
   const { contest, a, running } = await leading(t);
   let isLost = false;
   contest.server.script = ({ method }) => {
@@ -166,7 +167,7 @@ test('LT-16, L-084, L-123 a renewal whose response is lost neither extends nor e
   await running;
 });
 
-test('LT-17, L-054, L-087, L-124, L-187 a leader that reaches no API server stops by itself, before another elector can lead', async (t) => {
+test('LT-17, L-054, L-087, L-124, L-187 a leader that cannot reach the API server stops leading before another elector can become the leader', async (t) => {
   const contest = await Contest.begin(t);
   const [a, b] = ['a', 'b'].map((identity) => contest.contender(identity, { address: { token: identity } }));
   assert.ok(a !== undefined && b !== undefined);
@@ -200,15 +201,15 @@ test('LT-17, L-054, L-087, L-124, L-187 a leader that reaches no API server stop
   await Promise.all([...stops, ...running]);
 });
 
-test('LT-18, L-081, L-082, L-190 a term lasts from the time when its write was sent, even if the response is late', async (t) => {
+test('LT-18, L-081, L-082, L-190 the renew deadline counts from the time when the leader sent its last renewal, even if the response is late', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a', { leaseDuration: 30_000, renewDeadline: 20_000 });
   const running = a.run();
   contest.server.script = () => ({ delay: 4_000 });
   await contest.advance(18_000);
   contest.server.script = () => ({ isLost: true });
-  // From here on, all further responses are lost. The response to the write that is already in flight still arrives,
-  // and extends the term.
+  // The API server answers no later request. It still answers the renewal that is already in flight, which extends the
+  // leadership.
   await contest.advance(5_000);
   const acknowledged = contest.server.calls.filter(({ answered, method }) => answered === 200 && method === 'PUT');
   const lastSent = acknowledged.at(-1)?.at ?? 0;
@@ -221,7 +222,7 @@ test('LT-18, L-081, L-082, L-190 a term lasts from the time when its write was s
   await Promise.all([stopped, running]);
 });
 
-test('LT-19, L-187 failed renewals do not end a term before its renew deadline', async (t) => {
+test('LT-19, L-187 failed renewals do not end the leadership before the renew deadline', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   const running = a.run();
@@ -244,7 +245,7 @@ test('LT-19, L-187 failed renewals do not end a term before its renew deadline',
   await running;
 });
 
-test("L-124 if a leader's writes succeed but get no response, the leader stops at its renew deadline, and a follower waits from the last write on", async (t) => {
+test("L-124 if a leader's renewals are stored but get no response, the leader stops leading at the renew deadline; a follower takes over a lease duration after the last stored renewal", async (t) => {
   const contest = await Contest.begin(t);
   const [a, b] = ['a', 'b'].map((identity) => contest.contender(identity, { address: { token: identity } }));
   assert.ok(a !== undefined && b !== undefined);

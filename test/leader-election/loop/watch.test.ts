@@ -19,14 +19,17 @@ async function followed(
   return { contest, a, b, running };
 }
 
-/** `ended()` stops the last contender, and resolves when `run` of each contender has returned. */
+/**
+ * `ended()` stops the given elector, and resolves when all promises in `running` have resolved. They are the promises
+ * of `run()`.
+ */
 async function ended(contest: Contest, { elector }: Contender, running: readonly Promise<void>[]): Promise<void> {
   const stopped = elector.stop();
   await contest.advance(500);
   await Promise.all([stopped, ...running]);
 }
 
-test('L-053, L-174, L-194 a follower with a watch sends no GET while the leader renews, and takes over a released Lease at once', async (t) => {
+test('L-053, L-174, L-194 a follower that watches the Lease sends no GET while the leader renews it, and takes over the Lease at once when the leader releases it', async (t) => {
   const { contest, a, b, running } = await followed(t);
   await contest.advance(58_000);
   assert.equal(contest.openWatches, 1);
@@ -62,7 +65,7 @@ test('L-053 if a watch breaks or gets a 410, the follower polls until the next w
   await running;
 });
 
-test('L-053, L-194 a watch that receives only bookmarks delays a takeover by at most the lease duration', async (t) => {
+test('L-053, L-194 if a watch sends only bookmarks, the follower takes over the released Lease at most a lease duration late', async (t) => {
   const { contest, a, b, running } = await followed(t);
   contest.server.store.onWrite = () => {
     const object = { kind: 'Lease', apiVersion: 'coordination.k8s.io/v1', metadata: { resourceVersion: '999999' } };
@@ -92,8 +95,7 @@ test('L-053 an elector that becomes the leader after its first GET begins no wat
 
 test('L-053 a watch that has reached its timeout is started again', async (t) => {
   const { contest, a, b, running } = await followed(t);
-  // From now on, the API server sends no more events to its watches, as if their connections had been lost without a
-  // FIN.
+  // From now on, the API server sends nothing on the open watches, as if their connections were lost without a FIN.
   contest.server.watches.clear();
   await contest.advance(400_000);
   assert.equal(contest.server.watches.size, 1);
@@ -111,7 +113,7 @@ for (const [what, reply] of [
   ['gets a 429', { answer: tooMany }],
   ['is reset', { isReset: true }],
 ] as const) {
-  test(`L-053, L-054, L-194 if the watch reports a release, but the next GET fails (it ${what}), the follower takes over the released Lease within 4.4 s`, async (t) => {
+  test(`L-053, L-054, L-194 if the watch reports that the Lease was released, but the follower's next GET ${what}, the follower takes over within 4.4 s`, async (t) => {
     const { contest, a, b, running } = await followed(t);
     const stopped = a.elector.stop();
     await contest.advance(50);

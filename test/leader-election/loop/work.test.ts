@@ -1,9 +1,9 @@
-// Tests terms that end because the work of the leader has ended, and work that continues after its term has ended.
+// Tests leaders that stop leading because their work has ended, and work that continues after the leadership has ended.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { leading } from '../support/contest.ts';
 
-test('LT-37, L-097, L-101 a term ends with a release if its work returns or throws, and the error of the work rejects run', async (t) => {
+test("LT-37, L-097, L-101 if the leader's work returns or throws, the elector releases the Lease; if the work throws, the promise of run() rejects with its error", async (t) => {
   const { contest, a, running } = await leading(t, true);
   a.finish();
   await contest.advance(100);
@@ -24,7 +24,7 @@ test('LT-37, L-097, L-101 a term ends with a release if its work returns or thro
   assert.equal(contest.server.calls.length, calls, 'run after stop must send nothing');
 });
 
-test('LT-37, L-094 when the work has ended, its AbortSignal is aborted, so that everything that it started ends before the release', async (t) => {
+test("LT-37, L-094 when the leader's work has ended, its AbortSignal is aborted before the elector releases the Lease, so that everything that the work has started can stop", async (t) => {
   for (const error of [undefined, new Error('disk full')]) {
     const { contest, a, running } = await leading(t, true);
     const { signal } = a.terms[0] ?? {};
@@ -38,7 +38,7 @@ test('LT-37, L-094 when the work has ended, its AbortSignal is aborted, so that 
   }
 });
 
-test('L-102, L-142 if the work continues beyond the lease duration of its lost term, the process ends and its elector does not contend again', async (t) => {
+test("L-102, L-142 if the leader's work still runs when the lease duration has passed since the last acknowledged renewal was sent, the process exits, and its elector does not contend again", async (t) => {
   const { contest, a, running } = await leading(t, true);
   const lastSent = contest.server.calls.at(-1)?.at ?? 0;
   contest.server.script = () => ({ isLost: true });
@@ -59,7 +59,7 @@ test('L-102, L-142 if the work continues beyond the lease duration of its lost t
   await Promise.all([stopped, running]);
 });
 
-test('L-142 work has one second to stop, even if the lease duration has passed before its signal is aborted', async (t) => {
+test("L-142 the leader's work has one second to stop after its AbortSignal is aborted, even if the lease duration has already passed", async (t) => {
   const { contest, a, running } = await leading(t, true);
   contest.clock.block(20_000);
   await contest.advance(1);

@@ -1,4 +1,5 @@
-// Electors that contend for a Lease on a small API server, with real sockets and with clocks that the test advances.
+// Electors that contend for a Lease on a simulated API server, with real sockets and with clocks that the test
+// advances.
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { connect, type LeaseApi } from '../../../src/leader-election/api-client/api-client.ts';
@@ -19,32 +20,34 @@ export interface Line {
   readonly details: Record<string, unknown>;
 }
 
-/** Contender is an elector with a record of its terms so far. */
+/**
+ * Contender is an elector and what has happened to it so far. Each entry of `terms` is one period in which it has led.
+ */
 export interface Contender {
   readonly elector: LeaseElector;
   readonly identity: string;
   readonly lines: Line[];
   readonly leaders: string[];
   readonly terms: Term[];
-  /** Makes the work of the current term return, or throw the given error. */
+  /** Ends the leader's current work: the work throws `error` if it is given, and otherwise returns. */
   finish: (error?: Error) => void;
   exits: number;
   losses: number;
-  /** Runs the elector with work that ends when its AbortSignal is aborted. */
+  /** Starts the elector. The work that it calls as the leader ends when its AbortSignal is aborted. */
   run(): Promise<void>;
-  /** Runs the elector with work that ends only when the test calls `finish`. */
+  /** Starts the elector. The work that it calls as the leader ends only when the test calls `finish`. */
   runStubborn(): Promise<void>;
 }
 
-/** Contest is one API server, one clock and the electors that contend. */
+/** Contest is a simulated API server, a clock, and the electors that contend for a Lease of this API server. */
 export class Contest {
   readonly clock = new FakeClock();
   readonly server = new ApiServer(this.clock);
-  /** How far the simulated wall clock is set forward from the test's clock, in milliseconds. */
+  /** The time in milliseconds that is added to the test's clock to get the simulated wall clock. */
   wallAhead = 0;
-  /** Whether `quiet()` ignores requests that create Kubernetes Events and are still waiting for their response. */
+  /** If true, `quiet()` does not wait for the responses to requests that create Kubernetes Events. */
   ignoresEvents = false;
-  /** The number of watches that followers have started on the API server. */
+  /** How many watches of the Lease the followers have started so far. */
   watchesBegun = 0;
   #inFlight = 0;
   #url = '';
@@ -169,8 +172,9 @@ export class Contest {
   }
 
   /**
-   * `advance()` runs the timers of the next `milliseconds` in order. After each timer it waits for all requests, except
-   * those to which the test's server does not respond yet.
+   * `advance()` moves the test's clock forward by `milliseconds` and runs the timers that become due, in order. After
+   * each timer, `advance()` waits until the simulated API server has answered all requests, except those that it is to
+   * answer later.
    */
   async advance(milliseconds: number): Promise<void> {
     const end = this.clock.now() + milliseconds;
@@ -234,7 +238,8 @@ export class Contest {
 }
 
 /**
- * `leading()` begins a contest in which `a` leads. If `isStubborn`, its work ends only when the test calls `finish`.
+ * `leading()` begins a contest with one elector, `a`, and waits until `a` leads. If `isStubborn`, the work of `a` ends
+ * only when the test calls `a.finish`.
  */
 export async function leading(
   t: Parameters<typeof Contest.begin>[0],

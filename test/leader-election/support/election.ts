@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { parseLease, type Lease } from '../../../src/leader-election/decision/lease.ts';
 import type { Election, Moment } from '../../../src/leader-election/decision/state.ts';
 
-/** electionOf returns the options of a contender, by default with the durations of client-go. */
+/**
+ * electionOf returns the options of an elector, by default with the lease duration, renew deadline and retry period of
+ * client-go.
+ */
 export function electionOf(identity: string, overrides: Partial<Election> = {}): Election {
   return {
     identity,
@@ -27,7 +30,7 @@ export function at(milliseconds: number, ahead = 0): Moment {
   return { at: milliseconds, wall: wall + milliseconds + ahead };
 }
 
-/** `lease()` returns a Lease as an elector has read it. */
+/** `lease()` returns a Lease in the form in which an elector reads it from the API server. */
 export function lease(spec: Record<string, unknown>, resourceVersion = '10', uid = 'u'): Lease {
   const parsed = parseLease({ kind: 'Lease', metadata: { name: 'app', uid, resourceVersion }, spec });
   assert.ok(parsed !== undefined);

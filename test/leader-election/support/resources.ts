@@ -4,8 +4,8 @@ import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 
 /**
- * Resources has the number of handles, sockets, timers and listeners. The listeners are those of the process and of its
- * client sockets.
+ * Resources says how many handles, sockets and timers are active, and how many event listeners the process and its
+ * client sockets have.
  */
 export interface Resources {
   readonly active: number;
@@ -13,8 +13,8 @@ export interface Resources {
 }
 
 /**
- * countingResources returns a function that counts the resources. It counts only sockets that were opened after this
- * call.
+ * countingResources returns a function that counts handles, sockets, timers and event listeners. It counts only client
+ * sockets that were opened after the call of countingResources.
  */
 export function countingResources(t: { after: (end: () => void) => void }): () => Resources {
   const sockets = new Set<Socket>();

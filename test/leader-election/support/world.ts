@@ -36,7 +36,7 @@ interface Node {
   isSuspended: boolean;
 }
 
-/** Weather says how likely each kind of failure is, from 0 to 1, and how long it lasts, in milliseconds. */
+/** Weather says how likely each failure is in the simulation, from 0 to 1. `longestDelay` is a time in milliseconds. */
 export interface Weather {
   readonly lostRequests: number;
   readonly lostReplies: number;
@@ -90,7 +90,7 @@ export class World {
       this.#events.splice(this.#events.indexOf(next), 1);
       this.#now = next.at;
       const { node } = next;
-      // A simulated process that is suspended handles its events when it runs again.
+      // If an event comes while the simulated process is suspended, the process handles the event when it resumes.
       if (node !== undefined && node.blockedUntil > this.#now) this.#at(node.blockedUntil, node, next.run);
       else next.run();
       this.#check();
@@ -126,7 +126,7 @@ export class World {
     return { at: offset + (this.#now - suspendedMs) * rate, wall: 1.7e12 + wallOffset + this.#now * rate };
   }
 
-  // One turn of the elector's loop. Unlike the real loop, the simulation uses no promises.
+  // Runs one iteration of the simulated elector's loop. Unlike the loop of a real elector, it uses no promises.
   #turn(node: Node): void {
     if (node.isBusy) return;
     const { election } = node;
@@ -167,7 +167,7 @@ export class World {
       settle({ kind: 'failed', isRejected: false });
     });
     if (this.#happens(this.#weather.lostRequests) || this.#now < this.#outageUntil) return;
-    // An abandoned request may still arrive at the API server, seconds later.
+    // A request that has timed out in the elector may still arrive at the API server, seconds later.
     this.#at(this.#now + this.#delay(), undefined, () => {
       const isServed = !this.#happens(this.#weather.failures);
       const reply = isServed ? this.#serve(method, body) : undefined;
@@ -203,7 +203,8 @@ export class World {
     }
   }
 
-  // Every second, a random failure may hit an elector.
+  // Called once per second. Makes failures of the simulated electors happen at random, such as a pause or a change of
+  // the wall clock.
   #trouble(): void {
     const { pauses, suspensions, wallSteps, outages, edits, stops, watches } = this.#weather;
     for (const node of this.#nodes) {

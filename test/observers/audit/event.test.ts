@@ -94,7 +94,7 @@ test('an audit line has at most 4096 bytes, whatever a client sends', () => {
   assert.ok(bytes <= 4_096 && bytes > 3_500, String(bytes));
 });
 
-test('an audit event for a request that a program has created may lack method, URL and headers', () => {
+test('the audit event of a request that the program itself has created has no method, URL or user agent if the request has none', () => {
   const made = { url: null, method: null, headers: { 'user-agent': 7 }, socket: {} } as unknown as HttpRequest;
   const { requestURI, verb, userAgent } = eventOf(describe(made, 'id', receivedAt)) as Record<string, unknown>;
   assert.deepEqual([requestURI, verb, userAgent], ['', '', undefined]);

@@ -7,7 +7,8 @@ import { FakeClock, settled } from '../../support/fake-clock.ts';
 interface Append {
   readonly text: string;
   /**
-   * Completes the pending append to the audit file. All of its bytes are written, or only the given number of bytes.
+   * Completes the simulated append to the audit file. Only the first `bytes` bytes are written, or all if `bytes` is
+   * not given.
    */
   readonly done: (bytes?: number) => Promise<void>;
   readonly fail: (code: string) => Promise<void>;
@@ -90,7 +91,7 @@ test('A-205 once the shutdown has begun, an audit line is written at once, and l
   assert.deepEqual(under.texts, ['a\n', 'b\nc\n']);
 });
 
-test('if a write to the audit log is incomplete, its rest is written next', async () => {
+test('if only a part of a write reaches the audit log, the next write contains the rest', async () => {
   const under = new WriterUnderTest();
   await under.add('abcdef');
   await under.last.done(2);
@@ -124,7 +125,7 @@ test('an audit log that cannot be opened is reported once, before any line, and 
   assert.deepEqual(under.texts, ['a\n']);
 });
 
-test('a failed append is reported once and retried, first after 10 ms, and in the end every second', async () => {
+test('a failed write to the audit log is reported once, and retried after 10 ms and then after longer times, up to one second', async () => {
   const under = new WriterUnderTest();
   await under.add('a');
   for (const pause of [10, 20, 40, 80, 160, 320, 640, 1_000, 1_000]) {

@@ -128,7 +128,7 @@ for (const contentType of [undefined, 7, 'a\r\nSet-Cookie: b', '', 'ä']) {
   });
 }
 
-test("while the registry's metrics() rejects, each scrape gets a 500 response, and one warning is logged until a scrape succeeds again", async () => {
+test("while the registry's metrics() rejects, each scrape gets a 500 response, but only the first of them logs a warning", async () => {
   let error: Error | undefined = new Error('a collector has failed');
   const { ask, warnings } = endpointUnderTest({
     async metrics() {

@@ -28,7 +28,7 @@ describeProbedAdapters((adapter) => {
   });
 });
 
-describe('the HTTP metrics of requests', () => {
+describe('the HTTP metrics count each request by method, status and route', () => {
   test('requests on a keep-alive connection are counted individually, with method and status', async (t) => {
     const serving = await measure(t);
     const client = await serving.dial();
@@ -63,7 +63,7 @@ describe('the HTTP metrics of requests', () => {
     assert.equal(found.value(`${duration}_count`, { http_response_status_code: '404' }), 1);
   });
 
-  test('the duration of a request lasts from its headers to the end of its response', async (t) => {
+  test('in the HTTP metrics, the duration of a request is the time from the arrival of its headers to the end of its response', async (t) => {
     const serving = await measure(t);
     const client = await serving.dial();
     const before = performance.now();
@@ -79,7 +79,7 @@ describe('the HTTP metrics of requests', () => {
     assert.ok(sum * 1_000 <= performance.now() - before, String(sum));
   });
 
-  test('a request whose client disconnects has no status in the metrics if no status was sent, and otherwise that status', async (t) => {
+  test('if a client disconnects, the HTTP metrics count its request with the status that was sent, or without a status if none was sent', async (t) => {
     const serving = await measure(t);
     for (const path of ['/hang', '/half']) {
       const client = await serving.dial();
@@ -213,7 +213,7 @@ describe('the HTTP metrics count long-running requests separately', () => {
   });
 });
 
-describe('the HTTP metrics of an overloaded server', () => {
+describe('the HTTP metrics count requests that an overloaded server rejects, and requests that time out', () => {
   test('A-184 requests that the overload limit rejects are counted separately from those that a shutdown rejects', async (t) => {
     const serving = await measure(t, { maxRequestsInflight: 1 });
     const slow = await serving.dial();
@@ -226,7 +226,7 @@ describe('the HTTP metrics of an overloaded server', () => {
     assert.equal(found.value('lameduck_shutdown_requests_total', { outcome: 'refused' }), 0);
   });
 
-  test('A-184 requests that timed out are counted, with their 504', async (t) => {
+  test('A-184 the HTTP metrics count requests that timed out, and have their durations under the status 504', async (t) => {
     const serving = await measure(t, { requestTimeout: '10ms' });
     const slow = await serving.dial();
     slow.get('/hang');
@@ -240,7 +240,7 @@ describe('the HTTP metrics of an overloaded server', () => {
   });
 });
 
-describe('settings of the HTTP metrics', () => {
+describe('settings switch the HTTP metrics off, and set their buckets and their number of series', () => {
   test('HTTP metrics with the names of OpenTelemetry are absent if httpMetrics is off', async (t) => {
     const serving = await measure(t, { httpMetrics: 'off' });
     const client = await serving.dial();
@@ -252,7 +252,7 @@ describe('settings of the HTTP metrics', () => {
     assert.doesNotMatch(body, /^(# TYPE )?http_/m);
   });
 
-  test('HTTP metrics have the buckets and the number of series that the settings say', async (t) => {
+  test('requestDurationBuckets sets the buckets of the HTTP metrics, and maxMetricSeries limits their number of series', async (t) => {
     const serving = await measure(t, { requestDurationBuckets: [1, 60_000], maxMetricSeries: 5 });
     const client = await serving.dial();
     for (const path of ['/', '/404', '/']) {
@@ -267,7 +267,7 @@ describe('settings of the HTTP metrics', () => {
   });
 });
 
-describe('failed scrapes of the metrics', () => {
+describe('a failed scrape does not affect the next scrape', () => {
   test('a client that disconnects before its scrape has a response causes no error', async (t) => {
     let answer = (_text: string): void => undefined;
     const registry = {
@@ -282,7 +282,7 @@ describe('failed scrapes of the metrics', () => {
     await until(() => serving.traffic.connections.size === 0);
     answer('late 1\n');
     const other = serving.scrape();
-    // Wait until the second scrape has arrived, because lameduck reads the registry for the second time only then.
+    // lameduck reads the registry again when the second scrape arrives. Wait for this.
     await until(() => serving.traffic.connections.values().next().value?.isBusy === true);
     answer('# HELP late Late.\n# TYPE late gauge\nlate 2\n');
     assert.equal((await other).value('late'), 2);

@@ -41,7 +41,7 @@ describe('allowed registries', () => {
     { registerMetric: true },
     { registerMetric() {}, metrics: 'text' },
   ]) {
-    test(`${JSON.stringify(given)} is rejected as a registry`, () => {
+    test(`${JSON.stringify(given)} is rejected, because it is not a metrics registry`, () => {
       assert.match(registryAllowed(given) ?? '', /^a Registry of prom-client, or an object with/);
     });
   }
@@ -110,7 +110,7 @@ describe('adding metrics to a registry', () => {
 });
 
 describe("the program's own registry", () => {
-  test("the program's own registry has every metric from the start, including those of the health checks", async (t) => {
+  test('the prom-client registry that the program passes has all metrics of lameduck from the start, including those of the health checks', async (t) => {
     const registry = new Registry();
     const duck = lameduckUnderTest(t, registry);
     assert.deepEqual(
@@ -126,7 +126,7 @@ describe("the program's own registry", () => {
     await duck.shutdown('test');
   });
 
-  test("the program's own registry can be read as JSON, aggregated over several processes, and reset without losing a number", async (t) => {
+  test("the prom-client registry that the program passes returns lameduck's metrics as JSON, and keeps their values after resetMetrics()", async (t) => {
     const registry = new Registry();
     lameduckUnderTest(t, registry);
     registry.setDefaultLabels({ app: 'a' });
@@ -140,7 +140,7 @@ describe("the program's own registry", () => {
     assert.equal(new Exposition(await registry.metrics()).value('lameduck_build_info', { app: 'a' }), 1);
   });
 
-  test('a second lifecycle with the registry of the first is rejected with an error, and the registry is not changed', (t) => {
+  test('lameduck() throws if it gets the metrics registry of another lifecycle, and does not change this registry', (t) => {
     const registry = new Registry();
     lameduckUnderTest(t, registry);
     const before = [...registry.getMetricsAsArray()];
@@ -155,7 +155,7 @@ describe("the program's own registry", () => {
     assert.deepEqual([...registry.getMetricsAsArray()], before);
   });
 
-  test('a lifecycle can use the registry of an earlier lifecycle that has ended', async (t) => {
+  test('a lifecycle can use the metrics registry of a lifecycle that has ended', async (t) => {
     const registry = new Registry();
     await lameduckUnderTest(t, registry).shutdown('test');
     assert.deepEqual([...registry.getMetricsAsArray()], []);

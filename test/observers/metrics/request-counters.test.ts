@@ -17,9 +17,7 @@ interface Ended {
   readonly writableFinished?: boolean;
 }
 
-/**
- * `ended()` returns the record of a response without the fields that are needed only while its request is in flight.
- */
+/** `ended()` returns a response object that has only the fields that the counters read when its request ends. */
 function ended({
   method = 'GET',
   route,
@@ -70,7 +68,7 @@ function labelSets(counters: RequestCounters): Record<string, number> {
   );
 }
 
-test("A-187 a duration falls into one of OpenTelemetry's buckets or into a longer one, bounds included", () => {
+test("A-187 each duration is counted in the first bucket whose upper bound is not below it; to OpenTelemetry's buckets, lameduck adds longer ones", () => {
   const { counters } = countersUnderTest();
   for (const duration of [0, 5, 5.001, 10_000, 10_000.001, 300_000, 3_600_000])
     counters.onRequestEnd(ended({}), duration);
@@ -175,7 +173,7 @@ test('after maxMetricSeries a new route is counted as _OTHER, with one warning a
   );
 });
 
-test('fewer histogram buckets leave room for more routes, and maxMetricSeries 0 means no limit', () => {
+test('with fewer histogram buckets, more routes fit into maxMetricSeries; if maxMetricSeries is 0, there is no limit', () => {
   for (const [series, most] of [
     [100, 26],
     [0, 301],
@@ -203,7 +201,7 @@ test('a quantile uses the buckets of all label sets, and never exceeds the longe
   assert.equal(counters.quantile(1), 30_000);
 });
 
-test('if all requests are short, no quantile exceeds the duration of the longest request', () => {
+test('if all requests took less than the smallest bucket bound, no quantile exceeds the longest of their durations', () => {
   const { counters } = countersUnderTest();
   counters.onRequestEnd(ended({}), 0.5);
   assert.ok(counters.quantile(0.99) <= 0.5);
@@ -224,8 +222,8 @@ test('the quantile of the request durations covers the last 5 to 10 minutes', ()
 });
 
 /**
- * Returns whether the metrics predict an overrun of the budget while one request is in flight. `took` has the durations
- * of the earlier requests in seconds.
+ * Returns whether the metrics predict that a shutdown with one request in flight exceeds `budget`. `took` has the
+ * durations of earlier requests. All times are in seconds.
  */
 function isOverrun(took: readonly number[], budget: number): boolean {
   const { counters } = countersUnderTest();
@@ -250,14 +248,14 @@ function isOverrun(took: readonly number[], budget: number): boolean {
 
 const times = (count: number, seconds: number): number[] => Array.from({ length: count }, () => seconds);
 
-test('if 99 % of all requests took at most 11 s, a single request of 300 s does not make the predicted shutdown exceed a remaining budget of 33 s', () => {
+test('if 99 % of all requests took at most 11 s, no overrun of a shutdown budget of 33 s is predicted because of a single request of 300 s', () => {
   const took = [...times(900, 0.1), ...times(99, 11), 300];
   assert.equal(isOverrun(took, 33), false);
   assert.equal(isOverrun(took, 11), false);
   assert.equal(isOverrun(took, 10), true);
 });
 
-test('if 5.7 % of all requests took 35 s, the shutdown is predicted to exceed its budget with 33 s of the budget left, but not with 36 s left', () => {
+test('if 5.7 % of all requests took 35 s, an overrun is predicted for a shutdown budget of 33 s, but not for one of 36 s', () => {
   assert.equal(isOverrun([...times(943, 0.1), ...times(57, 35)], 33), true);
   assert.equal(isOverrun([...times(943, 0.1), ...times(57, 35)], 36), false);
 });

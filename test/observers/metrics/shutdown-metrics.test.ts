@@ -55,7 +55,7 @@ const shutdownOf = (found: Exposition): Record<string, number | undefined> =>
     ),
   );
 
-test('A-188 the metric of each lifecycle signal shows whether it has fired, and how long the phase before it took', async (t) => {
+test('A-188 the metrics say for each lifecycle signal whether the signal has fired, and how long the phase before the signal took', async (t) => {
   const { handle, clock, read } = await readyUnderTest(t, { shutdownDelayDuration: '10s' });
   const signals = (found: Exposition): string[] =>
     signalNames.filter((signal) => found.value('lameduck_lifecycle_signal', { signal }) === 1);
@@ -87,7 +87,7 @@ test('A-188 the metric of each lifecycle signal shows whether it has fired, and 
   );
 });
 
-test('a scrape has the shutdown budget, the part of the budget that is left for the drain, and the time that remains of the budget', async (t) => {
+test('the metrics contain the shutdown budget, the part of it for the drain, and, during a shutdown, the remaining time of the budget', async (t) => {
   const { handle, clock, read } = await readyUnderTest(t, { shutdownDelayDuration: '10s' });
   handle.addPreShutdownHook('long', () => new Promise(() => undefined), { timeout: '12s' });
   assert.deepEqual(shutdownOf(await read()), {
@@ -117,7 +117,7 @@ test('a scrape has the shutdown budget, the part of the budget that is left for 
   await clock.advanceUntil('the end', ended);
 });
 
-test('the metric predicts an overrun of the shutdown budget before the shutdown and during the shutdown delay, while Prometheus can still scrape it', async (t) => {
+test('lameduck_shutdown_overrun_predicted is set before the shutdown and during the shutdown delay, while Prometheus can still scrape the process', async (t) => {
   const { handle, clock, read, hang } = await readyUnderTest(t, { shutdownDelayDuration: '10s' });
   const client = await hang();
   await clock.advance(15_000);
