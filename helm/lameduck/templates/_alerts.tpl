@@ -1,4 +1,5 @@
-{{/* The parts that all alerts share: defaults, labels, and the selectors of their series. */}}
+{{/* Templates that the definitions of all alerts use: the default settings of alerts, their labels, and selectors of
+metrics. */}}
 
 {{/* The default settings of each alert. `alerts.rules` overrides them. docs/alerts.md has the unit of each threshold. */}}
 {{- define "lameduck.alertDefaults" -}}
@@ -19,7 +20,7 @@ LameduckShutdownCutRequests: { severity: critical, for: 0s, threshold: 0 }
 LameduckShutdownFailed: { severity: warning, for: 0s, threshold: 0 }
 {{- end -}}
 
-{{/* Returns the settings of one alert, as JSON: (list $ name). */}}
+{{/* Returns the settings of the alert `name`, as JSON. Arguments: (list $ name). */}}
 {{- define "lameduck.alertSettings" -}}
 {{- $ := index . 0 -}}{{- $name := index . 1 -}}
 {{- $defaults := get (include "lameduck.alertDefaults" $ | fromYaml) $name -}}
@@ -32,8 +33,8 @@ LameduckShutdownFailed: { severity: warning, for: 0s, threshold: 0 }
 {{- end -}}
 
 {{/* Returns one alert. Arguments: (list $ scope name expression summary description). With the scope `release`, the
-alert itself sets the labels that name the release. With the scope `cluster`, the alert takes these labels from the
-series of its query. */}}
+chart writes the labels `release`, `namespace` and `workload` into the alert. With the scope `cluster`, the metrics in
+`expression` have these labels already. */}}
 {{- define "lameduck.alert" -}}
 {{- $ := index . 0 -}}
 {{- $name := index . 2 -}}
@@ -61,7 +62,7 @@ series of its query. */}}
 {{- end }}
 {{- end -}}
 
-{{/* The pods of this release, as Prometheus and kube-state-metrics name them. A pod's name has at most 63 characters. If a
+{{/* Returns the PromQL selector of the pods of this Helm release. A pod's name has at most 63 characters. If a
 Deployment's name is longer than 46 characters, Kubernetes shortens the hash of the pod template and omits the hyphen
 after it. */}}
 {{- define "lameduck.podsOf" -}}
@@ -69,13 +70,13 @@ after it. */}}
 namespace="{{ .Release.Namespace }}",pod=~"{{ $name }}-[a-z0-9]+{{ ternary "-?" "-" (gt (len $name) 46) }}[a-z0-9]+"
 {{- end -}}
 
-{{/* Returns the selector of the pods in a scope: (list $ scope). */}}
+{{/* Returns the PromQL selector of the pods in a scope. Arguments: (list $ scope). */}}
 {{- define "lameduck.podsIn" -}}
 {{- if ne (index . 1) "cluster" -}}{{- include "lameduck.podsOf" (index . 0) -}}{{- end -}}
 {{- end -}}
 
-{{/* Returns the PromQL selector of the series about one object of the release. Arguments: (list $ scope label). The
-value of the metric label `label` is the name of the object. */}}
+{{/* Returns the PromQL selector for metrics about one object of the Helm release. Arguments: (list $ scope label). The
+metric label `label` contains the name of the object. */}}
 {{- define "lameduck.objectIn" -}}
 {{- $ := index . 0 -}}
 {{- if ne (index . 1) "cluster" -}}
@@ -83,9 +84,9 @@ value of the metric label `label` is the name of the object. */}}
 {{- end -}}
 {{- end -}}
 
-{{/* Builds a query for series of kube-state-metrics. The labels of these series do not name the release. With the scope
-`cluster`, the query keeps only the pods that Prometheus scrapes through a monitor of the chart. It adds the labels of
-their release. Arguments: (list scope expression labels). */}}
+{{/* Builds a PromQL query for metrics of kube-state-metrics about pods. These metrics have no label with the name of
+the Helm release. With the scope `cluster`, the query keeps only the pods that Prometheus scrapes through this chart. It
+adds the labels `release` and `workload` of these pods. Arguments: (list scope expression labels). */}}
 {{- define "lameduck.ofScrapedPods" -}}
 {{- if ne (index . 0) "cluster" -}}
 {{- index . 1 -}}
@@ -95,9 +96,9 @@ their release. Arguments: (list scope expression labels). */}}
 {{- end -}}
 {{- end -}}
 
-{{/* Builds a query for series of kube-state-metrics about objects that have the same name as their workload, for
-example a Deployment. With the scope `cluster`, the query keeps only scraped workloads, as lameduck.ofScrapedPods does
-for pods. Arguments: (list scope expression label). */}}
+{{/* Builds a PromQL query for metrics of kube-state-metrics about objects such as a Deployment. Such an object has the
+same name as its workload. With the scope `cluster`, the query keeps only the workloads whose pods Prometheus scrapes
+through this chart. Arguments: (list scope expression label). */}}
 {{- define "lameduck.ofScrapedWorkloads" -}}
 {{- if ne (index . 0) "cluster" -}}
 {{- index . 1 -}}
@@ -106,9 +107,10 @@ for pods. Arguments: (list scope expression label). */}}
 {{- end -}}
 {{- end -}}
 
-{{/* Returns a query for the increase of a counter in 15 minutes, for each pod: (list metric selector more-labels).
-increase() ignores the first sample of a counter. If this sample is above 0, the query uses its value. increase() also
-extrapolates to the whole range, so one event gives a number slightly above 1. floor() makes it a whole number again. */}}
+{{/* Returns a PromQL query for the increase of a counter in 15 minutes, for each pod. Arguments: (list metric selector
+more-labels). increase() ignores the first sample of a counter. If this sample is above 0, the query uses its value.
+increase() also extrapolates to the whole range, so one event gives a number slightly above 1. floor() makes it a whole
+number again. */}}
 {{- define "lameduck.risen" -}}
 {{- $series := printf "%s{%s}" (index . 0) (index . 1) -}}
 {{- printf "max by (release, namespace, workload, pod%s) (floor(increase(%s[15m])) > 0 or (max_over_time(%s[15m]) unless max_over_time(%s[15m] offset 15m)))" (index . 2) $series $series $series -}}

@@ -34,8 +34,8 @@ grace period. */}}
 {{- end -}}
 {{- end -}}
 
-{{/* Returns the settings that the chart sets if the values do not, as JSON. With injection, `probePaths` is not among them,
-because probes may use the program's own port. */}}
+{{/* Returns, as JSON, the chart's own values for settings that the Helm values leave unset. If the chart injects
+lameduck, `probePaths` is not among them, because probes may use the program's own port. */}}
 {{- define "lameduck.ownSettings" -}}
 {{- $own := ternary dict (include "lameduck.defaultSettings" . | fromJson) (eq (include "lameduck.injects" .) "yes") -}}
 {{- if include "lameduck.mountsRunFolder" . -}}

@@ -6,15 +6,15 @@ Annotations in the values override them. */}}
 {{- include "lameduck.probePort" . | default (.Values.containerPort | int64 | toString) -}}
 {{- end -}}
 
-{{/* Returns the path that a load balancer probes for readiness. If lameduck is off, no process answers the path of the
-readiness probe. Health checks that can probe by TCP then only open a connection. All other health checks request `/`. An
-ALB accepts every status below 500, but the health check of a BackendConfig accepts only 200. */}}
+{{/* Returns the path that a load balancer probes for readiness. If `lameduck.enabled` is false, no process answers the
+path of the readiness probe. Health checks that can probe by TCP then only open a connection. All other health checks
+request `/`. An ALB accepts every status below 500, but the health check of a BackendConfig accepts only 200. */}}
 {{- define "lameduck.healthCheckPath" -}}
 {{- ternary .Values.probes.readiness.path "/" (eq (include "lameduck.isOn" .) "yes") -}}
 {{- end -}}
 
-{{/* Returns the value of an annotation that lists attributes. Adds the chart's own attribute unless the values already set
-this attribute: (list annotations name key value). */}}
+{{/* Returns the value of an annotation that lists attributes. Arguments: (list annotations name key value). Adds the
+chart's own attribute unless the values already set this attribute. */}}
 {{- define "lameduck.attributes" -}}
 {{- $given := get (default dict (index . 0)) (index . 1) -}}
 {{- $own := printf "%s=%d" (index . 2) (int64 (index . 3)) -}}
@@ -25,9 +25,10 @@ this attribute: (list annotations name key value). */}}
 {{- end -}}
 {{- end -}}
 
-{{/* Returns the annotations of the chart, overridden by the annotations of the values, as JSON. Arguments: (list own
-given). An annotation with an empty text also overrides. If an annotation of the chart is a list of load balancer
-attributes, it already contains the attributes from the values. */}}
+{{/* Returns as JSON the annotations that the chart sets. Arguments: (list own given), where `given` are the annotations
+in the Helm values. An annotation in `given` replaces the chart's annotation of the same name, even if its text is
+empty. An exception are lists of load balancer attributes: the chart's list already contains the attributes of `given`.
+*/}}
 {{- define "lameduck.annotations" -}}
 {{- $all := index . 0 -}}
 {{- range $name, $value := default dict (index . 1) -}}
@@ -67,8 +68,8 @@ cloud.google.com/backend-config: '{"default": "{{ include "lameduck.fullname" . 
 {{- if eq .Values.lameduck.front "aws" }}
 alb.ingress.kubernetes.io/target-type: ip
 alb.ingress.kubernetes.io/target-group-attributes: {{ include "lameduck.attributes" (list .Values.ingress.annotations "alb.ingress.kubernetes.io/target-group-attributes" "deregistration_delay.timeout_seconds" $b.frontDrainSeconds) | quote }}
-{{- /* The Ingresses of a group share one ALB, and only one of them may set its attributes. So set them only if the values
-have a frontIdleTimeout. */}}
+{{- /* All Ingresses of a group share one ALB, and only one Ingress may set the attributes of the ALB. The chart
+therefore sets these attributes only if the value `lameduck.frontIdleTimeout` is set. */}}
 {{- if include "lameduck.isGiven" .Values.lameduck.frontIdleTimeout }}
 alb.ingress.kubernetes.io/load-balancer-attributes: {{ include "lameduck.attributes" (list .Values.ingress.annotations "alb.ingress.kubernetes.io/load-balancer-attributes" "idle_timeout.timeout_seconds" (div (add (int64 $b.idle) 999) 1000)) | quote }}
 {{- end }}

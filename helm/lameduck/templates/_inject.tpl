@@ -111,8 +111,9 @@ in the values is therefore loaded before lameduck. */}}
 {{- end -}}
 {{- end -}}
 
-{{/* Returns npm or the shell that starts the program, or an empty text. Such a parent process gets SIGTERM and may not
-forward it. An init process or another wrapper may come before it, with options and variables. */}}
+{{/* Returns the name of the npm command or shell that starts the program, or an empty text if there is none. Such a
+parent process of the program gets SIGTERM and may not forward it to the program. In the command, an init process or
+another wrapper may precede npm or the shell, with options and variables. */}}
 {{- define "lameduck.launcher" -}}
 {{- $words := concat (default list .Values.command) (default list .Values.args) | join "\n" | printf "%s\n" -}}
 {{- $launcher := `^(((.*/)?(tini|tini-static|dumb-init|catatonit|docker-entrypoint[.]sh|env)|(-[CPepru]|--rewrite)\n.*|-.*|[A-Za-z_][A-Za-z0-9_]*=.*)\n)*(.*/)?(npm|npx|yarn|yarnpkg|pnpm|pnpx|sh|ash|bash|dash)\n` -}}
@@ -130,8 +131,8 @@ its probe port. */}}
 {{- end -}}
 {{- end -}}
 
-{{/* Returns the lifecycle of the values. If the values have a preStop hook, it replaces the preStop hook of the chart,
-because a container has only one preStop hook. */}}
+{{/* Returns, as JSON, the field `lifecycle` of the container. If the values set a preStop hook, the chart's own preStop
+hook is omitted, because a container can have only one. */}}
 {{- define "lameduck.lifecycleOf" -}}
 {{- $given := default dict .Values.lifecycle -}}
 {{- if hasKey $given "preStop" -}}

@@ -1,8 +1,8 @@
-{{/* The alerts on the log: (list $ scope). Prometheus rarely scrapes the last values of a pod. The final line of its log
-has them. */}}
+{{/* Returns the alerts that Loki's ruler evaluates on log lines. Arguments: (list $ scope). These alerts exist because
+Prometheus rarely scrapes a pod's last values, but the pod's final log line contains them. */}}
 
-{{/* Returns a query with one number for each pod. With the scope `cluster`, it derives the name of the workload from the name of
-the pod. */}}
+{{/* Returns a PromQL query whose result has one value for each pod. With the scope `cluster`, the query derives the
+label `workload` from the name of the pod. */}}
 {{- define "lameduck.ofLoggedPods" -}}
 {{- if ne (index . 0) "cluster" -}}
 {{- index . 1 -}}

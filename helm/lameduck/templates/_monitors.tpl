@@ -1,6 +1,7 @@
-{{/* How Prometheus scrapes the probe port, which answers until the process ends: (list $ monitor). For Prometheus, two
-paths of one port are two targets. A label distinguishes them, because both would otherwise write the same series `up`. The
-labels `release` and `workload` name the release in alerts and on the dashboard. */}}
+{{/* Returns the endpoints of a PodMonitor or ServiceMonitor. Arguments: (list $ monitor). They are two paths of the
+probe port, which answers until the process ends. Prometheus treats each path as a separate target. Without the label
+`metrics_path`, both targets would write the same series of the metric `up`. Alerts and the dashboard use the labels
+`release` and `workload`. */}}
 {{- define "lameduck.scrape" -}}
 {{- $ := index . 0 -}}
 {{- $monitor := index . 1 -}}

@@ -5,9 +5,9 @@ pods have a label with the version of the chart or of the application. */}}
 {{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
 {{- end -}}
 
-{{/* The name of the objects of the release. It is cut so that it has at most 63 characters together with `-metrics`,
-the longest suffix. The name of a Service begins with a letter, and has no dots and no capital letters. The name of a
-release, or the alias of a dependency, may have dots and capital letters. */}}
+{{/* Returns the name of the chart's objects. The name is cut so that it has at most 63 characters together with
+`-metrics`, the longest suffix. A Service's name must begin with a letter, and must not contain dots or capital letters.
+The name of a Helm release or the alias of a chart may contain both. */}}
 {{- define "lameduck.fullname" -}}
 {{- $name := default .Chart.Name .Values.nameOverride -}}
 {{- $full := .Values.fullnameOverride -}}
@@ -32,13 +32,13 @@ app.kubernetes.io/version: {{ include "lameduck.version" . | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
 
-{{/* All labels of an object of the chart. Only pods have other labels. */}}
+{{/* Returns the labels of an object that the chart creates. The labels of pods do not come from this template. */}}
 {{- define "lameduck.labels" -}}
 {{- include "lameduck.labelsWith" (list . dict) -}}
 {{- end -}}
 
-{{/* Returns the labels of an object with labels of its own: (list $ labels). The object's own labels override the common
-labels. */}}
+{{/* Returns the labels that all objects of the chart share, and the labels of one object. Arguments: (list $ labels).
+If a key is in both, the value in `labels` is used. */}}
 {{- define "lameduck.labelsWith" -}}
 {{- $ := index . 0 -}}
 {{- include "lameduck.ownLabels" $ }}
@@ -61,7 +61,7 @@ labels. */}}
 {{- include "lameduck.text" .Values.image.tag | default $digest | default .Chart.AppVersion | trunc 63 | trimAll "-_." -}}
 {{- end -}}
 
-{{/* Returns an image, with the registry of the values in place of its own: (list $ image). */}}
+{{/* Returns an image, with the registry of the values in place of its own. Arguments: (list $ image). */}}
 {{- define "lameduck.inRegistry" -}}
 {{- $ := index . 0 -}}
 {{- $registry := $.Values.image.registry | default (default dict $.Values.global).imageRegistry -}}
@@ -77,8 +77,8 @@ labels. */}}
 {{- with $image.digest }}@{{ . }}{{ end -}}
 {{- end -}}
 
-{{/* Returns the secrets for the registry as JSON: first the secrets of the values, and then the secrets that all charts of
-a release share. */}}
+{{/* Returns the secrets for the registry as JSON. The secrets of the values are first. The secrets that all charts of a
+Helm release share follow. */}}
 {{- define "lameduck.pullSecrets" -}}
 {{- $secrets := list -}}
 {{- range concat (default list .Values.imagePullSecrets) (default list (default dict .Values.global).imagePullSecrets) -}}

@@ -1,5 +1,5 @@
-{{/* The pod template. Every change of it restarts the pods. It therefore does not depend on the revision of the release, on
-the version of the chart, or on optional objects such as an Ingress. */}}
+{{/* The pod template. A change of the rendered pod template restarts all pods. The template therefore does not depend
+on Helm's revision number, on the version of the chart, or on optional objects such as an Ingress. */}}
 
 {{- define "lameduck.podTemplate" -}}
 metadata:

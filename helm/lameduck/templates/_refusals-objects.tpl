@@ -15,7 +15,8 @@
 {{- define "lameduck.refuseNames" -}}
 {{- $ := index . 0 -}}{{- $problems := index . 1 -}}
 {{- $v := $.Values -}}
-{{- /* Each variable that the chart sets, and the value to set instead, if there is one. */ -}}
+{{- /* Maps each environment variable that the chart sets to the chart value that the user must set instead. An empty
+text means that there is no such value. */ -}}
 {{- $own := dict "PORT" "containerPort" "POD_NAME" "" "POD_NAMESPACE" "" "NODE_NAME" "" -}}
 {{- if $v.leaderElection.enabled -}}{{- $_ := set $own "LEASE_NAME" "leaderElection.leaseName" -}}{{- end -}}
 {{- $given := list -}}

@@ -1,6 +1,6 @@
 {{/* Rejects invalid rollouts, replicas and disruption budgets. */}}
 
-{{/* Takes a number or a percentage. Returns `yes` if it is 0 or 0%, and otherwise an empty text. */}}
+{{/* The argument is a number of pods or a percentage. Returns `yes` for 0 and 0%, and otherwise an empty text. */}}
 {{- define "lameduck.isNone" -}}
 {{- if regexMatch "^0+%?$" (include "lameduck.text" .) -}}yes{{- end -}}
 {{- end -}}
@@ -73,7 +73,8 @@
 {{- $text := include "lameduck.text" $pdb.minAvailable -}}
 {{- $least := include "lameduck.leastReplicas" $ | int64 -}}
 {{- $kept := regexReplaceAll "^0+([0-9])" (trimSuffix "%" $text) "${1}" | int64 -}}
-{{- /* Kubernetes rounds a percentage up to whole pods. If the chart does not set the number of pods, that number is unknown. */ -}}
+{{- /* Kubernetes converts a percentage to a number of pods and rounds up. If the chart does not set the number of pods,
+this check only compares the percentage with 100. */ -}}
 {{- $isShare := hasSuffix "%" $text -}}
 {{- $isScaled := and (kindIs "invalid" $.Values.replicaCount) (not $.Values.autoscaling.enabled) -}}
 {{- $of := ternary 100 $least (and $isShare $isScaled) | int64 -}}

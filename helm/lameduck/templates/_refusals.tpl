@@ -4,7 +4,7 @@
 {{- define "lameduck.validate" -}}
 {{- $problems := dict "lines" list -}}
 {{- $arguments := list . $problems -}}
-{{- /* In a release without pods (rulesOnly), only the values of alerts and dashboards have an effect. */ -}}
+{{- /* If the Helm release has no pods (rulesOnly), only the values for alerts and dashboards have an effect. */ -}}
 {{- if not .Values.rulesOnly -}}
 {{- include "lameduck.refuseKinds" $arguments -}}
 {{- include "lameduck.refuseTimes" $arguments -}}

@@ -1,5 +1,6 @@
-{{/* The alerts on metrics: (list $ scope). Alerts on the package's own metrics report shutdowns. Alerts on kube-state-metrics
-report restarts, rollouts and other facts that a process cannot measure itself. */}}
+{{/* Returns the alerts that Prometheus evaluates on metrics. Arguments: (list $ scope). Alerts on the package's own
+metrics report shutdowns. Alerts on metrics of kube-state-metrics report restarts, rollouts and other facts that a
+process cannot measure itself. */}}
 
 {{- define "lameduck.shutdownAlerts" -}}
 {{- $ := index . 0 -}}{{- $scope := index . 1 -}}
@@ -28,8 +29,8 @@ values of these scrapes even after the pod has been deleted. */ -}}
   "The event loop of {{ $labels.pod }} was blocked for longer than readyzEventLoopStallLimit."
   "While the event loop is blocked, only the probe port responds.") }}
 {{- /* With the scope `release`, the alert LameduckIsNotScraped fires if no pod is scraped. With the scope `cluster`, it
-fires for a workload that was scraped in the last hour, still has replicas and is no longer scraped. If lameduck is off,
-the pods of the release have no metrics, and there is no such alert. */ -}}
+fires for a workload that was scraped in the last hour, still has replicas and is no longer scraped. If
+`lameduck.enabled` is false, the pods of the Helm release have no metrics, and there is no such alert. */ -}}
 {{- $absent := printf "absent(lameduck_build_info{%s})" $pods -}}
 {{- if eq $scope "cluster" -}}
 {{- $absent = "(max by (release, namespace, workload) (max_over_time(lameduck_build_info{workload!=\"\"}[1h])) unless max by (release, namespace, workload) (lameduck_build_info)) and on (namespace, workload) label_replace(kube_deployment_status_replicas > 0, \"workload\", \"$1\", \"deployment\", \"(.+)\")" -}}
@@ -41,7 +42,8 @@ the pods of the release have no metrics, and there is no such alert. */ -}}
 {{- end -}}
 {{- end -}}
 
-{{/* The alerts on kube-state-metrics. Restarts are counted per container, by its name. */}}
+{{/* Returns the alerts that use metrics of kube-state-metrics. Restarts are counted separately for each container name.
+*/}}
 {{- define "lameduck.workloadAlerts" -}}
 {{- $ := index . 0 -}}{{- $scope := index . 1 -}}
 {{- $pods := include "lameduck.podsIn" . -}}

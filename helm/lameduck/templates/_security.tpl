@@ -1,5 +1,6 @@
-{{/* The security contexts of the chart. The values override single keys. A key that is null is removed, and so is a whole
-context that is null. With injection, the image keeps its own user and a writable file system, because it may need them. */}}
+{{/* The chart's `securityContext` of the pod and of the container. The Helm values can replace each field. If a field
+or a whole `securityContext` is null in the values, the chart omits it. If the chart injects lameduck, the image keeps
+its user and a writable file system, because its program may need them. */}}
 
 {{- define "lameduck.podSecurity" -}}
 {{- $own := dict "seccompProfile" (dict "type" "RuntimeDefault") -}}
@@ -19,7 +20,8 @@ of its image, unless its file system is read-only. */}}
 {{- if or (not .Values.inject.enabled) (include "lameduck.containerSecurity" . | fromJson).readOnlyRootFilesystem -}}yes{{- end -}}
 {{- end -}}
 
-{{/* Returns the chart's own keys, overridden by the given keys, as JSON: (list own given). */}}
+{{/* Returns, as JSON, the keys that the chart sets, such as the fields of a security context. Arguments: (list own
+given). A key of `given` replaces the same key of `own`. A key that is null in `given` is removed. */}}
 {{- define "lameduck.overridden" -}}
 {{- $own := ternary dict (index . 0) (kindIs "invalid" (index . 1)) -}}
 {{- range $key, $value := default dict (index . 1) -}}

@@ -37,8 +37,8 @@ default is used, so that it causes no further errors. Another template reports t
 {{- include "lameduck.milliseconds" $given | default (include "lameduck.milliseconds" (index . 1)) -}}
 {{- end -}}
 
-{{/* Returns as JSON each part of the grace period and their sum in milliseconds, and the grace period in seconds as
-`grace`. */}}
+{{/* Returns, as JSON, each duration in the sum of the grace period, and the sum, in milliseconds. `grace` is the grace
+period in seconds. */}}
 {{- define "lameduck.times" -}}
 {{- $l := .Values.lameduck -}}
 {{- $front := include "lameduck.front" . | fromJson -}}
@@ -75,7 +75,8 @@ default is used, so that it causes no further errors. Another template reports t
   | toJson -}}
 {{- end -}}
 
-{{/* Returns the grace period as text, as a sum of its parts. The notes and the errors show it. */}}
+{{/* Returns the grace period as text, as the sum of the durations in it: `preStopSeconds 0s + max(…) + … = 48s`.
+NOTES.txt and the chart's error messages contain this text. */}}
 {{- define "lameduck.sum" -}}
 {{- $b := include "lameduck.times" . | fromJson -}}
 {{- $stop := "" -}}
@@ -86,7 +87,8 @@ default is used, so that it causes no further errors. Another template reports t
   (int64 $b.grace) -}}
 {{- end -}}
 
-{{/* Returns how long the kubelet takes to detect that a container is no longer ready, in milliseconds. */}}
+{{/* Returns the milliseconds that the kubelet needs to detect, by failing readiness probes, that a container is no
+longer ready. */}}
 {{- define "lameduck.readinessLag" -}}
 {{- $p := .Values.probes.readiness -}}
 {{- with .Values.readinessProbe -}}{{- $p = merge dict . (dict "periodSeconds" 10 "failureThreshold" 3 "timeoutSeconds" 1) -}}{{- end -}}

@@ -1,12 +1,13 @@
 {{/* The probes and the lifecycle hooks of a container. */}}
 
-{{/* Returns `yes` unless `lameduck.enabled` is false, which switches lameduck off. */}}
+{{/* Returns `yes` unless the value `lameduck.enabled` is false. */}}
 {{- define "lameduck.isOn" -}}
 {{- if ne (toString .Values.lameduck.enabled) "false" -}}yes{{- end -}}
 {{- end -}}
 
-{{/* Returns a probe of the values as JSON, or an empty object. Arguments: (list $ name). If lameduck is off, a probe of
-the probe port or of a health endpoint of lameduck is ignored, because only lameduck would answer it. */}}
+{{/* Returns, as JSON, the probe that the values set under `readinessProbe`, `livenessProbe` or `startupProbe`.
+Arguments: (list $ name). Returns an empty object if the values set no such probe. If `lameduck.enabled` is false, a
+probe of the probe port or of a path such as /readyz is ignored. No process would answer this probe. */}}
 {{- define "lameduck.givenProbe" -}}
 {{- $ := index . 0 -}}
 {{- $given := get $.Values (printf "%sProbe" (index . 1)) | default dict -}}
@@ -16,7 +17,8 @@ the probe port or of a health endpoint of lameduck is ignored, because only lame
 {{- ternary dict $given (and (not (include "lameduck.isOn" $)) (or $isPort $isPath)) | toJson -}}
 {{- end -}}
 
-{{/* Returns the three probes on a port: (list $ port). A probe in the values replaces the chart's probe of that type. */}}
+{{/* Returns the three probes on a port. Arguments: (list $ port). A probe in the values replaces the chart's probe of
+that type. */}}
 {{- define "lameduck.probesOn" -}}
 {{- $ := index . 0 -}}{{- $port := index . 1 -}}
 {{- range $name := list "readiness" "liveness" "startup" }}
@@ -29,9 +31,9 @@ the probe port or of a health endpoint of lameduck is ignored, because only lame
 {{- end }}
 {{- end -}}
 
-{{/* Returns one probe. Arguments: (list $ name port). If lameduck is off, no process answers the paths of the probe, so
-the probe opens a TCP connection. After a failed liveness probe, the process has at most 30 s to end, in addition to the
-sleep of the preStop hook. */}}
+{{/* Returns one probe. Arguments: (list $ name port). If `lameduck.enabled` is false, no process answers the path of
+the probe, so the probe only opens a TCP connection. After a failed liveness probe, the process has at most 30 s to end,
+in addition to the sleep of the preStop hook. */}}
 {{- define "lameduck.probe" -}}
 {{- $ := index . 0 -}}{{- $name := index . 1 -}}
 {{- $probe := get $.Values.probes $name -}}
@@ -54,21 +56,24 @@ terminationGracePeriodSeconds: {{ $own | ternary $probe.terminationGracePeriodSe
 {{- end }}
 {{- end -}}
 
-{{/* Returns how many seconds the preStop hook sleeps before the process signal. If lameduck is off, the shutdown delay
-is added to this time. */}}
+{{/* Returns for how many seconds the preStop hook sleeps before the container gets SIGTERM. This time is
+`preStopSeconds`. If `lameduck.enabled` is false, the shutdown delay is added, or the time limit of the pre-shutdown
+hooks or of the elector if it is longer. */}}
 {{- define "lameduck.sleepSeconds" -}}
 {{- $b := include "lameduck.times" . | fromJson -}}
 {{- $sleep := ternary (int64 $b.preStop) (add (int64 $b.preStop) (int64 $b.lead)) (eq (include "lameduck.isOn" .) "yes") -}}
 {{- div (add $sleep 999) 1000 -}}
 {{- end -}}
 
-{{/* Returns as JSON a `lifecycle` whose preStop hook sleeps, or an empty object if there is no sleep. */}}
+{{/* Returns, as JSON, the field `lifecycle` of a container with a preStop hook of the type `sleep`. Returns an empty
+object if the preStop hook would sleep for 0 seconds. */}}
 {{- define "lameduck.sleep" -}}
 {{- $seconds := include "lameduck.sleepSeconds" . | int64 -}}
 {{- ternary dict (dict "preStop" (dict "sleep" (dict "seconds" $seconds))) (eq $seconds 0) | toJson -}}
 {{- end -}}
 
-{{/* Returns the lifecycle of a container and the fields of its termination message: (list $ lifecycle). */}}
+{{/* Returns the field `lifecycle` of a container and the fields of its termination message. Arguments: (list $
+lifecycle). */}}
 {{- define "lameduck.ending" -}}
 {{- $ := index . 0 -}}
 {{- with index . 1 -}}
@@ -83,7 +88,7 @@ terminationMessagePath: {{ . | quote }}
 {{- end }}
 {{- end -}}
 
-{{/* Returns a value as YAML, and renders the templates in it: (list $ value). */}}
+{{/* Returns a value as YAML, and renders the templates in it. Arguments: (list $ value). */}}
 {{- define "lameduck.yaml" -}}
 {{- $text := toYaml (index . 1) -}}
 {{- if contains "{{" $text -}}{{- tpl $text (index . 0) -}}{{- else -}}{{- $text -}}{{- end -}}

@@ -6,7 +6,7 @@
 terminationGracePeriodSeconds: {{ (include "lameduck.times" $context | fromJson).grace | int64 }}
 {{- end -}}
 
-{{/* Returns the variables of the settings, for the `env` of the container. */}}
+{{/* Returns the environment variables of the settings, for the `env` of the container. */}}
 {{- define "lameduck.env" -}}
 {{- $context := include "lameduck.checked" . | fromJson -}}
 {{- include "lameduck.settings" (list $context (include "lameduck.defaultSettings" $context | fromJson)) | trim -}}
@@ -18,7 +18,8 @@ terminationGracePeriodSeconds: {{ (include "lameduck.times" $context | fromJson)
 {{- include "lameduck.probesOn" (list $context (include "lameduck.probePort" $context | default "http")) | trim -}}
 {{- end -}}
 
-{{/* Returns fields of the container: those of the termination message, and `lifecycle` if the preStop hook sleeps. */}}
+{{/* Returns two or three fields for the manifest of a container: `terminationMessagePolicy`, `terminationMessagePath`
+unless it is off, and `lifecycle` if the preStop hook sleeps. */}}
 {{- define "lameduck.lifecycle" -}}
 {{- $context := include "lameduck.checked" . | fromJson -}}
 {{- include "lameduck.ending" (list $context (include "lameduck.sleep" $context | fromJson)) | trim -}}
@@ -42,9 +43,9 @@ probes:
   startup: { path: /livez, periodSeconds: 1, timeoutSeconds: 1, failureThreshold: 60 }
 {{- end -}}
 
-{{/* Returns the values of the library chart as JSON, in the form of the application chart, which the other templates
-read. The application chart has `probes` beside the block `lameduck`, not in it. The library chart has no leader
-election. */}}
+{{/* Returns the values of the library chart as JSON, arranged like the values of the application chart, so that the
+same templates can read both. The application chart has the values `probes` beside `lameduck`. The library chart has
+them in `lameduck`. The library chart has no leader election. */}}
 {{- define "lameduck.checked" -}}
 {{- $given := default dict .Values.lameduck -}}
 {{- if not (kindIs "map" $given) -}}
@@ -66,8 +67,8 @@ election. */}}
 {{- toJson $context -}}
 {{- end -}}
 
-{{/* Returns the probes of the block `lameduck.probes` as JSON. Arguments: (list problems given). Each invalid part of a
-probe is replaced by its default, so that it causes no further errors. */}}
+{{/* Returns the values under `lameduck.probes` as JSON. Arguments: (list problems given). The default replaces each
+invalid part of a probe, so that each invalid part causes only one error. */}}
 {{- define "lameduck.probesOf" -}}
 {{- $problems := index . 0 -}}{{- $given := index . 1 -}}
 {{- $probes := (include "lameduck.defaults" . | fromYaml).probes -}}

@@ -1,6 +1,8 @@
-{{/* Checks the values of the settings, by the kind of each setting. The errors have the same text as those of the package. */}}
+{{/* Checks that the value of each setting is valid for the type of the setting. The chart's errors have the same text
+as the errors of the npm package. */}}
 
-{{/* Returns what is expected if the value is invalid, and an empty text if it is valid: (list kind value). */}}
+{{/* Arguments: (list kind value). If `value` is invalid for a setting of the type `kind`, returns a description of the
+valid values. Otherwise, returns an empty text. */}}
 {{- define "lameduck.allowed" -}}
 {{- $kind := index . 0 -}}
 {{- $value := index . 1 -}}

@@ -1,4 +1,4 @@
-{{/* Rejects invalid settings, and times with which requests would be lost. */}}
+{{/* Rejects invalid settings, and durations that are too short to answer all requests. */}}
 
 {{- define "lameduck.refuseKinds" -}}
 {{- $ := index . 0 -}}{{- $problems := index . 1 -}}

@@ -1,4 +1,4 @@
-{{/* Adds one error to the list: (list problems path value rule remedy). */}}
+{{/* Adds one error to the list in `problems`. Arguments: (list problems path value rule remedy). */}}
 {{- define "lameduck.refuse" -}}
 {{- $problems := index . 0 -}}
 {{- $value := index . 2 -}}
@@ -7,7 +7,8 @@
 {{- $_ := set $problems "lines" (append $problems.lines $line) -}}
 {{- end -}}
 
-{{/* If the list has errors, fails with all of them in one message. */}}
+{{/* The argument is a list of errors about chart values. If the list is not empty, the template fails with one message
+that contains all the errors. */}}
 {{- define "lameduck.failWith" -}}
 {{- if . -}}
 {{- fail (printf "\n\nlameduck: %s:\n  - %s\n" (eq (len .) 1 | ternary "a value is invalid" (printf "%d values are invalid" (len .))) (join "\n  - " .)) -}}

@@ -1,7 +1,7 @@
-{{/* The settings of the package: their names, their kinds, and the variables of the container. */}}
+{{/* The settings of the npm package: their names, their types, and their environment variables in the container. */}}
 
-{{/* The settings of the package, each with its kind. The grace period of the pod is a setting too, but the chart computes
-it. */}}
+{{/* The settings of the npm package, each with its type. The grace period of the pod is a setting too, but the chart
+computes it. */}}
 {{- define "lameduck.kinds" -}}
 shutdownDelayDuration: duration
 shutdownSendRetryAfter: boolean
@@ -39,8 +39,8 @@ debugSocketPath: file
 debugSocketStack: boolean
 {{- end -}}
 
-{{/* The durations in the block `lameduck` that the chart does not pass to the package. The chart only computes other
-times from them. */}}
+{{/* The durations under `lameduck` that the chart does not pass to the package as settings. The chart only computes
+other durations from them, such as the grace period. */}}
 {{- define "lameduck.terms" -}}
 longestRequestDuration: limit
 marginDuration: limit
@@ -66,8 +66,8 @@ LAMEDUCK_{{ regexReplaceAll "[A-Z]" . "_${0}" | upper }}
 {{- end -}}
 {{- end -}}
 
-{{/* Returns the value of a setting as text that the package can parse: (list kind value). YAML reads `on` and `off` without
-quotes as booleans. */}}
+{{/* Returns the value of a setting as text that the package can parse. Arguments: (list kind value), where `kind` is
+the type of the setting. The types matter because YAML reads `on` and `off` without quotes as booleans. */}}
 {{- define "lameduck.settingText" -}}
 {{- $kind := index . 0 -}}
 {{- $text := include "lameduck.text" (index . 1) -}}
@@ -87,9 +87,11 @@ on
 {{- if and (include "lameduck.isOn" .) (not (has $port (list "off" "0" ""))) -}}{{- $port -}}{{- end -}}
 {{- end -}}
 
-{{/* Returns the environment variables of the settings: (list $ defaults). They are the settings in the values, and every
-part of the grace period, so that the process and the pod compute the same sum. No other setting becomes a variable, because
-a variable would override the program's code. `defaults` are the chart's own values of settings that the values do not set. */}}
+{{/* Returns, for the `env` of the container, the environment variables of the package's settings. Arguments: (list $
+defaults). The variables are: the settings in the Helm values, `keepAliveTimeout`, and each duration in the sum of the
+grace period. With these durations, the process computes the same grace period as the chart. No other setting becomes a
+variable, because a variable would override the program's code. `defaults` has the chart's own values for settings that
+the Helm values do not set. */}}
 {{- define "lameduck.settings" -}}
 {{- $ := index . 0 -}}
 {{- if not (include "lameduck.isOn" $) }}
