@@ -1,9 +1,10 @@
 // Builds the CommonJS files that Node loads, and small ECMAScript modules through which `import` loads the same
 // instances.
 //
-// The build puts each module of `src` into one built file only, so that its state exists once in a process. A module
-// that several built files need is in the main file, or in the file of `preload`. The other files read the module from
-// the property `modules` of the file that contains it. This property is not enumerable.
+// The build puts each module of `src` into exactly one built file, so that the state of the module exists once in a
+// process. A module that several built files need is in index.cjs or emit-override.cjs. index.cjs is the main file, and
+// emit-override.cjs is the file of `preload`. Each of these two files has a property `modules`, which is not enumerable.
+// The other built files read the shared modules from this property.
 import { join, relative } from 'node:path';
 import { build, type BuildOptions, type Metafile, type Plugin, type PluginBuild } from 'esbuild';
 import { besidePreload, entries, internal, main, pieces, preload, preloaded, type Entry } from './entries.ts';
@@ -11,12 +12,12 @@ import { common, inlined, root, sourceOf } from './sources.ts';
 
 type Inputs = Metafile['inputs'];
 
-/** Sources says, by the path of each module of `src`, in which built file the module is. */
+/** Sources describes the modules of `src`. The maps `files` and `exported` have the path of the module as their key. */
 interface Sources {
   readonly inputs: Inputs;
-  /** `files` has the name of the built file that contains the module. */
+  /** `files` names the built file that contains each module. */
   readonly files: ReadonlyMap<string, string>;
-  /** `exported` has the names of the module's exports. */
+  /** `exported` lists the names of the exports of each module. */
   readonly exported: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -45,7 +46,7 @@ function fileOfEach(inputs: Inputs): ReadonlyMap<string, string> {
   for (const module of [...pieces, main]) add(main, module);
   const others = [...internal, ...entries.map(({ name }) => name)];
   for (const name of others) {
-    // If two other built files need a module, the build puts the module into the main file.
+    // If two files of the list `others` need a module, the build puts the module into the main file.
     for (const path of reached(inputs, sourceOf(name))) {
       const file = files.get(path);
       if (file === undefined || others.includes(file)) files.set(path, file === undefined ? name : main);
@@ -115,9 +116,9 @@ function withModules(source: string, shared: readonly string[], names: readonly 
 }
 
 /**
- * `sharing()` is an esbuild plugin. If a module is already in another built file, the plugin replaces the module with
- * one that exports the same values from that file. In the replacement, each export is a constant. If the replacement
- * were a CommonJS module, esbuild would create a getter for each export in every module that imports it.
+ * `sharing()` is an esbuild plugin. If another built file already contains a module, the plugin replaces the module
+ * with a small ECMAScript module. This small module exports the same values, as constants, from the other built file. A
+ * small CommonJS module would not do: esbuild would create a getter for each export in every importing module.
  */
 function sharing(name: string, { files, exported }: Sources): Plugin {
   return {
@@ -138,8 +139,9 @@ function sharing(name: string, { files, exported }: Sources): Plugin {
 }
 
 /**
- * loadShared makes esbuild replace the modules of the namespace `shared`. `code` returns the code that replaces a module.
- * The parameter `value` of `code` is an expression: it loads the module from the built file that contains the module.
+ * loadShared registers the loader of esbuild's namespace `shared`. For each module in this namespace, `code` returns
+ * the source text that esbuild uses in place of the module. The parameter `value` of `code` is a JavaScript expression
+ * that loads the module from the built file that contains it.
  */
 function loadShared(bundle: PluginBuild, files: Sources['files'], code: (path: string, value: string) => string): void {
   bundle.onResolve({ filter: /\.cjs$/, namespace: 'shared' }, ({ path }) => ({ path, external: true }));

@@ -10,7 +10,10 @@ type Files = ReadonlyMap<string, string>;
 
 const modules = { ...common, format: 'esm' as const, plugins: [inlined] };
 
-/** ecmaScript builds the exports. The returned metafile also lists the modules of the internal files. */
+/**
+ * ecmaScript builds the exports of the package as ECMAScript modules. The returned metafile also lists the modules of
+ * the files in `internal`, `pieces` and `preload`.
+ */
 export async function ecmaScript(): Promise<{ readonly files: Files; readonly metafile: Metafile }> {
   const graph = await build({
     ...modules,

@@ -5,7 +5,7 @@
 export interface Entry {
   /** The name of the built files in `dist`, without their extensions. */
   readonly name: string;
-  /** The name of the named export that is also the default export. */
+  /** If the module also has a default export: the name of the named export that has the same value. */
   readonly default?: string;
 }
 
@@ -37,9 +37,9 @@ export const besidePreload: readonly string[] = ['patch-emit'];
 export const main = 'index';
 
 /**
- * `pieces` are modules of the main file. `lameduck/register` evaluates one piece in each turn of the event loop, with
- * each module that the piece imports, so that no turn is long. The first turn also loads the main file, so the first
- * piece is small. src/register.cts repeats this list.
+ * `pieces` lists modules of the main file. When `lameduck/register` loads the main file, it evaluates one of these
+ * modules, with its imports, in each turn of the event loop. So no turn is long. The first turn also loads the main
+ * file, so the first module is small. src/register.cts repeats this list.
  */
 export const pieces: readonly string[] = [
   'clock',
@@ -55,10 +55,13 @@ export const pieces: readonly string[] = [
   'manage',
 ];
 
-/** preloaded are the files that Node loads before the program. The source of each is `src/NAME.cts`. */
+/**
+ * `preloaded` lists the files that Node loads before the program, by the options `--require` and `--import`. The source
+ * of each file is `src/NAME.cts`.
+ */
 export const preloaded: readonly string[] = ['register', 'register/cluster-worker'];
 
-/** `internal` lists the files of the package that no program imports by name. */
+/** `internal` lists the built files that the package itself loads and that programs cannot import by name. */
 export const internal: readonly string[] = ['register/deferral', 'register/program-lifecycle'];
 
 /** `command` is the source of the program `lameduck`. */

@@ -1,7 +1,7 @@
 // The rules of the chart and of the image. A rule with an H number covers one property. A rule with an HC number is an
 // acceptance criterion for the whole chart or image. The rules are part of the list in rules.ts.
 
-/** The rules of the chart and of the image, by their number. */
+/** The rules of the chart and of the image. The key is the number of the rule. */
 export const chartRules: Readonly<Record<string, string>> = {
   'H-013':
     'The name of an object of the chart is truncated before its suffix is added. The result fits in 63 characters and begins with a letter, whatever the name of the release is.',

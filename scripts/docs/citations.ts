@@ -52,7 +52,8 @@ function numbersIn(text: string): string[] {
   });
 }
 
-// A title is the first argument of any call, because some test files wrap `test` in functions of their own.
+// Take the first argument of any call as a possible test title, because some test files call `test` through functions
+// of their own.
 function titlesIn(file: string, text: string): string[] {
   const titles: string[] = [];
   const visit = (node: ts.Node): void => {

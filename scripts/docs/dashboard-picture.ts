@@ -54,7 +54,7 @@ const characterWidth = 6.5;
 // The times of the samples in minutes: one sample every 20 seconds.
 const minutes = Array.from({ length: 181 }, (_, index) => index / 3);
 
-/** Frame is the area of a panel in the picture. */
+/** Frame is the rectangle of one dashboard panel, in pixels of the picture. */
 interface Frame {
   readonly x: number;
   readonly y: number;
@@ -147,7 +147,7 @@ function drawPanel({ title, gridPos, fieldConfig }: Panel, curves: readonly Curv
   ];
 }
 
-/** Returns the entries of a legend in rows that fit the width of the panel. */
+/** Distributes the entries of a panel's legend to rows that fit the width of the panel. */
 function legendRows(curves: readonly Curve[], width: number): (Curve & { x: number })[][] {
   const rows: (Curve & { x: number })[][] = [[]];
   let x = gap;
@@ -196,8 +196,7 @@ function drawCurve({ color, values }: Curve, plot: Frame, [low, high]: readonly 
   let path = '';
   let isDrawing = false;
   for (const [index, value] of values.entries()) {
-    // Omit a point of a curve if the points before and after it have the same value. The line through them stays the
-    // same.
+    // Omit a point if the points before and after it have the same value, because the drawn line stays the same.
     const isBetween = value === values[index - 1] && value === values[index + 1];
     if (value !== undefined && !isBetween) {
       const x = plot.x + (plot.width * index) / (values.length - 1);

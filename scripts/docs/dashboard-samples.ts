@@ -1,7 +1,7 @@
-// Sample data for the pictures of the dashboard: one hour of a Deployment with two pods, from 14:00. Some reports are slow
-// at 14:14, and a rollout begins at 14:30.
+// Sample data for the pictures of the dashboard: one hour, from 14:00, of a Deployment with two pods. At 14:14, some
+// requests of the route /reports are slow. At 14:30, a rollout begins.
 
-/** Sample is one series of a query: its labels, and its value at each minute of the hour. */
+/** Sample is one time series of a dashboard query: its labels, and its value at each minute of the hour. */
 export interface Sample {
   readonly labels: Readonly<Record<string, string>>;
   readonly at: (minute: number) => number | undefined;
@@ -20,8 +20,8 @@ interface Pod {
   readonly exits: number;
 }
 
-// The pods of the rollout in the sample data, with their times in minutes after the full hour. The replacement of a pod
-// is ready before the pod receives SIGTERM.
+// The pods in the sample data, with their times in minutes after 14:00. During the rollout, each new pod becomes ready
+// before the old pod receives SIGTERM.
 const pods: readonly Pod[] = [
   { name: 'shop-7d4b9c8f-k8n2w', starts: -60, isReady: -60, stops: 31, exits: 31.7 },
   { name: 'shop-7d4b9c8f-x2x4z', starts: -60, isReady: -60, stops: 32.5, exits: 33.2 },
@@ -35,7 +35,10 @@ function scattered(number: number): number {
   return 2 * (product - Math.floor(product)) - 1;
 }
 
-/** Returns a curve of sample data: one random number for every `step` minutes, with straight lines between them. */
+/**
+ * Returns a line of the sample data. It has one random-looking value for every `step` minutes, and straight segments
+ * between these values.
+ */
 function wandering(seed: number, step: number): Line {
   return (minute) => {
     const before = Math.floor(minute / step);
@@ -44,7 +47,7 @@ function wandering(seed: number, step: number): Line {
   };
 }
 
-/** Returns a curve of sample data that varies around 0 by at most 1. */
+/** Returns a line of the sample data. Its values look random and are between -1 and 1. */
 function noise(seed: number): Line {
   const [slow, fast] = [wandering(seed, 7), wandering(seed + 0.5, 0.8)];
   return (minute) => 0.5 * slow(minute) + 0.5 * fast(minute);
@@ -60,7 +63,7 @@ const constant =
   () =>
     value;
 
-/** Adds to a curve of sample data a short peak at the given minute. */
+/** Adds a short peak at the minute `at` to a line of the sample data. */
 const withBump =
   (line: Line, at: number, height: number, minutes = 1): Line =>
   (minute) =>
@@ -78,8 +81,8 @@ function perPod(line: (pod: Pod, seed: number) => Line, labels: Readonly<Record<
 }
 
 /**
- * Returns the curve of one pod in the sample data: a total, divided by the number of pods that serve. The value of a
- * draining pod falls to 0 within half a minute.
+ * Returns the sample values of one pod. Each value is the total of all pods, divided by the number of pods that serve
+ * at that minute. When a pod receives SIGTERM, its value falls to 0 within half a minute.
  */
 function shareOf(total: number, width: number): (pod: Pod, seed: number) => Line {
   return (pod, seed) => (minute) => {
@@ -101,7 +104,7 @@ const route = (name: string, status: string): Record<string, string> => ({
   http_response_status_code: status,
 });
 
-// The lifecycle signals of a drain in their order, each with its time in minutes after SIGTERM.
+// The lifecycle signals of a pod's shutdown in their order, each with its number of minutes after SIGTERM.
 const signals: Readonly<Record<string, number>> = {
   ShutdownInitiated: 0,
   AfterShutdownDelayDuration: 0.17,
@@ -113,7 +116,10 @@ const signals: Readonly<Record<string, number>> = {
 
 const mebibyte = 2 ** 20;
 
-/** `samples` contains the series of each query, by the title of the panel and in the order of its queries. */
+/**
+ * `samples` maps the title of each dashboard panel to the sample data of the panel. Each element has the time series of
+ * one query of the panel.
+ */
 export const samples: Readonly<Record<string, readonly Sample[][]>> = {
   Requests: [
     [

@@ -33,8 +33,8 @@ problems.push(...conformance.problems);
 const kinds = serverKindsTable(passedSoFar());
 problems.push(...kinds.problems);
 
-// The saved results may be partial. The cast to complete results is safe, because `npm run bench` has measured every
-// part.
+// The saved benchmark results may lack some sections, so their type is partial. `npm run bench` has measured every
+// section, so the cast to the complete type is safe.
 const results = savedResults() as Results;
 const benchmarks = benchmarksPage(results);
 const readme = withParts(current('README.md') ?? '', {

@@ -1,4 +1,5 @@
-// The kubelet's rules that `lameduck rehearse` follows. They are part of the list in rules.ts.
+// The kubelet's rules about probes and pod termination that `lameduck rehearse` follows. The list `rules` in rules.ts
+// contains them too.
 
 export const kubeletRules: Readonly<Record<string, string>> = {
   'K-002':

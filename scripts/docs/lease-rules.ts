@@ -1,5 +1,5 @@
-// The rules of leader election on a Lease: what client-go and the API server do, and what an elector must do in
-// addition.
+// The rules of leader election on a Lease. Some describe client-go and the API server. The others say what an elector
+// of lameduck must do.
 
 export const leaseRules: Readonly<Record<string, string>> = {
   'L-010':

@@ -1,8 +1,11 @@
-// Reads and replaces the part of a page that a script writes, between two comments.
+// Reads and replaces the generated part of a page, which lies between two marker comments.
 
 const end = '<!-- Up to here. -->';
 
-/** Place is a page with a generated part, and the texts for an error message about it. */
+/**
+ * Place names a documentation page with a generated part. `page` and `part` are also the words of the error message for
+ * a page without this part.
+ */
 export interface Place {
   readonly page: string;
   readonly part: string;
@@ -11,16 +14,16 @@ export interface Place {
 }
 
 /**
- * partIn returns the generated part of the page, between its two comments. It throws if the page does not have both
- * comments.
+ * partIn returns the generated part of the page, between the two marker comments. It throws if the page does not have
+ * both marker comments.
  */
 export function partIn(text: string, place: Place): string {
   return splitAt(text, place)[1];
 }
 
 /**
- * withPart returns the text of the page with these lines as its generated part, between two comments. It throws if the
- * page does not have both comments.
+ * withPart returns the text of the page after replacing the generated part between the two marker comments with
+ * `lines`. It throws if the page does not have both marker comments.
  */
 export function withPart(text: string, place: Place, lines: readonly string[]): string {
   const [before, , after] = splitAt(text, place);

@@ -30,7 +30,10 @@ const shownDifferences = [
   'A-020',
 ];
 
-/** withParts returns the README with its current generated parts, and the reasons why a part cannot be written. */
+/**
+ * withParts returns the README with all its generated parts updated. `problems` says for each part that cannot be
+ * generated why it cannot.
+ */
 export function withParts(
   readme: string,
   pages: { readonly conformance: string; readonly benchmarks: string },
@@ -67,7 +70,8 @@ function differenceIn(line: string): [string, string][] {
   return [[number, `| ${rule} | ${difference} |`]];
 }
 
-// Returns the part of the README about what a rollout loses: two rehearsals, the picture and the table.
+// Returns the lines of the README about what a rollout loses. The lines contain the output of two rehearsals, a
+// picture, and a table of the packages.
 function proof(benchmarks: string): { lines: string[]; problems: string[] } {
   const section = benchmarks.split('\n## ').find((text) => text.startsWith('What does a rollout lose?\n')) ?? '';
   const [before = '', after = ''] = [...section.matchAll(/^```\n([^]*?)\n```$/gm)].map(([, text = '']) => text);

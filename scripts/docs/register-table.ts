@@ -12,10 +12,10 @@ const place = {
   marker: '<!-- The table is written by `.ci/register-programs --write`: do not edit it. -->',
 };
 
-/** Row holds the measurements of one program. */
+/** Row contains the measurements of one program: a row of the table in docs/register.md. */
 export interface Row {
   readonly title: string;
-  /** The version of the package in the row. It is missing for modules of Node itself. */
+  /** The version of the measured package. It is undefined for modules of Node itself. */
   readonly version?: string;
   readonly handling: string;
   readonly lostWithout: number;
@@ -25,17 +25,17 @@ export interface Row {
   readonly cleanup: string;
 }
 
-/** Measured holds the results of one run over all programs. */
+/** Measured contains the results of one benchmark run of all programs. */
 export interface Measured {
   readonly node: string;
   readonly clients: number;
-  /** The shutdown delay of the programs. This field and `gracePeriod` are in milliseconds. */
+  /** The shutdown delay of the measured programs, in milliseconds. `gracePeriod` is in milliseconds too. */
   readonly delay: number;
   readonly gracePeriod: number;
   readonly rows: readonly Row[];
 }
 
-/** withPrograms returns the page with the measured table. */
+/** withPrograms returns the text of docs/register.md with the measured results in its table. */
 export function withPrograms(page: string, measured: Measured): string {
   return withPart(page, place, [
     `The numbers of lost requests are from Node ${measured.node.slice(1)}. In each run, ${String(measured.clients)} clients each send the next request on their kept-alive connection as soon as the last`,
@@ -49,8 +49,8 @@ export function withPrograms(page: string, measured: Measured): string {
 }
 
 /**
- * tableProblems returns the errors of the table: a program without a row, or a row for a version that is no longer
- * installed.
+ * tableProblems returns the errors of the table in docs/register.md: programs without a row, and rows for versions that
+ * are no longer installed.
  */
 export function tableProblems(page: string): string[] {
   const shown = [...partIn(page, place).matchAll(/^\| (.*?) \| (.*?) \| /gm)].map(

@@ -1,11 +1,11 @@
-// The rules, by number, in one sentence or two each. docs/conformance.md is generated from this list, from the tests
-// and comments that cite a number, and from differences.ts.
+// The rules of lameduck's behaviour, each with its number and one or two sentences. docs/conformance.md is generated
+// from this list, from the tests and comments that cite a number, and from differences.ts.
 import { chartRules } from './chart-rules.ts';
 import { injectorRules } from './injector-rules.ts';
 import { leaseRules } from './lease-rules.ts';
 import { kubeletRules } from './kubelet-rules.ts';
 
-/** The subjects of the rules, by the letter with which their numbers begin. */
+/** `families` maps the letters at the beginning of a rule number to the subject of these rules. */
 export const families = {
   A: 'start and shutdown of the Kubernetes apiserver',
   H: 'a Helm chart and a container image that lose no request',
@@ -17,7 +17,7 @@ export const families = {
   P: 'hard cases of shutting down an HTTP server on Node',
 } as const;
 
-/** All rules, by their number. */
+/** All rules of lameduck's behaviour. The key is the number of the rule. */
 export const rules: Readonly<Record<string, string>> = {
   'A-001':
     'A lifecycle signal, such as `ShutdownInitiated`, has a name and fires once. It then stays fired, and firing it again changes nothing.',

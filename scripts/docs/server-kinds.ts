@@ -1,14 +1,14 @@
 // Writes the table in docs/conformance.md that shows where each rule was tested: on which kind of server, and on which
-// version of Node. Each cell without a test names a note with the reason.
+// version of Node. A table cell without a test refers to a note with the reason.
 import { readFileSync } from 'node:fs';
 import { serverKinds, type ServerKind } from '../../test/support/adapters.ts';
 
-/** Passed has the major versions of Node on which a test of a rule has passed, by rule number and kind of server. */
+/** Passed maps the number of a rule and a kind of server to the Node versions on which a test of the rule passed. */
 export type Passed = Readonly<Record<string, Partial<Record<ServerKind, readonly number[]>>>>;
 
 const first = 1;
 const last = 55;
-/** `numbers` has the number, such as P-001, of each rule that applies to every kind of server. */
+/** `numbers` lists the rules, such as P-001, that apply to every kind of server. */
 export const numbers = Array.from({ length: last }, (_, index) => `P-${String(index + first).padStart(3, '0')}`);
 
 /** `majors` are the major versions of Node on which the tests run. */
@@ -28,7 +28,10 @@ const http2: readonly ServerKind[] = ['node:http2 without TLS', 'node:http2 over
 const others = (kinds: readonly ServerKind[]): ServerKind[] => serverKinds.filter((kind) => !kinds.includes(kind));
 const onlyHttp2: readonly ServerKind[] = ['node:http2 without TLS'];
 
-/** `reasons` are the notes below the table. Each note says why some rules have no test on some kinds of servers. */
+/**
+ * `reasons` are the notes below the table of rules and kinds of servers. Each note says why some rules have no test on
+ * some kinds of servers.
+ */
 const reasons: readonly Reason[] = [
   {
     numbers: [1, 2, 4, 9, 10, 12, 13, 15, 16, 17, 29, 30, 52],

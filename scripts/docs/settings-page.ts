@@ -14,7 +14,7 @@ type Rows = Readonly<Record<string, Row<unknown, unknown>>>;
 /** SettingComment is the parsed comment above a row of the settings table. */
 export interface SettingComment {
   readonly description: string;
-  /** The value of the `@default` tag in the comment. */
+  /** The default value that the tag `@default` in the comment states. */
   readonly default: string;
 }
 
@@ -96,8 +96,8 @@ function kindsSection(): string[] {
   const kinds = new Set<Kind<unknown>>(Object.values(all).map(({ kind }) => kind));
   const rows = [...kinds].flatMap((kind) => {
     const reading = kind.fromText('?');
-    // A setting with fixed choices lists its choices in place of the name of a kind. The table of kinds therefore needs
-    // no row for it.
+    // For a setting with fixed choices, the settings page lists the choices instead of the name of a type. The table of
+    // types therefore has no row for this setting.
     if ('allowed' in reading && reading.allowed === kind.name) return [];
     const note = notes[nameOf(kind)];
     if ('value' in reading || note === undefined)
@@ -107,7 +107,8 @@ function kindsSection(): string[] {
   return ['', '## Types of values', '', '| type | valid values | form |', '| --- | --- | --- |', ...rows];
 }
 
-// Error messages say "duration" for the values of all these kinds. The settings page gives each kind its own name.
+// Error messages say "duration" for the values of these four types of settings. The settings page gives each type its
+// own name.
 const durations = new Map<Kind<unknown>, string>([
   [limit, 'limit'],
   [stallLimit, 'stall limit'],

@@ -1,4 +1,5 @@
-// Writes the table of docs/register.md. .ci/register-programs calls this program with the file of its results.
+// Writes the table of docs/register.md. .ci/register-programs runs this script with the path of the file that contains
+// the measured results.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withPrograms, type Measured } from './register-table.ts';

@@ -19,8 +19,8 @@ const patterns = [
   '*.{js,ts}',
 ];
 /**
- * Not checked: files of other projects, conformance.md, which repeats the titles of tests, and rehearsal-truth.md,
- * which has measured times.
+ * The prose check skips files of other projects. It skips conformance.md, because that page repeats the titles of
+ * tests, and rehearsal-truth.md, because that page has measured times.
  */
 const others = [
   '**/node_modules/**',

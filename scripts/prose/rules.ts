@@ -1,13 +1,13 @@
-// The rules for every sentence of a page or a comment.
+// The writing rules that `npm run prose` applies to every sentence of a page or a comment.
 import type { TextlintRuleModule } from '@textlint/kernel';
 import { split } from 'sentence-splitter';
 
-/** The highest number of words in a sentence. */
+/** The most words that a sentence may have. */
 const mostWords = 25;
 
 /**
- * The words with which a sentence must not begin, because a sentence begins with its actor. A question may begin with
- * any word.
+ * The prose check rejects a sentence that begins with one of these words, because a sentence must begin with its actor.
+ * A question may begin with any word.
  */
 const opener = /^(?:Who|Whoever|What|Of|One that|Nor)\b(?!.*\?$)/;
 
@@ -57,7 +57,7 @@ export function sentencesOf(source: string): { readonly text: string; readonly r
   );
 }
 
-/** problemsOf returns the broken rules of a sentence. */
+/** problemsOf returns the writing rules that a sentence breaks. */
 export function problemsOf(sentence: string): string[] {
   const plain = sentence
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')

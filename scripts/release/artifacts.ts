@@ -6,7 +6,10 @@ import { join } from 'node:path';
 
 const sbom = 'sbom.cdx.json';
 
-/** writeArtifacts replaces the folder `release` of a tree, and returns its path. */
+/**
+ * writeArtifacts deletes the folder `release/` below `root`, writes all files to publish into a new one, and returns
+ * its path.
+ */
 export function writeArtifacts(root: string): string {
   const folder = join(root, 'release');
   rmSync(folder, { recursive: true, force: true });
@@ -21,7 +24,7 @@ export function writeArtifacts(root: string): string {
   return folder;
 }
 
-// In the repository, the charts name locally built images. In a release, they name the published images.
+// In the repository, the charts name images that are built locally. The published charts name the published images.
 function writeCharts(root: string, folder: string): void {
   // The library chart is a symbolic link in the repository. In release/, it must be a folder that can be packaged.
   for (const name of readdirSync(join(root, 'helm'))) {

@@ -1,11 +1,12 @@
-// Changes the texts of the files of a release: versions, addresses and the CHANGELOG. It reads and writes no file.
+// Changes the texts of files for the release of a version of lameduck: version numbers, addresses of the repository,
+// and the CHANGELOG. The functions here read and write no file.
 
-/** Release holds the arguments of the command `npm run release`. */
+/** Release contains the arguments of the command `npm run release`. */
 export interface Release {
   readonly version: string;
   /** The public address of the repository, without `.git` and without a slash at its end. */
   readonly repository?: string | undefined;
-  /** The day of the release, for example `2026-11-23`. */
+  /** The day on which the version is released, for example `2026-11-23`. */
   readonly date: string;
 }
 
@@ -50,12 +51,12 @@ export function isNewer(version: string, than: string): boolean {
   return a > x || (a === x && (b > y || (b === y && c > z)));
 }
 
-/** nextStep returns what to do with a release that has been tagged. */
+/** nextStep returns what the maintainer must do after `npm run release` has tagged a version. */
 export function nextStep({ version, repository }: Release): string {
   if (repository !== undefined) return `publish version ${version} with: git push --atomic origin HEAD v${version}`;
-  // Publishing needs the address of the repository. npm compares it, in package.json, with the repository of the
-  // workflow, and the charts are pushed to the container registry of its owner.
-  return `GitHub cannot publish version ${version}: delete the commit and the tag v${version}, and release again with --repository`;
+  // Publishing needs the address of the repository in package.json. npm compares this address with the repository of
+  // the GitHub workflow. The workflow pushes the charts to the container registry of the repository's owner.
+  return `GitHub cannot publish version ${version}: delete the release commit and the tag v${version}, then run \`npm run release\` again with --repository`;
 }
 
 function numbersOf(version: string): [number, number, number] {

@@ -1,6 +1,6 @@
-// `npm run release -- VERSION`: sets the version everywhere, moves the unreleased entries of the CHANGELOG under the
-// new version, commits, and tags. It writes the files to publish into release/. A push of the tag publishes the
-// release, by .github/workflows/release.yml.
+// `npm run release -- VERSION` sets the version in all files, and moves the unreleased entries of the CHANGELOG under
+// the new version. It then commits, tags, and writes the files to publish into release/. A push of the tag starts
+// .github/workflows/release.yml, which publishes the version.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -57,7 +57,7 @@ function release(root: string, order: Release): void {
   const examples = readdirSync(join(root, 'examples')).filter((name) => {
     return existsSync(join(root, 'examples', name, 'package.json'));
   });
-  // All texts are computed before any is written, so that an error leaves the tree unchanged.
+  // Compute the new texts of all files before writing any file, so that an error changes no file.
   const texts = [...changes(examples, chartVersion)].map(
     ([file, change]) => [file, change(read(root, file), order)] as const,
   );
