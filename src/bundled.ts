@@ -1,7 +1,7 @@
 // Loads a CommonJS package, even if lameduck itself is bundled into an ECMAScript module.
 
-// The number of calls of fromBundle that have not ended. They share one global `require`, which the last call to end
-// removes.
+// The number of calls of fromBundle that are in progress. These calls share one global `require`. The call that ends
+// last removes it.
 let loading = 0;
 
 /**

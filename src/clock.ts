@@ -5,8 +5,8 @@ import { hrtime, startTimer, stopTimer } from './node-timers.ts';
 
 export { startImmediate, stopTimer } from './node-timers.ts';
 
-// Save the bound function, because a call of it is faster than a read of the global `performance`, which is a getter.
-// Take it from the prototype: fake timers replace the method of the object, perhaps before this file is loaded.
+// Store the bound function, because calling it is faster than reading the global `performance`, which is a getter. Take
+// `now` from the prototype, because fake timers may have replaced `performance.now` before this file is loaded.
 const now = (Object.getPrototypeOf(performance) as Performance).now.bind(performance);
 
 /**
@@ -26,7 +26,7 @@ export interface Clock {
    * timer.
    */
   after(milliseconds: number, callback: () => void): () => void;
-  /** afterUnref does what `after` does, but its timer does not keep the event loop alive. */
+  /** afterUnref calls `callback` as `after` does, but its timer does not keep the process alive. */
   afterUnref(milliseconds: number, callback: () => void): () => void;
 }
 

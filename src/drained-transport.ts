@@ -2,14 +2,23 @@
 // the worker threads. To drain a further transport, implement this interface and call `shutdown.drainWith`.
 
 /**
- * DrainedTransport receives requests through other servers than the HTTP servers. It drains at the same time as the
- * HTTP servers.
+ * DrainedTransport is a kind of server other than an HTTP server, such as a gRPC server. It drains at the same time as
+ * the HTTP servers.
  */
 export interface DrainedTransport {
-  /** transport is the name of the transport, which the log shows in the names of steps such as `drain gRPC`. */
+  /**
+   * `transport` is the name of the protocol or group, such as `gRPC`. The log shows it in the names of steps such as
+   * `drain gRPC`.
+   */
   readonly transport: string;
-  /** drain makes the transport reject new requests. It resolves when all requests in flight have been answered. */
+  /**
+   * `drain()` makes the transport reject new requests. The promise resolves when all requests in flight have been
+   * answered.
+   */
   drain(): Promise<void>;
-  /** cut ends all remaining requests immediately. If it returns a promise, the shutdown waits for it. */
+  /**
+   * `cut()` immediately ends all requests that are still in flight. If `cut()` returns a promise, the shutdown waits
+   * for this promise.
+   */
   cut(): unknown;
 }

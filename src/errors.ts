@@ -58,7 +58,7 @@ export const errorCodes = {
     remedy: 'Pass an address with a free port, such as `0.0.0.0:9090`.',
   },
   LAMEDUCK_ERR_PACKAGE_OUTDATED: {
-    cause: 'lameduck does not support the installed version of a package, such as Fastify, because it is too old.',
+    cause: 'The installed version of a package, such as Fastify, is too old for lameduck.',
     remedy: 'Install the version that the message names, or a newer one.',
   },
   LAMEDUCK_ERR_OPTIONS_INVALID: {
@@ -86,7 +86,7 @@ export const errorCodes = {
   },
   LAMEDUCK_ERR_REQUEST_ENDED: {
     cause:
-      'lameduck ended a request before its handler did. The `AbortSignal` of the request has this error as its reason, and a later write to the response fails with it.',
+      'lameduck ended a request before the handler had answered it. This error is the reason of the `AbortSignal` of the request. If the handler writes to the response later, the write fails with this error.',
     remedy: 'Stop the work for this request. The message of the error says why lameduck ended the request.',
   },
   LAMEDUCK_ERR_NOT_IN_CLUSTER: {
@@ -102,16 +102,18 @@ export const errorCodes = {
   },
   LAMEDUCK_ERR_LEASE_TAKEN: {
     cause: 'This process already has an elector for the Lease.',
-    remedy: 'Use one elector per Lease, or give the second elector another `leaseName`.',
+    remedy: 'Create only one elector for each Lease in a process, or give the second elector another `leaseName`.',
   },
   LAMEDUCK_ERR_ELECTOR_RUNNING: {
     cause: 'The method `run` of an elector was called while an earlier call of `run` was in progress.',
-    remedy: 'Await the first call of `run`, or do both pieces of work in one function.',
+    remedy:
+      'Await the first call of `run` before the second call, or pass one function to `run` that does the work of both calls.',
   },
   LAMEDUCK_ERR_NOT_LEADER: {
     cause:
       'The process is no longer the leader, because its term as leader has ended. `assertLeader` throws this error, and the `AbortSignal` of the term has it as its reason. The message says why the term has ended.',
-    remedy: 'Stop the work that only a leader may do. The elector contends for the Lease again on its own.',
+    remedy:
+      'Make the program stop the work that only a leader may do. The elector itself contends for the Lease again.',
   },
   LAMEDUCK_ERR_REGISTERED_TOO_LATE: {
     cause: 'A hook or check was registered too late to run.',
@@ -143,7 +145,7 @@ export const errorCodes = {
     remedy: 'Make the hook end when its `AbortSignal` aborts, or give the hook a longer limit. The exit code is 81.',
   },
   LAMEDUCK_ERR_CHECK_FAILED: {
-    cause: 'A health check returned false, threw, rejected, or did not answer in time.',
+    cause: 'A health check failed: it returned false, threw, rejected, or did not end within its time limit.',
     remedy: 'Read the reason in the log. The response to a probe does not contain the reason.',
   },
 } as const satisfies Record<string, { cause: string; remedy: string }>;
@@ -200,7 +202,7 @@ function described(given: unknown): string {
   }
 }
 
-const unspeakable = 'a value whose conversion to text throws an error';
+const unspeakable = 'an unprintable value (its conversion to text throws an error)';
 
 /** isLameduckError tells whether a value is a LameduckError of this copy or another copy of the package. */
 export function isLameduckError(value: unknown): value is LameduckError {

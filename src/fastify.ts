@@ -57,7 +57,8 @@ function install(app: FastifyInstance, options: LameduckOptions): void {
   checkInstance(app);
   checkOptions('fastifyLameduck', options);
   const given = { ...options, logger: options.logger ?? loggerOf(app), route: options.route ?? routeOf };
-  // Remove the options that Fastify itself reads. Fastify reads them from the options of every plugin.
+  // Remove the options that Fastify reads from the options of every plugin. lameduck would reject them as unknown
+  // options.
   for (const name of ['prefix', 'logSerializers']) Reflect.deleteProperty(given, name);
   const { parts } = manage([app.server], given, process.env);
   app.decorate('lameduck', parts.handle);

@@ -25,16 +25,16 @@ import type { Parts } from './parts.ts';
 import type { Settings } from './settings/table.ts';
 
 /**
- * InGroup contains the functions that a lifecycle calls in its group, and the lists that it reads. A group is the
- * workers of node:cluster, or the worker threads.
+ * InGroup contains what a lifecycle needs from its group: functions that the lifecycle calls, and lists that it reads.
+ * A group is a primary of node:cluster with its workers, or a main thread with its worker threads.
  */
 export interface InGroup {
   /**
-   * `ends` lists the workers of node:cluster that have exited. Only the primary has this list. In every other process,
-   * `ends` is undefined.
+   * `ends` lists how each worker of node:cluster has exited so far. Only the primary has this list. In every other
+   * process, `ends` is undefined.
    */
   readonly ends: readonly WorkerEnd[] | undefined;
-  /** `threads` lists the worker threads that have ended. */
+  /** `threads` lists how each worker thread has ended so far. */
   readonly threads: readonly ThreadEnd[];
   readonly observer: Observer | undefined;
   /**
@@ -42,7 +42,7 @@ export interface InGroup {
    * worker delays the requests that it receives.
    */
   readonly listenerClosed: (() => Promise<void>) | undefined;
-  /** readiness is the readiness of the worker threads. It is undefined in a worker thread. */
+  /** `readiness` tells whether the worker threads are ready. It is undefined in a worker thread. */
   readonly readiness: ThreadReadiness | undefined;
   /**
    * onStart is called when the servers listen. It calls `open` to open the probe port, unless the primary opens it for
@@ -58,13 +58,13 @@ export interface GroupOptions {
   readonly servers: readonly unknown[];
   readonly parts: () => Parts;
   /**
-   * registerOptions is undefined unless `lameduck/register` gives the program its lifecycle. `listener` is the listening
-   * server of the workers, if there is one.
+   * registerOptions is undefined unless `lameduck/register` gives the program its lifecycle. `listener` is the server
+   * in the primary that listens for the workers, if there is one.
    */
   readonly registerOptions: { readonly listener?: NetServer | undefined } | undefined;
 }
 
-// The following texts are the field `hint` of log lines that warn about a program with node:cluster.
+// The following texts appear in the field `hint` of log lines. These log lines warn about a program with node:cluster.
 const lonelyHint =
   'call lameduck([]) in the primary, or start the primary with --import lameduck/register. SIGTERM reaches only the primary. ' +
   'If a primary without a lifecycle forwards SIGTERM, requests are still lost';
@@ -103,13 +103,14 @@ function inCluster(options: GroupOptions): InGroup {
   const cluster = process.getBuiltinModule('node:cluster') as unknown as Cluster;
   if (cluster.isWorker) return worker(options);
   if (hasServer) return alone;
-  // Under `lameduck/register`, each worker inherits the command-line option that loads `lameduck/register`. If the
-  // primary runs without `lameduck/register`, add an option that loads the lifecycle in the workers.
+  // Workers inherit the command-line options of the primary. If the primary runs without `lameduck/register`, add an
+  // option with which each worker loads a lifecycle.
   if (registerOptions === undefined) preloadInWorkers(cluster);
   return primary(cluster, settings, parts, new SharedListeners(systemClock, registerOptions?.listener));
 }
 
-// Returns the group of a primary, whose process may fork workers later. Its lifecycle has no server.
+// Returns the InGroup of a process that may become a primary of node:cluster, because it can fork workers later. The
+// lifecycle of this process has no server of its own.
 function primary(cluster: Cluster, settings: Settings, parts: () => Parts, listeners: SharedListeners): InGroup {
   const workers = new Workers({
     cluster,
@@ -187,16 +188,17 @@ function ownProbePort({ settings, sources }: GroupOptions): number | undefined {
 
 interface WorkerActions {
   readonly probePort: number | undefined;
-  /** onEnded is called when the lifecycle has ended but the process continues. */
+  /** onEnded is called when the shutdown has ended, unless the process then exits. */
   readonly onEnded: (exitCode: number) => void;
   /**
-   * onNoOwner is called in a worker whose primary has no lifecycle, and in a worker thread whose main thread has none.
+   * onNoOwner is called in a cluster worker whose primary has no lifecycle. It is also called in a worker thread whose
+   * main thread has no lifecycle.
    */
   readonly onNoOwner: () => void;
 }
 
-// Returns the group of a worker or of a worker thread. This group reports the end of the lifecycle to the primary or
-// the main thread.
+// Returns the InGroup of a cluster worker or worker thread. Through it, the worker reports the end of its lifecycle to
+// the primary, and the worker thread to the main thread.
 function inGroupOf(membership: GroupMembership, { probePort, onEnded, onNoOwner }: WorkerActions): InGroup {
   return {
     ...alone,

@@ -14,7 +14,7 @@ import type { Parts } from './parts.ts';
 import { checkPackage } from './package-version.ts';
 import { checkName, checkOptions } from './arguments.ts';
 
-/** GrpcHealthOptions adds gRPC services whose status `grpcHealth()` reports. */
+/** GrpcHealthOptions are the options of `grpcHealth()`: further gRPC service names that have a health status. */
 export interface GrpcHealthOptions {
   /**
    * `services` adds gRPC services. It maps the name of each service to a group of readyz checks, which decides the
@@ -34,9 +34,9 @@ export interface GrpcHealth {
    */
   readonly addTo: (server: Server) => void;
   /**
-   * `listen()` serves only the health service, without TLS, at an address such as `0.0.0.0:9090`. The service answers
-   * until the shutdown has ended. Resolves with the port number. Rejects with LAMEDUCK_ERR_GRPC_LISTEN if the address
-   * is not available.
+   * `listen()` opens a gRPC server without TLS at an address such as `0.0.0.0:9090`. This server has the health service
+   * only, and answers until the shutdown has ended. Resolves with the port number. Rejects with
+   * LAMEDUCK_ERR_GRPC_LISTEN if the address is not available.
    */
   readonly listen: (address: string) => Promise<number>;
 }
@@ -101,7 +101,7 @@ function readServices(options: GrpcHealthOptions): ReadonlyMap<string, string> {
 function warnOfEmptyGroups({ health, warn }: Parts, services: ReadonlyMap<string, string>): void {
   for (const [service, group] of services) {
     if (health.readyz.hasGroup(group)) continue;
-    warn(`gRPC service ${quoted(service)} uses the group "${group}", which has no readyz check`);
+    warn(`gRPC service ${quoted(service)} uses the group "${group}", but no readyz check is in this group`);
   }
 }
 

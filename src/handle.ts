@@ -33,8 +33,8 @@ export type AnyRequest = IncomingMessage | Http2ServerRequest | ServerHttp2Strea
 /** Lameduck is the handle of one lifecycle. */
 export interface Lameduck {
   /**
-   * `signals` contains the eight signals of the lifecycle, such as `signals.shutdownInitiated`. They show the whole
-   * state of the lifecycle.
+   * `signals` contains the eight signals of the lifecycle, such as `signals.shutdownInitiated`. The signals that have
+   * fired show how far the lifecycle has come.
    */
   readonly signals: LifecycleSignals;
   /** `ended` resolves when the shutdown has ended, with the record of the shutdown. It never rejects. */

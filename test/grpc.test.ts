@@ -114,7 +114,7 @@ void describe('the gRPC health service', { concurrency: 4 }, () => {
     assert.equal(await client.check(''), 'NOT_SERVING');
     assert.deepEqual(
       it.warnings.filter((warning) => warning.includes('gRPC')),
-      ['gRPC service "shop.None" uses the group "none", which has no readyz check'],
+      ['gRPC service "shop.None" uses the group "none", but no readyz check is in this group'],
     );
   });
 

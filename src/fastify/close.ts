@@ -27,8 +27,8 @@ export function replaceClose(app: FastifyInstance, handle: Lameduck): void {
     const isCallback = typeof callback === 'function';
     // If the caller passed something else than a function as the callback, let Fastify report the mistake.
     if (Boolean(callback) && !isCallback) return close.call(this, callback);
-    // If the destroy hook has timed out, the original `close` of Fastify may still be running. So wait for its end here
-    // too.
+    // If the destroy hook `fastify` has timed out, Fastify's original `close` may still be running. `app.close()`
+    // therefore waits until the original `close` has ended.
     const whenClosed = handle.shutdown('app.close()').then(closeFastify);
     if (!isCallback) return whenClosed;
     // Like Fastify, choose the arguments of the callback by the number of its parameters.
@@ -42,6 +42,6 @@ export function replaceClose(app: FastifyInstance, handle: Lameduck): void {
   app.close = replacement as FastifyInstance['close'];
 }
 
-// done is an argument of the callback that the caller of `app.close()` passes. It does nothing, because the shutdown
-// does not wait for that callback.
+// done is the function `done` that Fastify passes to the callback of `app.close()`. It does nothing, because the
+// shutdown does not wait until the callback calls it.
 function done(): void {}

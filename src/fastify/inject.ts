@@ -1,4 +1,5 @@
-// Answers probes sent with `app.inject()`. Such a request uses no socket, so no server emits an event for it (P-031).
+// Makes lameduck answer probes that a test sends with `app.inject()`. A request of `app.inject()` uses no socket, so no
+// server emits an event for it (P-031).
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Traffic } from '../http/traffic.ts';
@@ -54,7 +55,7 @@ function callBack(injection: unknown, callback: Callback): void {
     injection.end(callback);
     return;
   }
-  // While the application is closing, Fastify rejects an injected request.
+  // While the application is closing, `app.inject()` returns a promise that rejects.
   (injection as Promise<unknown>).then(
     (response) => process.nextTick(callback, undefined, response),
     (error: unknown) => process.nextTick(callback, error),

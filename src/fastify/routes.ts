@@ -20,7 +20,7 @@ const label = Symbol('lameduck.route');
 
 /**
  * routeOf returns the route pattern of a request, such as `/orders/:id`. It returns undefined if no route matched
- * (404), or if `readRoutes` does not record routes.
+ * (404), or if `readRoutes` was called with `isNoted` false.
  */
 export function routeOf(request: IncomingMessage): string | undefined {
   return (keyOf(request) as { [label]?: string })[label];

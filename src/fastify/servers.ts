@@ -29,8 +29,8 @@ export function joinServers(app: FastifyInstance, parts: Parts): void {
 }
 
 /**
- * listenNoMore ends each call of `app.listen()` that is in progress when a shutdown begins, or that is made later.
- * Otherwise such a call would wait forever, because Fastify starts no server while the application is closing.
+ * When a shutdown has begun, listenNoMore makes each pending or later call of `app.listen()` fail. Otherwise such a
+ * call would wait forever, because Fastify starts no server while the application is closing.
  */
 export function listenNoMore(app: FastifyInstance, { signals }: Lameduck): void {
   const stop = async (): Promise<void> => {

@@ -6,14 +6,14 @@ import type { LifecycleSignals } from '../lifecycle/signals.ts';
 /** ServingStatus is a status of the gRPC health checking protocol. */
 export type ServingStatus = 'SERVING' | 'NOT_SERVING' | 'SERVICE_UNKNOWN';
 
-/** StatusesParts are the parts of a lifecycle from which `Statuses` computes each status. */
+/** StatusesParts are the parts of a lifecycle from which `Statuses` computes the health status of each gRPC service. */
 export interface StatusesParts {
   readonly health: Health;
   readonly signals: LifecycleSignals;
   readonly clock: Clock;
   /**
-   * `services` maps each gRPC service name that the program has added to a group of readyz checks. This group decides
-   * the status of the service.
+   * `services` maps each gRPC service name in the options of `grpcHealth()` to a group of readyz checks. The checks of
+   * this group decide the health status of the service.
    */
   readonly services: ReadonlyMap<string, string>;
 }
@@ -64,8 +64,8 @@ export class Statuses {
   }
 
   /**
-   * `watch()` calls `tell` with the status of a gRPC service, at once and at each change. The returned function ends
-   * the watch.
+   * `watch()` calls the function `tell` with the current status of a gRPC service, and again at each change of the
+   * status. Call the returned function to end these calls.
    */
   watch(service: string, tell: Tell): () => void {
     const watcher: Watcher = { service, tell, last: undefined };

@@ -34,7 +34,10 @@ interface Named {
   readonly run: CheckFunction;
 }
 
-/** DependencyWarnings warns once about each livez check whose name looks like a dependency. */
+/**
+ * DependencyWarnings logs one warning for each livez check whose name suggests that it checks a dependency, such as a
+ * database.
+ */
 export class DependencyWarnings {
   readonly #warn: (message: string) => void;
   readonly #readyz: Named[] = [];

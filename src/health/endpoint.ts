@@ -13,13 +13,13 @@ export type EndpointName = 'readyz' | 'livez' | 'healthz';
 export interface EndpointParts {
   readonly clock: Pick<Clock, 'now'>;
   readonly observer: Pick<Observer, 'onCheckChange' | 'onCheckResult'>;
-  /** onPass is called when a probe passes that ran all checks of the endpoint, without the parameter `exclude`. */
+  /** onPass is called when a probe of all checks passes, if the probe has no parameter `exclude`. */
   readonly onPass?: (() => void) | undefined;
 }
 
 /**
- * LastCheck is the type of lameduck's own check `shutdown`, which runs after all other checks have ended. A change of
- * its result is not logged.
+ * LastCheck declares lameduck's own check `shutdown`. The check runs after all other checks have ended. lameduck does
+ * not log when its result changes.
  */
 export interface LastCheck {
   readonly name: string;
@@ -33,19 +33,19 @@ interface Entry {
    * check passes without being run.
    */
   readonly graceUntil: number;
-  /** isPresent returns false while the endpoint must behave as if it did not have this check. */
+  /**
+   * isPresent tells whether the check currently exists. While isPresent returns false, the endpoint neither runs nor
+   * lists the check.
+   */
   readonly isPresent: () => boolean;
 }
 
 const always = (): boolean => true;
 
-/** Part is the part of a probe's response that one check provides. */
+/** Part is the result of one check, as part of the response to a probe. */
 interface Part<Result> {
   readonly name: string;
-  /**
-   * `exclusion` is the text in the response that says how the probe excluded the check. It is undefined if the probe
-   * did not exclude the check.
-   */
+  /** `exclusion` is `excluded` or `excluded with GROUP`. It is undefined if the probe did not exclude the check. */
   readonly exclusion: string | undefined;
   readonly isRun: boolean;
   readonly result: Result;
@@ -58,8 +58,8 @@ export class Endpoint {
   readonly #entries = new Map<string, Entry>();
   readonly #last: LastCheck | undefined;
   readonly #failing = new Set<string>();
-  // #isClosed is true when the endpoint accepts no more checks. #isClosed becomes true before the log line `lifecycle
-  // started` is written and before MuxAndDiscoveryComplete fires.
+  // #isClosed is true when no more checks can be added to the endpoint. It becomes true when the server listens, before
+  // the log line `lifecycle started` and before MuxAndDiscoveryComplete.
   #isClosed = false;
 
   constructor(name: EndpointName, parts: EndpointParts, last?: LastCheck) {
@@ -98,7 +98,6 @@ export class Endpoint {
     return [...this.#entries.values()].filter(({ isPresent }) => isPresent());
   }
 
-  /** hasGroup tells whether at least one check of the endpoint is in a group. */
   hasGroup(group: string): boolean {
     return [...this.#entries.values()].some(({ check }) => check.group === group);
   }
@@ -144,8 +143,8 @@ export class Endpoint {
     return { name: entry.check.name, exclusion, isRun, result: isRun ? this.#run(entry) : undefined };
   }
 
-  // Runs the check `shutdown` after all other checks. If the shutdown begins while the other checks are running, the
-  // probe then fails too.
+  // Runs the check `shutdown` after all other checks have ended. The probe thus fails even if the shutdown has begun
+  // while the other checks were running.
   #conclude(last: LastCheck, exclusions: Exclusions): Part<CheckResult> {
     const exclusion = exclusions.of(last);
     const isRun = exclusion === undefined;
@@ -182,7 +181,8 @@ export class Endpoint {
   // Reports a change of a check's result to the log, with the reason of a failure (A-104). A response to a probe never
   // contains the reason.
   #noted(name: string, result: CheckResult): CheckResult {
-    // Do not report that a post-start hook is still running. If a hook fails or takes long, another log line says so.
+    // Do not log that the check of a running post-start hook fails. If the hook fails or takes long, a separate log
+    // line reports this.
     if (name.startsWith('poststarthook/')) return result;
     if (this.#failing.has(name) === (result !== undefined)) return result;
     if (result === undefined) this.#failing.delete(name);
@@ -200,7 +200,7 @@ async function settle(part: Part<CheckResult | Promise<CheckResult>>): Promise<P
   return { ...part, result: await part.result };
 }
 
-/** `plain` contains the headers of every response to a probe. */
+/** `plain` contains the headers that every response to a probe has. */
 export const plain = {
   'Content-Type': 'text/plain; charset=utf-8',
   // The value of `Cache-Control` that the apiserver sends, with `no-store` added, so that no cache answers a probe

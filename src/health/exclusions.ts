@@ -3,7 +3,7 @@
 const mostNames = 20;
 const longestName = 100;
 
-/** Excludable is a check that can be excluded by its name or by its group. */
+/** Excludable is a check, with the name and the group by which a probe can exclude it. */
 export interface Excludable {
   readonly name: string;
   readonly group?: string | undefined;
@@ -22,7 +22,7 @@ export class Exclusions {
     this.#unmatched = new Set(this.#asked);
   }
 
-  /** isEmpty is true if the probe has no parameter `exclude`, so that it runs all checks. */
+  /** isEmpty is true if the probe has no parameter `exclude`. */
   get isEmpty(): boolean {
     return this.#asked.size === 0;
   }
@@ -43,8 +43,9 @@ export class Exclusions {
   }
 
   /**
-   * `warning` is a line of the response that lists the unknown names in `exclude`. It is empty if there are none. Call
-   * `of()` for every check first, because `of()` records which names are known.
+   * `warning` is the line of the response about values of `exclude` that are not the name or the group of a check. It
+   * is empty if all values match. Call `of()` for every check before reading `warning`, because `of()` records which
+   * values match.
    */
   get warning(): string {
     if (this.#unmatched.size === 0) return '';

@@ -24,7 +24,7 @@ export interface HealthOptions {
   readonly observer: Pick<Observer, 'onCheckChange' | 'onCheckResult' | 'onWarning'>;
   /** onReady is called when a probe of /readyz without exclusions passes (A-013). */
   readonly onReady?: (() => void) | undefined;
-  /** flushLog writes the buffered lines of the log. It is undefined if the log cannot be flushed. */
+  /** flushLog writes the log lines that are still in a buffer. It is undefined if the logger cannot be flushed. */
   readonly flushLog?: FlushFunction | undefined;
   /**
    * isLoopWatched tells whether the probe thread watches the event loop. Every endpoint then has the check
@@ -95,12 +95,13 @@ export class Health {
   addPostStartHook(name: string, isFinished: () => boolean): void {
     const { clock, livezGracePeriod } = this.#options;
     const check = this.#createOwn(reasons.postStartHook(name, isFinished));
-    // Every check of /livez is also a check of /healthz. If a name is free on /healthz, it is free on /livez too.
+    // Every check of /livez is also a check of /healthz. If no check of /healthz has the name, no check of /livez has
+    // it.
     this.#addTo([this.readyz, this.healthz], check);
     if (livezGracePeriod > 0) this.livez.add(check, clock.now() + livezGracePeriod);
   }
 
-  /** `close()` makes all three endpoints reject further checks. */
+  /** After `close()`, no check can be added to /readyz, /livez or /healthz. */
   close(): void {
     for (const endpoint of this.#all) endpoint.close();
   }

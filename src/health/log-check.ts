@@ -34,8 +34,9 @@ export class LogCheck {
     if (this.#flush === undefined || this.#isStopped) return;
     const isFirstUse = this.#completedAt === undefined;
     const completedAt = (this.#completedAt ??= this.#clock.now());
-    // After a suspension of the machine, a probe may arrive before the timer has flushed the log. That probe fails.
-    // Begin a flush at once, so that the next probe passes if the log can be written.
+    // After a suspension of the machine, a probe may arrive before the timer of the next flush has fired. This probe
+    // fails, because the last flush is too old. Begin a flush now, so that the next probe passes if the log can be
+    // written.
     if (isFirstUse || this.#isOverdue(completedAt)) this.#begin(this.#flush);
     if (this.#isOverdue(this.#completedAt)) throw new Error('logging blocked');
   }

@@ -10,25 +10,27 @@ export interface OwnCheck {
   readonly name: string;
   readonly run: CheckFunction;
   /**
-   * isPresent tells whether /readyz has the check at the moment. If isPresent is undefined, /readyz always has the
-   * check.
+   * isPresent tells whether /readyz currently has this check. If isPresent is undefined, /readyz always has the check.
    */
   readonly isPresent?: () => boolean;
 }
 
-/** Readiness is the readiness of cluster workers or worker threads. `ready` rejects while they are not ready. */
+/**
+ * Readiness tells whether the cluster workers or the worker threads are ready. `ready()` rejects while they are not
+ * ready.
+ */
 export interface Readiness {
   ready(): Promise<void>;
 }
 
-/** ThreadReadiness is the readiness of the worker threads. `isPresent` tells whether one of them has a server. */
+/**
+ * ThreadReadiness tells whether the worker threads are ready. `isPresent()` tells whether a worker thread has a server.
+ */
 export interface ThreadReadiness extends Readiness {
   isPresent(): boolean;
 }
 
-/**
- * stallName and shutdownName are the names of the two checks that the probe thread itself decides on the probe port.
- */
+/** The names of two checks. On the probe port, the probe thread computes the results of these checks itself. */
 export const stallName = 'event-loop';
 export const shutdownName = 'shutdown';
 
@@ -37,7 +39,7 @@ export const shutdownName = 'shutdown';
  * /readyz fails, the name of the check in the response says why.
  */
 export const reasons = {
-  /** log is the check that fails while the log cannot be flushed. */
+  /** log returns the check `log`. It fails while the log cannot be flushed. */
   log: (logCheck: LogCheck): OwnCheck => ({
     name: 'log',
     run: () => {
@@ -45,30 +47,30 @@ export const reasons = {
     },
   }),
   /**
-   * stall is the health check `event-loop`. If the main thread itself answers a probe, the check passes, because the
-   * event loop is evidently running. On the probe port, the probe thread decides the result of the check with
+   * stall returns the check `event-loop`. When the main thread answers a probe, the check passes, because the event
+   * loop is evidently not blocked. On the probe port, the probe thread decides the result of the check with
    * `isStalled`. There, the check also fails until the main thread has answered its first probe.
    */
   stall: (): OwnCheck => ({ name: stallName, run: () => true }),
   /**
-   * shutdown is the check that fails from ShutdownInitiated on (A-003) and never passes again (P-091). On the probe
-   * port, its failure replaces an answer that the main thread gave before ShutdownInitiated (P-077).
+   * shutdown returns the check `shutdown`. It fails from ShutdownInitiated on (A-003) and never passes again (P-091).
+   * On the probe port, its failure replaces an answer that the main thread gave before ShutdownInitiated (P-077).
    */
   shutdown: ({ shutdownInitiated }: LifecycleSignals): LastCheck => ({
     name: shutdownName,
     run: () => (shutdownInitiated.hasSignaled ? new Error('process is shutting down') : undefined),
   }),
   /**
-   * debugSocket is the health check `debug-socket`. It fails after `POST /ready?state=unready` on the debug socket,
-   * until another request to the debug socket makes the process ready again.
+   * debugSocket returns the check `debug-socket`. It fails after `POST /ready?state=unready` on the debug socket, until
+   * another request to the debug socket makes the process ready again.
    */
   debugSocket: (health: { readonly isHeldUnready: boolean }): OwnCheck => ({
     name: 'debug-socket',
     run: () => !health.isHeldUnready,
   }),
   /**
-   * threads is the check that fails while a worker thread with a server is not ready. It exists only if there is such a
-   * thread.
+   * threads returns the check `worker-threads`. It fails while a worker thread with a server is not ready. It exists
+   * only if a worker thread has a server.
    */
   threads: (threads: ThreadReadiness): OwnCheck => ({
     name: 'worker-threads',
@@ -76,15 +78,22 @@ export const reasons = {
     isPresent: () => threads.isPresent(),
   }),
   /**
-   * listening is the check that fails until every server listens. Only a lifecycle with several servers has this check.
+   * listening returns the check `listening`. It fails until every server listens. Only a lifecycle with several servers
+   * has this check.
    */
   listening: ({ muxAndDiscoveryComplete }: LifecycleSignals): OwnCheck => ({
     name: 'listening',
     run: () => muxAndDiscoveryComplete.hasSignaled,
   }),
-  /** workers is the check that fails while no worker is ready. Only the primary of node:cluster has this check. */
+  /**
+   * workers returns the check `workers`. It fails while no worker is ready. Only the primary of node:cluster has this
+   * check.
+   */
   workers: (workers: Readiness): OwnCheck => ({ name: 'workers', run: () => workers.ready() }),
-  /** postStartHook is the check that fails while a post-start hook is running, and after the hook has failed. */
+  /**
+   * postStartHook returns the check `poststarthook/<name>`. It fails while the post-start hook is running, and after
+   * the hook has failed.
+   */
   postStartHook: (hook: string, isFinished: () => boolean): OwnCheck => ({
     name: `poststarthook/${hook}`,
     run: () => {

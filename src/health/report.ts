@@ -3,10 +3,7 @@ import type { CheckResult } from './check.ts';
 
 export interface ReportedCheck {
   readonly name: string;
-  /**
-   * `exclusion` is the text of the report that says how the probe excluded the check. It is undefined if the probe did
-   * not exclude the check.
-   */
+  /** `exclusion` is `excluded` or `excluded with GROUP`. It is undefined if the probe did not exclude the check. */
   readonly exclusion: string | undefined;
   readonly result: CheckResult;
 }
@@ -19,7 +16,7 @@ export function lineOf({ name, exclusion, result }: ReportedCheck): string {
   return result === undefined ? `[+]${name} ok\n` : `[-]${name} failed: reason withheld\n`;
 }
 
-/** failingIn returns the names of the failing checks in a report. */
+/** failingIn returns the names of the failing checks in the response to a probe. */
 export function failingIn(report: string): string[] {
   return [...report.matchAll(/^\[-\](\S+) failed/gm)].map(([, name = '']) => name);
 }

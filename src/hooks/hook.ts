@@ -11,9 +11,9 @@ export interface HookContext {
   /** `limit` is how long the hook may take, in milliseconds. Infinity means no limit. */
   readonly limit: number;
   /**
-   * `signal` is aborted when the hook's limit has passed. The signal's `reason` is then the error with which the hook
-   * fails. The signal of a post-start hook is also aborted when the listener closes during a shutdown. This happens
-   * even if the hook has ended, so that background work of the hook can stop.
+   * `signal` is aborted when the time limit of the hook has passed. The `reason` of `signal` is then the error with
+   * which the hook fails. For a post-start hook, `signal` is also aborted when the listening socket closes during a
+   * shutdown. This abort happens even if the hook has ended, so that background work of the hook can stop.
    */
   readonly signal: AbortSignal;
 }
@@ -50,14 +50,11 @@ export interface HookLimits {
   readonly clock: Clock;
   /** `limit` is how long the hook may take, in milliseconds. Infinity means no limit. */
   readonly limit: number;
-  /**
-   * `stop` is a signal that aborts when the hook must stop. If the hook throws or rejects after the abort, it has not
-   * failed.
-   */
+  /** `stop` is aborted when the hook must stop. If the hook throws or rejects after the abort, it has not failed. */
   readonly stop?: AbortSignal;
   /**
-   * `cut` is a signal that aborts when the shutdown ends all hooks of this kind, possibly before the hook has reached
-   * `limit`. A hook that is still running at that time counts as timed out.
+   * `cut` is aborted when the shutdown ends all hooks of this kind together, possibly before the hook's own time limit
+   * `limit` has passed. A hook that is still running at that time counts as timed out.
    */
   readonly cut?: AbortSignal;
 }
@@ -79,9 +76,8 @@ export async function runHook(hook: Hook, limits: HookLimits, reason?: string): 
     timesUp.abort(timedOut.error);
     return timedOut;
   };
-  // Measure by the clock whether the hook exceeded its limit, because a blocked event loop delays timers. If no time is
-  // left (`limit` is 0), the hook is called nevertheless. In this case, its duration is compared with its own
-  // `timeout`.
+  // Compare the duration of the hook with its limit, because a blocked event loop delays timers. If no time is left,
+  // `limit` is 0, and the hook is called nevertheless. The duration is then compared with the hook's own `timeout`.
   const longest = limit === 0 ? hook.timeout : limit;
   const work = durationOf(clock, () => run({ reason, limit, signal })).then(
     (took) => (took < longest || stop.aborted ? undefined : timeOut(longest)),
@@ -89,7 +85,7 @@ export async function runHook(hook: Hook, limits: HookLimits, reason?: string): 
   );
   if (limit === Infinity) return work;
   const since = clock.now();
-  // If a hook's time is over before the hook starts, the hook is called nevertheless, so that its synchronous part
+  // If the shutdown has already ended all hooks of this kind, call this hook nevertheless, so that its synchronous part
   // runs.
   const ends = cut.aborted ? [isOver.signal, stop] : [isOver.signal, stop, cut];
   const timeout = wait(clock, cut.aborted ? 0 : limit, AbortSignal.any(ends)).then(() => {

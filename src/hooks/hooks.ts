@@ -38,7 +38,7 @@ export class Hooks {
     return this.#hooks.destroy.length > 0;
   }
 
-  /** `running` lists the hooks that are running. */
+  /** `running` lists the lifecycle hooks that are currently running. */
   get running(): { readonly kind: HookKind; readonly name: string; readonly ageMs: number }[] {
     const now = this.#clock.now();
     return [...this.#running].map(([{ kind, name }, since]) => ({ kind, name, ageMs: Math.round(now - since) }));
@@ -74,17 +74,17 @@ export class Hooks {
   }
 
   /**
-   * `close()` makes later calls of `add()` for this kind of hook throw. It is called when lameduck begins to call the
-   * hooks of this kind.
+   * After `close()`, `add()` throws for hooks of this kind. lameduck calls `close()` when it begins to call the hooks
+   * of this kind.
    */
   close(kind: HookKind): void {
     this.#closed.add(kind);
   }
 
   /**
-   * runPostStart starts all post-start hooks in parallel (A-043). It resolves when each hook has ended or failed.
-   * During a shutdown, `stop` aborts the signals of the hooks (A-045). An error that a hook throws after that abort
-   * does not count as a failure of the hook. This differs from A-046.
+   * runPostStart starts all post-start hooks in parallel (A-043). The promise resolves when each hook has ended or
+   * failed. During a shutdown, `stop` aborts the `AbortSignal` of each hook (A-045). If a hook throws after this abort,
+   * it has not failed: lameduck deliberately differs from A-046 here.
    */
   async runPostStart(
     stop: AbortSignal,
@@ -132,9 +132,9 @@ export class Hooks {
   }
 
   /**
-   * runDestroy calls the destroy hooks one after another, the last registered first (P-097). Their common time ends
-   * after `limit` milliseconds, or when `cut` is aborted. After that, each remaining hook is still called, so that its
-   * synchronous part runs.
+   * runDestroy calls the destroy hooks one after another, the last registered first (P-097). All hooks together get
+   * `limit` milliseconds, or less if `cut` is aborted earlier. After this time, each remaining hook is still called
+   * without a wait for its end, so that its synchronous part runs.
    */
   async runDestroy(reason: string, limit: number, cut: AbortSignal): Promise<void> {
     this.close('destroy');
@@ -159,7 +159,7 @@ export class Hooks {
 }
 
 const whenAllowed: Readonly<Record<HookKind, string>> = {
-  'post-start': 'add the hook before listen()',
-  'pre-shutdown': 'add the hook before the shutdown',
-  destroy: 'add the hook before the last request has been answered',
+  'post-start': 'add a post-start hook before listen()',
+  'pre-shutdown': 'add a pre-shutdown hook before the shutdown',
+  destroy: 'add a destroy hook before the last request has been answered',
 };

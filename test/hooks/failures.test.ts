@@ -15,12 +15,12 @@ const failures = [
     'destroy',
     'registers',
     'destroy hook "registers" failed: unable to add destroy hook "another": the destroy hooks have already been called;' +
-      ' add the hook before the last request has been answered',
+      ' add a destroy hook before the last request has been answered',
   ],
   [
     'destroy',
     'throws-what-throws',
-    'destroy hook "throws-what-throws" failed: a value whose conversion to text throws an error',
+    'destroy hook "throws-what-throws" failed: an unprintable value (its conversion to text throws an error)',
   ],
   ['destroy', 'throws-undefined', 'destroy hook "throws-undefined" failed: undefined'],
 ];
