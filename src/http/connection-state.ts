@@ -2,9 +2,12 @@
 import type { Session } from './http2/session.ts';
 import type { Upgraded } from './upgraded/socket.ts';
 
-/** Spoken is the protocol that a connection currently uses. */
+/** Spoken is the protocol that an open connection uses. */
 export type Spoken =
-  /** `handshake`: the TLS handshake is not complete. The drain waits for no response on such a connection. */
+  /**
+   * `handshake`: the TLS handshake is not complete. Such a connection has no request, so the drain does not wait for a
+   * response on it.
+   */
   | { readonly is: 'handshake' }
   /** `http`: HTTP/1.1, or no byte has arrived yet. */
   | { readonly is: 'http' }
@@ -13,7 +16,10 @@ export type Spoken =
   /** `upgraded`: another protocol after an upgrade, or a CONNECT tunnel. */
   | { readonly is: 'upgraded'; readonly upgraded: Upgraded };
 
-/** ConnectionState is the protocol in use, or the progress of a connection towards its end. */
+/**
+ * ConnectionState is the protocol of an open connection. For a connection that ends, it says whether the server has
+ * announced the end (`closing`) or the connection has ended (`closed`).
+ */
 export type ConnectionState =
   | Spoken
   /**
@@ -21,7 +27,7 @@ export type ConnectionState =
    * on this connection.
    */
   | { readonly is: 'closing'; readonly after: Spoken }
-  /** `closed`: the connection has ended, or its socket was sent to another process. */
+  /** `closed`: the connection has ended, or the program has sent its socket to another process. */
   | { readonly is: 'closed'; readonly after: Spoken };
 
 /** ConnectionEvent is an event that may change the state of a connection. */
@@ -40,7 +46,8 @@ export const http: Extract<Spoken, { is: 'http' }> = { is: 'http' };
 export const closeAnnounced: ConnectionEvent = { is: 'close announced' };
 
 /**
- * `next()` is the table of all transitions. An event that is not in the row of a state does not change that state.
+ * `next()` returns the state of a connection after an event. Each row of the table begins with a state. The rest of the
+ * row has the transitions from this state, as `event ▶ new state`. All other events leave the state unchanged.
  *
  *     handshake    http ▶ http
  *                  session ▶ session    upgraded ▶ upgraded   close announced ▶ closing    closed ▶ closed
@@ -66,7 +73,10 @@ export function next(state: ConnectionState, event: ConnectionEvent): Connection
   }
 }
 
-/** spokenIn returns the protocol of a connection in a given state. */
+/**
+ * spokenIn returns the protocol that a connection uses, or used before its end. The argument is the state of the
+ * connection.
+ */
 export function spokenIn(state: ConnectionState): Spoken {
   return state.is === 'closing' || state.is === 'closed' ? state.after : state;
 }

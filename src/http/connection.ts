@@ -1,4 +1,5 @@
-// The record of one connection: its state, its requests in flight, and the time of its last byte.
+// The record of one connection: its state, its requests in flight, and the time at which the last byte from the client
+// arrived.
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import {
@@ -109,10 +110,7 @@ export class Connection {
     return this.#closeAt;
   }
 
-  /**
-   * closeBy is the end of the period from which lameduck chooses the `closeAt` of every connection. Before the
-   * shutdown, closeBy is Infinity.
-   */
+  /** closeBy is the latest possible `closeAt` of any connection. Before the shutdown, closeBy is Infinity. */
   get closeBy(): number {
     return this.#closeBy;
   }
@@ -125,8 +123,8 @@ export class Connection {
   }
 
   /**
-   * `exchanges` are the counted requests whose response has not ended, in order of arrival. `note` only records the
-   * arrival time of a request. Such a request is not in the list until `addNoted` adds it.
+   * `exchanges` are the requests in flight that lameduck has counted, in order of arrival. A request that `note` has
+   * only recorded is not in this list until `addNoted` adds it.
    */
   get exchanges(): readonly HttpExchange[] {
     return this.#exchanges;
@@ -151,14 +149,17 @@ export class Connection {
   }
 
   /**
-   * endsBySilence tells whether the drain closes the connection with a FIN after some silence. An HTTP/2 session gets a
-   * GOAWAY instead, and an upgraded socket ends like a long-running request.
+   * endsBySilence tells whether the drain closes this kind of connection with a FIN when no bytes have arrived for a
+   * while. An HTTP/2 session gets a GOAWAY instead, and an upgraded socket ends like a long-running request.
    */
   get endsBySilence(): boolean {
     return this.#state.is === 'http' || this.#state.is === 'handshake';
   }
 
-  /** `enter()` applies an event to the state of the connection. It returns true if the state has changed. */
+  /**
+   * `enter()` applies an event, such as `close announced`, to the state of the connection. It returns true if this has
+   * changed the state.
+   */
   enter(event: ConnectionEvent): boolean {
     const before = this.#state;
     this.#state = next(before, event);
@@ -189,8 +190,8 @@ export class Connection {
   /**
    * `note()` records only the arrival time of a request and does not count the request. It returns false if the request
    * is pipelined: the caller must then count the request at once. For any other request, Node's socket refers to the
-   * response, so lameduck can find and count the request later. Counting each request at its arrival would need a
-   * listener for its end. That would cost more time than anything else that lameduck does.
+   * response, so lameduck can count the request later. Counting each request at its arrival would need a listener for
+   * the end of each response. Such a listener costs more time than anything else that lameduck does.
    */
   note(response: HttpResponse, now: number): boolean {
     if (responseOn(this.#socket) !== response) return false;
@@ -243,8 +244,8 @@ export class Connection {
   }
 
   /**
-   * exchangeOf returns the exchange (request and response) to which a response belongs. It returns undefined if the
-   * response has ended.
+   * exchangeOf returns the exchange of a response: lameduck's record of the response and its request. It returns
+   * undefined if the response has ended.
    */
   exchangeOf(response: object): HttpExchange | undefined {
     for (const exchange of this.#exchanges) if (exchange.response === response) return exchange;
@@ -252,14 +253,14 @@ export class Connection {
   }
 
   /**
-   * exchangeFor returns the exchange (request and response) to which a request belongs. It returns undefined if the
-   * response has ended.
+   * exchangeFor returns the exchange of a request: lameduck's record of the request and its response. It returns
+   * undefined if the response has ended.
    */
   exchangeFor(request: object): HttpExchange | undefined {
     return this.#exchanges.find((exchange) => keyOf(exchange.request) === keyOf(request));
   }
 
-  /** isLast returns true if no request has arrived on the connection after the given request. */
+  /** isLast tells whether a request is the newest request on its connection. */
   isLast(exchange: HttpExchange): boolean {
     // A pipelined request that arrived before the lifecycle was created is not in `exchanges`. So also check Node's
     // parser, which refers to the newest request of a connection.
@@ -277,9 +278,7 @@ export class Connection {
     return unfinished;
   }
 
-  /**
-   * setCloseTimes sets the close time of this connection to `at`, and the latest close time of any connection to `by`.
-   */
+  /** setCloseTimes sets `closeAt` to `at` and `closeBy` to `by`. */
   setCloseTimes(at: number, by: number): void {
     this.#closeAt = at;
     this.#closeBy = by;
@@ -292,9 +291,9 @@ export class Connection {
   }
 
   /**
-   * `hear()` updates `quietSince` if bytes of a request have arrived on the connection. The drain calls `hear()`
-   * repeatedly. Line ends before an HTTP/1.1 request line do not count, because a server ignores them (RFC 9112 section
-   * 2.2).
+   * `hear()` sets `quietSince` to the current time if bytes of a request have arrived on the connection. The drain
+   * calls `hear()` repeatedly. Line ends before an HTTP/1.1 request line do not count as bytes of a request, because a
+   * server ignores them (RFC 9112 section 2.2).
    */
   hear(now: number): void {
     const { bytesRead } = this.#socket;
@@ -318,8 +317,8 @@ export class Connection {
   }
 
   /**
-   * `look()` continues to end an HTTP/2 session or an upgraded socket. The drain calls it repeatedly. `isDraining` is
-   * false during the shutdown delay.
+   * Each call of `look()` does the next step that ends an HTTP/2 session or an upgraded socket, if the step is due. The
+   * drain calls `look()` repeatedly. `isDraining` is false during the shutdown delay.
    */
   look(now: number, isDraining: boolean): void {
     this.#recognizePlain();
@@ -380,8 +379,8 @@ export class Connection {
   }
 
   /**
-   * restartPeerWait makes the wait of `isStale` begin again. It is called while the peer has not acknowledged all bytes
-   * and no request is in flight on the connection.
+   * restartPeerWait restarts the time that `isStale` measures, after which the drain gives up a peer. It is called
+   * while the peer has not acknowledged all bytes and no request is in flight on the connection.
    */
   restartPeerWait(): void {
     this.#allSentAt = undefined;

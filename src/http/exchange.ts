@@ -6,16 +6,16 @@ import type { HttpRequest, HttpResponse } from '../message.ts';
 import type { Connection } from './connection.ts';
 
 /**
- * longestBodyAfterResponse is how long the server still reads the body of a request after its complete response, in
- * milliseconds (P-026).
+ * longestBodyAfterResponse is how long, in milliseconds, the server still reads the body of a request after it has sent
+ * the complete response (P-026).
  */
 export const longestBodyAfterResponse = 1_000;
 
 /** Ending contains the functions with which the drain ends one long-running request. */
 export interface Ending {
   /**
-   * `begin()` begins to end the request. `retry` is the time in milliseconds after which the client of an event stream
-   * reconnects. If `retry` is undefined, lameduck sends no reconnection time.
+   * `begin()` starts to end a long-running request. `retry` is the reconnection time, in milliseconds, that lameduck
+   * sends to the client of an event stream. If `retry` is undefined, lameduck sends no reconnection time.
    */
   begin(retry: number | undefined): void;
   /** `end()` closes a request that is still open. The drain calls it repeatedly until the request has ended. */
@@ -37,7 +37,7 @@ export type State =
    * response (P-078).
    */
   | { readonly is: 'ours' }
-  /** `long-running`: the request stays open until the drain ends it. */
+  /** `long-running`: a request such as an event stream, which stays open until the drain ends it. */
   | { readonly is: 'long-running'; readonly ending: Ending }
   /** `ending`: the drain has begun to end the long-running request. */
   | { readonly is: 'ending'; readonly ending: Ending }
@@ -66,21 +66,20 @@ export interface Exchange {
 }
 
 /**
- * OwnHold delays requests for their connection. `pass()` receives a function that continues a request, and calls it
- * when the connection no longer delays that request.
+ * OwnHold delays the requests of one connection. `pass()` receives a function that continues a request, and calls this
+ * function when the delay of the request ends.
  */
 export interface OwnHold {
   pass(goOn: () => void): void;
 }
 
-/** atOnce is the OwnHold of a connection that delays no request. It continues each request immediately. */
+/** atOnce is the OwnHold of a connection whose requests need no delay. It continues each request immediately. */
 export const atOnce: OwnHold = {
   pass: (goOn) => {
     goOn();
   },
 };
 
-/** isLongRunning tells whether an exchange is known to be long-running. */
 export function isLongRunning({ state }: Exchange): boolean {
   return state.is === 'long-running' || state.is === 'ending';
 }
@@ -93,7 +92,10 @@ export interface HttpExchange extends Exchange {
   cancelTimeout: (() => void) | undefined;
   /** hasEnded tells whether the response has ended, even if the program has removed the listeners that report it. */
   readonly hasEnded: boolean;
-  /** isOut is true if the server has sent the complete response, or if the client has disconnected. */
+  /**
+   * isOut is true if nothing of the response remains to be sent: the server has sent the complete response, or the
+   * client has disconnected.
+   */
   readonly isOut: boolean;
   /** isAborted tells whether this process, not the client, ended the response before it was complete. */
   readonly isAborted: boolean;
@@ -107,23 +109,23 @@ export interface HttpExchange extends Exchange {
    */
   onHead(callback: (exchange: HttpExchange) => void): void;
   /**
-   * beginShutdown notifies the exchange that the shutdown has begun. After this call, the response of the exchange may
-   * tell the client to close the connection. `now` returns the current time.
+   * beginShutdown is called when the shutdown begins, or when the request arrives during the shutdown. From this call
+   * on, the response may tell the client to close the connection. `now` returns the current time.
    */
   beginShutdown(now: () => number): void;
   /**
-   * isHeld tells whether lameduck delays this request because of its connection. If so, `ownHold` decides when the
-   * request continues. An HTTP/1.1 request continues when Node has parsed its packet. An HTTP/2 request continues when
-   * its session has sent the GOAWAY.
+   * isHeld is true if lameduck must delay this request until its connection is ready. An HTTP/1.1 request continues
+   * when Node has parsed the packet in which the request arrived. An HTTP/2 request continues when the server has sent
+   * the GOAWAY of the session. `ownHold` continues the request at that time.
    */
   readonly isHeld: boolean;
   readonly ownHold: OwnHold;
   /**
-   * `hold()` prepares a request for a delay and returns a function. The caller must call that function before the
-   * request continues. The function returns true if the client still waits for the response.
+   * `hold()` is called before a request is delayed. It returns a function that the caller must call when the delay
+   * ends, before the request continues. This function returns true if the client still waits for the response.
    */
   hold(): () => boolean;
-  /** `refuse()` answers the request with lameduck's 429. The connection ends after this response. */
+  /** `refuse()` answers the request with 429 because of the shutdown. The connection ends after this response. */
   refuse(): void;
   /**
    * breakOff truncates the response. The client then sees an error, and does not mistake the received part for the
@@ -131,13 +133,13 @@ export interface HttpExchange extends Exchange {
    */
   breakOff(): void;
   /**
-   * takeOver prepares the response so that lameduck can write it in place of the handler. It returns the objects to
-   * which the handler may still write.
+   * takeOver prepares the response so that lameduck can write it although the handler has not finished. It returns the
+   * response objects that the handler may still use later.
    */
   takeOver(): readonly EventEmitter[];
   /**
-   * stopReading stops reading a request body that the client still sends after the complete response. It returns false
-   * if it must be called again later.
+   * stopReading ends the wait for a request body that the client still sends after the complete response. If
+   * stopReading returns false, the caller must call it again later.
    */
   stopReading(): boolean;
 }

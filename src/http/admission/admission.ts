@@ -20,8 +20,8 @@ export interface AdmissionOptions {
   readonly clock: Clock;
   /**
    * `answer()` returns the response to a request for an endpoint of lameduck, such as /readyz. It returns undefined for
-   * any other request, and lameduck then treats the request as the program's. The drain neither rejects nor waits for a
-   * request for an endpoint of lameduck (P-078).
+   * any other request. Only requests with the result undefined count as requests of the program. The drain waits for
+   * them, and rejects them if they arrive late (P-078).
    */
   readonly answer: (url: string, method: string) => Answer | Promise<Answer> | undefined;
   readonly limits: OverloadLimits;
@@ -30,8 +30,8 @@ export interface AdmissionOptions {
 }
 
 /**
- * Records creates a record for each connection that a server accepted before lameduck replaced the `emit` of that
- * server. lameduck detects such a connection only at its first request (P-053).
+ * Records creates lameduck's record of a connection at the first request on it, if there is no record yet. The server
+ * accepted such a connection before lameduck replaced the `emit` of the server (P-053).
  */
 export interface Records {
   /**
@@ -40,8 +40,8 @@ export interface Records {
    */
   adopt(socket: unknown): Connection | undefined;
   /**
-   * onSession returns lameduck's record of an HTTP/2 session. `arriving` is the stream by which lameduck has found the
-   * session.
+   * onSession returns lameduck's record of an HTTP/2 session. `arriving` is the stream with whose arrival lameduck
+   * first saw the session.
    */
   onSession(session: ServerHttp2Session, arriving: ServerHttp2Stream): Session;
 }
@@ -62,8 +62,8 @@ type Decision = 'answered' | 'held' | 'passed on';
  */
 export class Admission {
   /**
-   * While the listener closes, `hold` delays all requests except probes. A client that waits for a response opens no
-   * new connection.
+   * While the listening socket closes, `hold` delays all requests except probes. A client that waits for a response
+   * opens no new connection, which the closing socket might reset.
    */
   readonly hold = new Hold();
   /**
@@ -88,8 +88,9 @@ export class Admission {
    */
   onRequest(request: IncomingMessage, response: ServerResponse, event: string, proceed: Proceed): boolean {
     const connection = connectionOf(request.socket) ?? this.#records.adopt(request.socket);
-    // If the program emits the same request again as another event, pass the event to the program. lameduck has already
-    // decided what happens to this request. The decision stands even if the client has disconnected since.
+    // If lameduck has already decided about this request, pass the event to the program. The program emits a request
+    // again, for example, when its `checkContinue` listener emits `request`. The first decision applies even if the
+    // client has disconnected since.
     if (connection?.exchangeOf(response) !== undefined) return false;
     if (connection?.isClosing === true) {
       request.resume();
@@ -105,7 +106,7 @@ export class Admission {
     // Pass such a request to the program without further checks.
     if (exchange === undefined) return false;
     const decision = this.#decide(exchange, answer);
-    // Create the closure only for a delayed request, because most requests are not delayed.
+    // Most requests are not delayed. So create the function that continues a request only for a delayed request.
     if (decision === 'held') this.#holdBack(exchange, () => proceed(event, request, response));
     return decision !== 'passed on';
   }
@@ -135,8 +136,8 @@ export class Admission {
   }
 
   /**
-   * onUpgrade decides what happens to an upgrade. It returns true if lameduck has refused the upgrade. It returns false
-   * if the program must get the socket.
+   * onUpgrade returns true if lameduck has refused an upgrade request. If it returns false, the caller must pass the
+   * socket to the program.
    */
   onUpgrade(connection: Connection): boolean {
     const { socket, isClosing } = connection;
@@ -147,8 +148,8 @@ export class Admission {
     return true;
   }
 
-  // Decides about a request by the cases in the comment of Admission that follow the case `drop`. They are checked in
-  // the order of that comment, and the first case that applies decides.
+  // Decides about a request. Checks the cases in the comment of Admission in their order, except the case `drop`. The
+  // first case that applies decides.
   #decide(exchange: HttpExchange, answer: Answer | Promise<Answer> | undefined): Decision {
     if (answer !== undefined) {
       answerProbe(exchange.request, exchange.response, answer);
@@ -158,8 +159,8 @@ export class Admission {
     return this.#decideUnheld(exchange);
   }
 
-  // Checks the last cases: refuse the request, reject it, or pass it to the program. For a delayed request, this
-  // function is called when lameduck continues the request.
+  // Refuses the request because of the shutdown, rejects it because of an overload limit, or passes it to the program.
+  // For a delayed request, this method is called when the delay has ended.
   #decideUnheld(exchange: HttpExchange): Decision {
     if (exchange.connection.isLate) {
       this.#requests.refuse(exchange);
@@ -177,16 +178,17 @@ export class Admission {
   #holdBack(exchange: HttpExchange, proceed: () => void): void {
     const isAwaited = exchange.hold();
     const goOn = (): void => {
-      // If the client has disconnected while its request was delayed, the program must not execute the request.
+      // If the client disconnected during the delay, do not pass its request to the program.
       if (isAwaited() && this.#decideUnheld(exchange) === 'passed on') proceed();
     };
-    // Continue the request when both conditions hold: its connection no longer delays it, and the listener has closed.
+    // Continue the request when the delay for its connection has ended and the listening socket has closed.
     exchange.ownHold.pass(() => {
       this.hold.pass(goOn);
     });
   }
 
-  // Refuses an upgrade after earlier pipelined responses have been sent.
+  // Refuses an upgrade request. If earlier requests on the connection are unanswered, waits until their responses have
+  // been sent.
   #refuseUpgrade(connection: Connection): void {
     const { socket, exchanges, isLate } = connection;
     connection.enter(closeAnnounced);

@@ -1,5 +1,5 @@
-// Overload limits. If too many requests are in flight, lameduck rejects a new request. If a request takes too long,
-// lameduck answers it in place of the handler. Without settings, there is no limit.
+// Applies the overload limits. If too many requests are in flight, lameduck rejects a new request. If a request takes
+// too long, lameduck sends a response instead of the handler. By default, no limit is set.
 import type { Clock } from '../../clock.ts';
 import { parseDuration } from '../../settings/duration.ts';
 import { closingAnswer } from '../http1/close-header.ts';
@@ -90,7 +90,7 @@ export class Overload {
   // the response is truncated, so that the client sees that it is not complete.
   #timeOut(exchange: HttpExchange): void {
     if (this.#isAnswered(exchange) || this.#load.isLongRunning(exchange)) return;
-    abortRequest(exchange.request, 'the time limit of the request was exceeded');
+    abortRequest(exchange.request, 'the request took longer than its time limit');
     if (this.#isAnswered(exchange)) return;
     this.#load.inFlight.noteTimedOut();
     if (exchange.response.headersSent) {

@@ -2,7 +2,7 @@
 import type { Answer, HttpRequest, HttpResponse } from '../../message.ts';
 import { sendWhole } from '../responses/send-whole.ts';
 
-/** answerProbe sends the answer to a probe as soon as the answer is known. */
+/** answerProbe sends the response to a probe as soon as all checks have ended. */
 export function answerProbe(request: HttpRequest, response: HttpResponse, answer: Answer | Promise<Answer>): void {
   request.resume();
   if (answer instanceof Promise)

@@ -34,14 +34,17 @@ export class Acknowledgement {
     this.#clock = clock;
   }
 
-  /** abandon stops waiting for the acknowledgements of a socket whose response was truncated. */
+  /**
+   * `abandon()` excludes a socket whose response was truncated. The drain then does not wait until the peer of this
+   * socket has acknowledged all bytes.
+   */
   abandon(socket: Ports): void {
     this.#abandoned.add(pairOf(socket));
   }
 
   /**
-   * missing returns the connections whose peers have not acknowledged all bytes, or the FIN. It reads the kernel's
-   * table of sockets.
+   * `missing()` returns the connections whose peers have not yet acknowledged every byte and the FIN. It reads the
+   * kernel's table of sockets.
    */
   async missing(connections: readonly Connection[]): Promise<ReadonlySet<Connection>> {
     await this.look();
@@ -50,8 +53,8 @@ export class Acknowledgement {
   }
 
   /**
-   * begin chooses the sockets whose acknowledgements the drain waits for. These are the sockets of `connections`, and
-   * those sockets on `ports` that no process owns any more. begin ignores sockets that appear later, because another
+   * `begin()` chooses the sockets on which the drain waits for acknowledgements. They are the sockets of `connections`,
+   * and all sockets on `ports` that no process owns any more. Sockets that appear later are not chosen, because another
    * process may listen on the same port by then.
    */
   async begin(connections: Iterable<Connection>, ports: ReadonlySet<number>): Promise<void> {
@@ -66,7 +69,7 @@ export class Acknowledgement {
     return this.#rows.filter((row) => this.#awaited.has(pairOf(row)));
   }
 
-  /** look reads the kernel's table of sockets and updates `rows`. */
+  /** `look()` reads the kernel's table of sockets and updates `rows`. */
   async look(): Promise<void> {
     const begun = this.#clock.now();
     const rows = await this.#read();

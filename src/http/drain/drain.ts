@@ -16,8 +16,8 @@ import type { Traffic } from '../traffic.ts';
 import { visitEach } from '../visit-each.ts';
 
 /**
- * silenceBeforeClose is how long a connection must be silent before the drain closes it, in milliseconds. If the client
- * has already sent a request, the request thus arrives in time and is served.
+ * silenceBeforeClose is how long no byte must have arrived on a connection before the drain closes it, in milliseconds.
+ * A request that the client has already sent arrives in this time, and is served.
  */
 export const silenceBeforeClose = 1_000;
 
@@ -31,16 +31,19 @@ const longestClose = 100;
 
 const interval = 50;
 
-// The pause between two checks of all connections, and between two reads of the kernel's table of sockets. It is at
-// least `interval` milliseconds. It is also at least `factor` times as long as the last check took, so that requests in
-// flight get most of the processor time.
+// The pause between two checks of all connections, and between two reads of the kernel's table of sockets. The pause is
+// `interval` milliseconds. If `factor` times the duration of the last check is longer, the pause lasts that long.
+// Requests in flight thus get most of the processor time.
 const pace = { interval, factor: 10 };
 
-// The pause between two checks in development. It is short, because a developer waits for at least two checks: the
-// first sends the FIN, and a later check destroys the socket.
+// The pause in development between two checks of all connections. It is short, because a developer waits for at least
+// two checks. The first check sends the FIN, and a later check destroys the socket.
 const hurriedPace: typeof pace = { interval: 10, factor: 1 };
 
-/** DrainOptions depend on how the process was started. */
+/**
+ * DrainOptions are the options of the drain that lameduck chooses itself: not by a setting, but by how the process was
+ * started.
+ */
 export interface DrainOptions {
   /**
    * isHurried is true in development, where a person waits for the end of the process. The drain then waits only for
@@ -56,11 +59,15 @@ export interface DrainOptions {
 }
 
 /**
- * Drain checks all connections with one timer, every 50 ms. With the option `isHurried`, it checks them every 10 ms.
- * After `begin`, it waits until no request of the program is in flight, but not longer than until one second before the
- * deadline. After this wait, it sends a FIN on each connection that has been silent for a second. Each check runs after
- * Node has read all sockets in this turn of the event loop. So lameduck sees each request that has arrived before it
- * sends a FIN, even if the event loop was blocked.
+ * Drain checks all connections with one timer, every 50 ms, or every 10 ms with the option `isHurried`. It ends them in
+ * these steps:
+ *
+ * - From `begin` on, it waits until no request of the program is in flight. This wait ends at the latest one second
+ *   before the drain's deadline.
+ * - It then sends a FIN on each connection on which no byte has arrived for a second.
+ *
+ * Each check runs after Node has read all sockets in the same turn of the event loop. lameduck therefore sees every
+ * request that arrived before the FIN, even if the event loop was blocked.
  */
 export class Drain {
   /**
@@ -119,8 +126,9 @@ export class Drain {
   }
 
   /**
-   * addServer makes the drain wait for acknowledgements on the port of a server. It reads the port now, because a server
-   * does not report its port after its listener has closed.
+   * addServer makes the drain also wait for the peers of this server: until they have acknowledged all bytes on the
+   * server's port. addServer reads the port now, because a server does not report its port after its listening socket
+   * has closed.
    */
   addServer(server: NetServer): void {
     this.#ports.add(portOf(server));
@@ -139,8 +147,8 @@ export class Drain {
 
   /**
    * `cut()` destroys the connections with unfinished requests, ends all other connections and resolves `drained`
-   * (P-023, P-025). The promise of `cut()` itself resolves when the handlers of the destroyed connections have been
-   * notified.
+   * (P-023, P-025). The promise that `cut()` returns resolves later, when the destroyed sockets have emitted `close`.
+   * The handlers of their requests then know of the end.
    */
   async cut(): Promise<void> {
     const unfinished: Connection[] = [];
@@ -155,7 +163,8 @@ export class Drain {
   }
 
   /**
-   * cutOff destroys every connection. It resolves when the handlers of the destroyed connections have been notified.
+   * cutOff destroys every connection. The promise resolves when the destroyed sockets have emitted `close`, so that the
+   * handlers of their requests know of the end.
    */
   async cutOff(): Promise<void> {
     await this.#destroyAll([...this.#traffic.connections]);
@@ -179,7 +188,10 @@ export class Drain {
     }
   }
 
-  /** `unacknowledged` lists the sockets whose peers had not acknowledged every byte at the last check of `empty`. */
+  /**
+   * `unacknowledged` lists the sockets whose peers had not acknowledged every byte when `empty()` last read the
+   * kernel's table of sockets.
+   */
   get unacknowledged(): readonly SocketRow[] {
     return this.#acknowledgement.rows.filter(({ bytes }) => bytes > 0);
   }
@@ -191,7 +203,10 @@ export class Drain {
     });
   }
 
-  /** stopChecks ends the regular checks of the connections, whose timer would keep the process alive. */
+  /**
+   * stopChecks stops the timer with which the drain checks all connections, because this timer would keep the process
+   * alive.
+   */
   stopChecks(): void {
     this.#isStopped = true;
     this.#cancel();
@@ -270,7 +285,7 @@ export class Drain {
   }
 
   // Reports an error that was thrown while the drain ended a connection. The drain then continues with the other
-  // connections. Such an error occurs only if the program has changed the connection.
+  // connections. lameduck's own code throws such an error only if the program has changed the socket or its methods.
   #giveUp(connection: Connection, error: unknown): void {
     this.#onFailure(error);
     if (!connection.isBusy) this.#destroy(connection);
@@ -284,9 +299,9 @@ export class Drain {
     }
   }
 
-  // Destroys each connection whose peer no longer reacts, if that peer has acknowledged all bytes. A connection with
-  // unacknowledged bytes stays open. If it were destroyed, the kernel would answer further bytes of the peer with a
-  // reset. The peer would then lose the bytes that it has not read.
+  // Destroys each connection whose peer no longer reacts and has acknowledged all bytes. If the peer has not
+  // acknowledged all bytes, the connection stays open. Otherwise the kernel would answer further bytes of the peer with
+  // a reset, and the peer would lose the bytes that it has not read.
   async #endStale(stale: readonly Connection[], now: number): Promise<void> {
     if (stale.length === 0 || now < this.#nextLookAt) return;
     this.#nextLookAt = Infinity;

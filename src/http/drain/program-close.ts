@@ -6,14 +6,20 @@ type Callback = (error?: Error) => void;
 type Close = (this: Server, ...args: readonly [Callback?]) => Server;
 type Address = (this: Server) => ReturnType<Server['address']>;
 
-/** Progress is the progress of the shutdown. It decides when a call of `server.close()` by the program takes effect. */
+/**
+ * Progress tells how far the shutdown has come. When the program calls `server.close()`, the call takes effect at once
+ * or later, depending on this progress.
+ */
 export interface Progress {
   /** isDrained tells whether no server listens and no request is in flight. */
   readonly isDrained: () => boolean;
   readonly ended: Promise<unknown>;
 }
 
-/** Drained is the record of one server that was listening when the shutdown began. */
+/**
+ * Drained contains the address of one server that was listening when the shutdown began, and whether the program has
+ * closed it since.
+ */
 interface Drained {
   readonly address: ReturnType<Server['address']>;
   /**
@@ -67,12 +73,18 @@ export class ProgramCloses {
     return true;
   }
 
-  /** `reopen()` makes the servers appear to listen, for a program that reads `listening` before it closes a server. */
+  /**
+   * During the shutdown, `reopen()` makes `listening` of the servers true again, because a program may read `listening`
+   * before it closes a server.
+   */
   reopen(): void {
     for (const [server, drained] of this.#drained) if (!drained.isClosed) reopen(server, drained);
   }
 
-  /** `settle()` makes the servers appear closed, and emits each event `close` that the program has not received yet. */
+  /**
+   * `settle()` makes `listening` of the servers false. It also emits the event `close` of each server from which
+   * lameduck has withheld this event so far.
+   */
   settle(): void {
     for (const [server, drained] of this.#drained) {
       if (drained.isTold) continue;
@@ -108,8 +120,8 @@ export class ProgramCloses {
   #close(server: Server, close: Close, drained: Drained, args: readonly [Callback?]): unknown {
     if (this.#hasEnded) return closeDrained(server, close, drained, args);
     if (!this.#progress.isDrained()) return this.#closeLater(server, close, drained, args);
-    // After the drain, call the program's callback of `close` at once, because a destroy hook may wait for the
-    // callback. Do not wait for `ended`, which resolves only after the destroy hooks.
+    // After the drain, call the program's callback of `close` at once, because a destroy hook may wait for this
+    // callback. The promise `ended` resolves only after the destroy hooks, so the callback must not wait for it.
     const [callback] = args;
     if (typeof callback === 'function') process.nextTick(callback);
     void this.#closeLater(server, close, drained, []);
@@ -122,9 +134,9 @@ export class ProgramCloses {
   }
 }
 
-// Tells whether the program's `close()` may return a promise. This is the case if the program has set its own `close`
-// on the server, or if `close` is an async method. lameduck's `close()` then also returns a promise, which settles as
-// the program's promise does.
+// Tells whether the program's call of `close()` returns a promise. This is possible if the program has set its own
+// `close` on the server, or if `close` is an async method. lameduck's `close()` then returns a promise that resolves or
+// rejects as the original promise does.
 function returnsPromise(server: Server, close: Close): boolean {
   return Object.hasOwn(server, 'close') || Object.prototype.toString.call(close) === '[object AsyncFunction]';
 }
@@ -151,8 +163,8 @@ class StandIn implements ListenerHandle {
   constructor(drained: Drained) {
     this.#drained = drained;
     const { address } = drained;
-    // A StandIn needs no address for a server on a Unix socket, because Node reports the path of such a server without
-    // a handle.
+    // For a server on a Unix socket, Node reports the path even if the server has no handle. StandIn, which replaces
+    // the handle, therefore needs no address for such a server.
     if (typeof address !== 'object' || address === null) return;
     this.getsockname = (out) => {
       Object.assign(out, address);

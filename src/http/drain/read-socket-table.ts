@@ -9,14 +9,14 @@ import { parseSocketTable, type SocketRow } from './socket-table.ts';
 // never larger than this buffer.
 const pageSize = 65_536;
 
-// The number of reads of the socket table in one turn of the event loop. They take about a millisecond. An asynchronous
-// read would take a turn for each page. A long table has hundreds of pages, because the kernel keeps the rows of closed
-// connections for a minute.
+// How many synchronous reads of the socket table are made in one turn of the event loop. These reads take about a
+// millisecond. With asynchronous reads, each page of the table would need a turn of its own. A long table has hundreds
+// of pages, because the kernel keeps the rows of closed connections for a minute.
 const readsPerTurn = 32;
 
 /**
- * ReadSocketTable resolves with the sockets that have sent bytes or a FIN without an acknowledgement. The list is empty
- * if the operating system does not show these sockets.
+ * ReadSocketTable resolves with the sockets on which this process has sent bytes or a FIN that the peer has not
+ * acknowledged. The list is empty if the operating system does not show these sockets.
  */
 export type ReadSocketTable = () => Promise<readonly SocketRow[]>;
 

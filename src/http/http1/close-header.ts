@@ -16,9 +16,12 @@ export type WriteHead = (
 ) => ServerResponse;
 
 /**
- * isToClose tells whether a response must say `Connection: close` because of a shutdown. First, the random close time
- * of the connection must have passed. Second, the response must be the last on the connection so far (P-001, P-010).
- * Third, no answer to an upgrade may follow on the connection (P-041).
+ * isToClose tells whether a response must have the header `Connection: close` because of a shutdown. All of these
+ * conditions must hold:
+ *
+ * - The random time `closeAt` of the connection has passed.
+ * - No later request has arrived on the connection (P-001, P-010).
+ * - No response to an upgrade request will follow on the connection (P-041).
  */
 export function isToClose(exchange: HttpExchange, now: number): boolean {
   const { connection } = exchange;
@@ -35,8 +38,9 @@ export function closingAnswer(exchange: HttpExchange, answer: Answer): Answer {
 }
 
 /**
- * writeClosing calls `writeHead` with `Connection: close` instead of all headers about the connection that the handler has
- * given (P-016). If the program's own `writeHead` passes on no such header, Node adds it because of `shouldKeepAlive`.
+ * writeClosing calls `writeHead` with the handler's headers. It replaces every header about the connection with
+ * `Connection: close` (P-016). If the program's own `writeHead` drops this header, Node adds it, because
+ * `shouldKeepAlive` is false.
  */
 export function writeClosing(response: ServerResponse, writeHead: WriteHead, args: Parameters<WriteHead>): void {
   response.shouldKeepAlive = false;
@@ -56,7 +60,7 @@ export function saysClose(head: string): boolean {
  */
 function closingHeaders(response: ServerResponse, given: GivenHeaders): OutgoingHttpHeaders | OutgoingHttpHeader[] {
   response.removeHeader('Keep-Alive');
-  // A flat header list alternates names and values. A value may itself be an array, a name never is.
+  // A flat header list contains names and values in turn. A value may be an array. A name is never an array.
   if (Array.isArray(given)) {
     return closingList((Array.isArray(given[0]) ? given.flat() : given) as OutgoingHttpHeader[]);
   }

@@ -11,9 +11,9 @@ import { hasLength, isChunked } from '../responses/head.ts';
 import { answerRetryAfter } from '../responses/rejection.ts';
 import { isToClose, saysClose, writeClosing, type WriteHead } from './close-header.ts';
 
-// Delays a request until Node has parsed the whole packet in which the request arrived. By then, lameduck knows every
-// request that the client has pipelined in this packet. So only the last response says `Connection: close`, even if the
-// handler responds at once (P-009).
+// Delays a request until Node has parsed the whole packet in which the request arrived. After that, lameduck knows
+// every request that the client has pipelined in the packet. Only the response to the last of them says `Connection:
+// close`, even if the handler responds at once (P-009).
 const onePacket: OwnHold = {
   pass: (goOn) => {
     process.nextTick(AsyncResource.bind(goOn));
@@ -95,8 +95,8 @@ export class Http1Exchange implements HttpExchange {
     return onePacket;
   }
 
-  // No event has to be deferred. While lameduck delays an HTTP/1.1 request, Node emits no event of that request before
-  // the handler has added its listeners.
+  // For HTTP/1.1, hold defers no event of the delayed request. Node emits none of these events before the handler has
+  // added its listeners.
   hold(): () => boolean {
     return () => !this.connection.socket.destroyed;
   }
@@ -121,8 +121,8 @@ export class Http1Exchange implements HttpExchange {
     return [this.response];
   }
 
-  // Has no effect for HTTP/1.1. After the response, Node reads the rest of the request body, and the drain limits the
-  // time for that.
+  // On HTTP/1.1, stopReading does nothing. Node itself reads the rest of the request body after the response, and the
+  // drain limits how long this takes.
   stopReading(): boolean {
     return true;
   }
@@ -138,7 +138,8 @@ export class Http1Exchange implements HttpExchange {
       const isLast = this.#now !== undefined && isToClose(this, this.#now());
       if (isLast) writeClosing(response, writeHead, args);
       else writeHead(...args);
-      // The `writeHead` of the program may have sent other headers. Its client then sends further requests.
+      // The program's own `writeHead` may have removed `Connection: close` from the response. The client then sends
+      // further requests on the connection.
       if (isLast && saysClose(this.head)) this.connection.announceClose();
       this.#onHead?.(this);
       return response;

@@ -15,14 +15,14 @@ const askAgainAfter = 200;
  * response, but then the next write of the handler provokes the reset.
  */
 export class HalfOpen {
-  // Contains, for each connection, the time at which lameduck last sent a 102 response. Only a connection whose peer
-  // sent a FIN before it received its response has an entry. A field in the record of every connection would cost more
-  // memory.
+  // `#askedAt` contains only connections whose peer sent a FIN before it received its response. The value is the time
+  // at which lameduck last sent a 102 response on the connection. A field in the record of every connection would cost
+  // more memory.
   readonly #askedAt = new WeakMap<Connection, number>();
 
   /**
-   * askWhetherGone sends a 102 to a peer that has sent a FIN, if the next 102 is due. The drain calls askWhetherGone at
-   * each check of the connections.
+   * If the peer has sent a FIN, askWhetherGone sends it a 102 response, at most one per `askAgainAfter` milliseconds.
+   * The drain calls askWhetherGone each time it checks a connection.
    */
   askWhetherGone(connection: Connection, now: number): void {
     const { exchanges, socket } = connection;

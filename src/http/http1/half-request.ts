@@ -21,14 +21,14 @@ export function isHalfHead({ socket, isLate }: Connection): boolean {
  * answered.
  */
 export class AnsweredUploads {
-  // The key is a connection whose client still sends a request body although the request has been answered. The value
-  // is the time at which lameduck first saw this, and the bytes that the socket had read by then. Use a map, because
-  // few connections have such an entry. A field in each record of a connection would cost memory for every connection.
+  // `#begun` contains only connections whose client still sends a request body after the response to the request. `at`
+  // is when lameduck first saw this. `bytesRead` is the number of bytes that the socket had received by then. A field
+  // in the record of every connection would cost more memory.
   readonly #begun = new WeakMap<Connection, { readonly at: number; readonly bytesRead: number }>();
 
   /**
-   * isTooLong tells whether the body of an answered request exceeds the limit of its time or of its size. The drain
-   * calls isTooLong at each check of the connections.
+   * isTooLong tells whether a client has sent the body of an answered request for too long, or has sent too many bytes.
+   * The drain calls isTooLong each time it checks a connection.
    */
   isTooLong(connection: Connection, now: number): boolean {
     const { socket } = connection;

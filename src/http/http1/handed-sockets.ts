@@ -7,8 +7,8 @@ import type { Server } from '../server.ts';
 const channel = 'http.server.request.start';
 
 /**
- * watchForHandedSockets calls `onFound` once if one of the servers gets a request while it does not listen. The
- * returned function ends the watch, so that later requests cost no additional time.
+ * watchForHandedSockets calls `onFound` once when a server that does not listen gets a request. The program has then
+ * handed a socket to this server. After a call of the returned function, later requests cost no additional time.
  */
 export function watchForHandedSockets(servers: readonly Server[], onFound: () => void): () => void {
   const onRequest = (message: unknown): void => {

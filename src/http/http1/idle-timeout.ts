@@ -7,9 +7,9 @@ import { isInBody, responseOn } from '../../node-internals.ts';
 import type { Server } from '../server.ts';
 
 /**
- * endUnlessRead is called when an idle socket has reached its timeout. It waits until Node has read all sockets, and
- * then destroys the socket unless a byte has arrived. endUnlessRead returns false without an effect if Node or the
- * program must handle the timeout.
+ * endUnlessRead is called when an idle socket has reached its timeout. If Node or the program must handle the timeout,
+ * endUnlessRead does nothing and returns false. Otherwise, it waits until Node has read all sockets, and destroys the
+ * socket unless a byte has arrived.
  */
 export function endUnlessRead(server: Server, socket: Socket): boolean {
   if (server.listenerCount('timeout') > 0 || responseOn(socket) !== undefined || isInBody(socket)) return false;

@@ -116,15 +116,15 @@ export class Http2Exchange implements HttpExchange {
   }
 
   /**
-   * beginShutdown begins to record whether this process itself ends the stream. Otherwise lameduck could not tell after
-   * the end of a stream whether the client has reset it.
+   * From beginShutdown on, lameduck records whether this process itself ends the stream. After the end of a stream,
+   * lameduck could otherwise not tell whether the client has reset the stream.
    */
   beginShutdown(): void {
     const { stream } = this;
     for (const name of ['close', 'destroy'] as const) {
       const end = stream[name].bind(stream) as (...args: unknown[]) => void;
-      // Records that this process ended the stream. A call on a closed stream is not recorded. If the client resets a
-      // stream, Node first closes the stream and then destroys it.
+      // Records that this process has called `close()` or `destroy()` of the stream. A call for a closed stream is not
+      // recorded: if the client resets a stream, Node first closes the stream and then destroys it.
       const noting = (...args: unknown[]): unknown => {
         if (!stream.closed && !isOfPeer(args[0])) this.#isEndedHere = true;
         return end(...args);
@@ -154,8 +154,8 @@ export class Http2Exchange implements HttpExchange {
     });
     return () => {
       restore();
-      // Emit the deferred events only in a later tick. The caller calls the handler in the rest of this tick, and the
-      // handler then adds its listeners.
+      // Emit the deferred events of the request in a later tick. The caller calls the handler in this tick, so that the
+      // handler can add its listeners first.
       for (const event of deferred) process.nextTick(() => stream.emit(...(event as Parameters<typeof stream.emit>)));
       return !this.connection.socket.destroyed && !stream.closed;
     };
@@ -163,7 +163,7 @@ export class Http2Exchange implements HttpExchange {
 
   refuse(): void {
     this.connection.session?.endBefore(() => {
-      // If the client has disconnected in the meantime, do not send the 429.
+      // If the client disconnected before the server sent the GOAWAY, do not send the 429.
       if (!this.hasEnded) answerRetryAfter(this.request, this.response);
     });
   }
@@ -183,16 +183,15 @@ export class Http2Exchange implements HttpExchange {
   }
 
   /**
-   * endUpload stops reading a request body that the client still sends `longest` milliseconds after the complete
-   * response.
+   * If the client still sends the request body `longest` milliseconds after the complete response, endUpload stops
+   * reading the body.
    */
   endUpload(now: number, longest: number): void {
     this.response.endIfGivenUp();
     if (this.request.complete || !this.isOut) return;
     this.#uploadsSince ??= now;
-    // If the client is still sending the body after the response, stop reading after `longest` milliseconds. If the
-    // stream has closed, wait twice as long, so that the handler can read those bytes of the body that have already
-    // arrived.
+    // After `longest` milliseconds, stop reading the rest of the request body. If the stream has closed, wait twice as
+    // long, so that the handler can still read the bytes of the body that have arrived.
     if (now - this.#uploadsSince >= (this.stream.closed ? 2 : 1) * longest) this.response.stopReading();
   }
 }

@@ -8,9 +8,9 @@ import { queuedBytes } from '../../node-internals.ts';
 import { ignoreResets } from '../responses/socket-errors.ts';
 
 /**
- * After a response, a busy client has a round trip and this many milliseconds to open its next stream. The server also
- * waits this long for streams that the client opened before it received the GOAWAY. A round trip alone is too short:
- * one thread of the client may answer the server's ping while another thread still waits for a processor.
+ * How long, in milliseconds, the server waits for a client's next stream, in addition to one round trip. The server
+ * waits after each response, and for streams that the client opened before it received the GOAWAY. A round trip alone
+ * is too short: one thread of the client may answer the server's ping while another thread still waits for a processor.
  */
 export const quiet = 100;
 
@@ -24,8 +24,8 @@ const longestSettling = 500;
 const roundTrips = 4;
 const longestRoundTrips = 3_000;
 
-// The longest time to wait until a session has no bytes to send, in milliseconds. During this wait, lameduck delays new
-// streams of the client.
+// The longest time, in milliseconds, to wait until an HTTP/2 session has sent all its bytes. During this wait, lameduck
+// delays new streams of the client.
 const longestWaitForRoom = 500;
 
 // The pause between two checks whether a session still has bytes to send, in milliseconds.
@@ -46,7 +46,7 @@ const announcement = Buffer.from([0, 0, 8, 7, 0, 0, 0, 0, 0, 0x7f, 0xff, 0xff, 0
  * only one GOAWAY.
  */
 export class Goaway {
-  /** `hold` delays the streams that the client opens until the server has sent the GOAWAY. */
+  /** `hold` delays each new stream of the client until the server has sent the GOAWAY of the session. */
   readonly hold = new Hold();
   readonly #session: ServerHttp2Session;
   readonly #socket: Socket;
@@ -106,9 +106,9 @@ export class Goaway {
   }
 
   /**
-   * `settle()` delays new streams of the client. It then waits for a round trip and a short pause in which no stream
-   * opens and no stream ends. After that, it calls `callback`. When the promise of `callback` has resolved, `settle()`
-   * continues the delayed streams and resolves with the value of `callback`.
+   * `settle()` delays new streams of the client. It waits for a round trip and a short pause. If a stream opens or ends
+   * meanwhile, it waits again, up to a time limit. It then calls `callback`. When the promise of `callback` has
+   * resolved, `settle()` continues the delayed streams and resolves with the value of `callback`.
    */
   async settle<Result>(callback: () => Result | Promise<Result>): Promise<Result> {
     this.hold.begin();

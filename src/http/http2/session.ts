@@ -8,12 +8,12 @@ import type { Http2Exchange } from './exchange.ts';
 import { Goaway, quiet } from './goaway.ts';
 import { UnsentResponses } from './unsent-responses.ts';
 
-// How long the client may take, in milliseconds, to read lameduck's own responses when no request of the program is
-// left in the session.
+// How long the client may take, in milliseconds, to read lameduck's own responses. This time begins when the ending
+// session has no more requests of the program.
 const longestOwn = 1_000;
 
-// How long a session that was accepted after NotAcceptingNewRequest may take to open its first stream, in milliseconds.
-// An HTTP/1.1 connection has the same time for its first request.
+// How long a client may take, in milliseconds, to open the first stream of a session that was accepted after
+// NotAcceptingNewRequest. The first request of an HTTP/1.1 connection has the same time limit.
 const longestSilence = 1_000;
 
 export interface SessionOptions {
@@ -32,12 +32,15 @@ export class Session {
   readonly #options: SessionOptions;
   readonly #goaway: Goaway;
   readonly #unsent: UnsentResponses;
-  /** #changedAt is when the client last opened a stream, or when lameduck last saw that a stream had ended. */
+  /**
+   * #changedAt is the later of two times: when the client last opened a stream, and when lameduck last saw that a
+   * stream had ended.
+   */
   #changedAt: number;
   #hasReleased = false;
   /**
-   * #aloneSince is when lameduck first saw that only its own responses, such as responses to probes, still delay the
-   * end of the session.
+   * #aloneSince is when lameduck first saw that all streams of the ending session are responses of lameduck, such as
+   * responses to probes.
    */
   #aloneSince: number | undefined;
 
@@ -52,23 +55,24 @@ export class Session {
     this.#changedAt = clock.now();
   }
 
-  /** `hold` delays the streams that the client opens until the server has sent the GOAWAY. */
+  /** `hold` delays each new stream of the client until the server has sent the GOAWAY of this session. */
   get hold(): Hold {
     return this.#goaway.hold;
   }
 
   /**
-   * isHolding is true if a stream that arrives now must wait until the server has sent the GOAWAY of its session. If
-   * the session was accepted after NotAcceptingNewRequest, each of its streams waits for the GOAWAY and is then
-   * refused.
+   * isHolding is true if a stream that arrives now must wait until the server has sent the GOAWAY of this session. In a
+   * session that was accepted after NotAcceptingNewRequest, every stream waits for the GOAWAY. lameduck refuses such a
+   * stream after the GOAWAY.
    */
   get isHolding(): boolean {
     return this.connection.isLate || this.hold.isOn;
   }
 
   /**
-   * ownHold is the OwnHold for the streams of this session. It delays each stream as `hold` does. If the streams of
-   * this session will be refused, ownHold delays none, because the drain waits for delayed streams.
+   * ownHold delays each stream of this session as `hold` does. If the session was accepted after
+   * NotAcceptingNewRequest, ownHold delays no stream. lameduck refuses the streams of such a session, and the drain
+   * would wait for delayed streams.
    */
   get ownHold(): OwnHold {
     return this.connection.isLate ? atOnce : this.hold;
@@ -79,7 +83,7 @@ export class Session {
     return this.#unsent.remaining();
   }
 
-  // If a connection has an HTTP/2 session, all its exchanges are HTTP/2 exchanges.
+  // All requests on a connection with an HTTP/2 session are HTTP/2 requests.
   get #exchanges(): readonly Http2Exchange[] {
     return this.connection.exchanges as readonly Http2Exchange[];
   }
@@ -136,13 +140,14 @@ export class Session {
   #beginGoaway(): void {
     const { connection } = this;
     if (connection.isClosing) return;
-    // If the session has already ended, for example because the client has ended it, no GOAWAY is needed.
+    // If the HTTP/2 session has already closed, for example because the client has closed it, no GOAWAY is needed.
     if (this.#session.closed || this.#session.destroyed) connection.end();
-    // `endBefore` ends a session that was accepted after NotAcceptingNewRequest, as soon as that session opens a
-    // stream. Here, end such a session only if it has been silent.
+    // If the session was accepted after NotAcceptingNewRequest, end it here only if the client has opened no stream for
+    // a second. As soon as the client opens a stream, `endBefore` ends such a session.
     else if (connection.isLate) this.#endIfSilent();
-    // Send the GOAWAY when the client waits for responses and opens no stream. The GOAWAY then refuses no stream that
-    // the client has sent. The client's own library may still fail streams that the client has not sent.
+    // `send()` delays the GOAWAY until the client only waits for responses and opens no stream. Such a GOAWAY refuses
+    // no stream that the client has sent. The library of the client may still make streams fail that it has not sent
+    // yet.
     else {
       void this.#goaway.send(() => {
         connection.end();
@@ -155,10 +160,10 @@ export class Session {
   }
 
   /**
-   * endBefore ends a session that was accepted after NotAcceptingNewRequest. It sends the GOAWAY after one round trip
-   * and a short pause. Only then does it call `answer`, which answers a stream. A client often opens several streams at
-   * once. A GOAWAY right after the first stream would refuse the others, and curl gives up a request that five sessions
-   * refuse.
+   * endBefore ends a session that was accepted after NotAcceptingNewRequest. It waits for one round trip and a short
+   * pause, sends the GOAWAY, and then calls `answer`, which answers a stream of this session. A client often opens
+   * several streams at once. A GOAWAY right after the first stream would refuse the others. curl gives up a request
+   * that five sessions have refused.
    */
   endBefore(answer: () => void): void {
     void this.#goaway.sendSoon(() => {
@@ -175,21 +180,21 @@ export class Session {
   /** `destroy()` ends the session immediately, with a reset for each remaining stream. */
   destroy(): void {
     for (const { response } of this.#exchanges) response.destroy();
-    // Before destroying the session, send the resets of the streams: Node sends no reset after the GOAWAY of a
-    // destroyed session.
+    // First send a reset on each stream, and only then destroy the session. Destroying a session sends a GOAWAY, and
+    // Node sends no reset after this GOAWAY.
     if (this.connection.isBusy) startImmediate(() => this.#destroy());
     else this.#destroy();
   }
 
-  // Destroys the session and its socket. If only the session were destroyed, Node would wait until the peer closes its
-  // side.
+  // Destroys the HTTP/2 session and its socket. If only the session were destroyed, Node would wait until the peer
+  // closes the TCP connection.
   #destroy(): void {
     this.#session.destroy();
     this.connection.socket.destroy();
   }
 
-  // Destroys lameduck's own responses if the client does not read them, so that they do not delay the end of the
-  // session (P-078).
+  // Destroys lameduck's own responses, such as responses to probes, if the client does not read them. They would
+  // otherwise delay the end of the session (P-078).
   #endOwn(now: number): void {
     const { isClosing, isBusy, unansweredCount } = this.connection;
     if (!isClosing || !isBusy || unansweredCount > 0) this.#aloneSince = undefined;

@@ -44,8 +44,8 @@ export class StreamRequest implements HttpRequest {
     return this.stream.readableEnded;
   }
 
-  // For HTTP/2, resume does nothing. Node closes a stream after its response even if the request body is unread. If
-  // lameduck read the body, Node would wait for the end of the body.
+  // For HTTP/2, `resume()` does nothing, because Node closes a stream after its response even if the request body is
+  // unread. If lameduck read the body, Node would wait for the end of the body.
   resume(): void {
     return undefined;
   }
@@ -96,7 +96,7 @@ export class StreamResponse implements HttpResponse {
   }
 
   /**
-   * isClosedAhead is true if Node reports the stream as closed although Node has not written the last bytes of the
+   * isClosedAhead is true if Node has closed the stream too early: before it has written the last bytes of the
    * response.
    */
   get isClosedAhead(): boolean {
@@ -105,8 +105,8 @@ export class StreamResponse implements HttpResponse {
   }
 
   /**
-   * isOut tells whether the server has sent the complete response, with its file and trailers. It is also true if the
-   * stream closed before that.
+   * isOut tells whether the server sends nothing more on this stream. Either it has sent the complete response, with
+   * its file and trailers, or the stream has closed earlier.
    */
   get isOut(): boolean {
     return isClosedHere(this.stream) || (this.stream.closed && this.stream.writableFinished);
@@ -122,8 +122,8 @@ export class StreamResponse implements HttpResponse {
     return this.stream.headersSent ? this.stream.sentHeaders : {};
   }
 
-  // Returns no names. node:http2's compatibility API keeps the headers that a program sets in its own response object.
-  // This object here does not contain them.
+  // Returns an empty list. If the program sets headers, they are in the response object of node:http2's compatibility
+  // API, and not in this StreamResponse.
   getHeaderNames(): string[] {
     return [];
   }
@@ -215,9 +215,9 @@ export class StreamResponse implements HttpResponse {
   }
 
   /**
-   * ignoreErrors adds an error listener to a stream that lameduck answers or delays. Without a listener, an error that
-   * the peer causes would end the process. If lameduck later passes the stream to the handler, the listener stays on
-   * the stream.
+   * ignoreErrors adds an error listener to the stream of a request that lameduck answers or delays. Without a listener,
+   * an error that the peer causes would end the process. The listener stays on the stream even if lameduck later passes
+   * the request to the handler.
    */
   ignoreErrors(): void {
     this.stream.off('error', ignore).on('error', ignore);

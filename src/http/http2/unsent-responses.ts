@@ -10,8 +10,8 @@ import { queuedBytes } from '../../node-internals.ts';
 const most = 100;
 
 /**
- * Node may close an HTTP/2 stream before it has sent the last bytes of the response. UnsentResponses records the most
- * recent responses of this kind.
+ * UnsentResponses records the most recent responses whose stream Node has closed too early. Node may close an HTTP/2
+ * stream before it has sent the last bytes of the response.
  */
 export class UnsentResponses {
   readonly #socket: Socket;
@@ -31,8 +31,8 @@ export class UnsentResponses {
   }
 
   /**
-   * `remaining()` returns the responses of which some bytes are possibly still unsent. It drops the records of all
-   * other responses.
+   * `remaining()` returns the recorded responses that may still have unsent bytes. It forgets all other recorded
+   * responses.
    */
   remaining(): readonly Exchange[] {
     if ((queuedBytes(this.#socket) ?? 0) === 0) this.#responses = [];

@@ -1,13 +1,17 @@
-// Delays requests for a short time. While their clients wait for the responses, they open no new connections.
+// Delays requests for a short time. A client that waits for a response opens no new connection, which a closing
+// listening socket might reset.
 import { AsyncResource } from 'node:async_hooks';
 
-/** Hold stores functions that each continue a delayed request. `end` calls them. */
+/**
+ * Hold delays requests from `begin()` to `end()`. It stores, for each delayed request, a function that continues the
+ * request.
+ */
 export class Hold {
   #held: (() => void)[] | undefined;
 
   /**
-   * `begin()` begins to delay requests. From now on, `pass` stores each function that continues a request, instead of
-   * calling the function at once.
+   * `begin()` begins the delay. From this call on, `pass()` stores the function that continues a request, instead of
+   * calling this function at once.
    */
   begin(): void {
     this.#held ??= [];
@@ -17,13 +21,13 @@ export class Hold {
   end(): void {
     const held = this.#held ?? [];
     this.#held = undefined;
-    // Call each function in a separate tick. If a handler throws, the other delayed requests are not affected.
+    // Continue each delayed request in its own tick, so that an error of one handler does not stop the other requests.
     for (const goOn of held) process.nextTick(goOn);
   }
 
   /**
-   * `pass()` receives a function that continues a request, and calls the function immediately. Between `begin` and
-   * `end`, `pass()` stores the function instead.
+   * `pass()` receives a function that continues a request. It calls this function immediately, or, between `begin()`
+   * and `end()`, stores it until `end()`.
    */
   pass(goOn: () => void): void {
     if (this.#held === undefined) goOn();

@@ -1,7 +1,9 @@
 // All counters of requests in flight. Only the methods of InFlight change them.
 import { released, type Exchange, type HttpExchange, type State } from '../exchange.ts';
 
-/** Counts has the number of requests in each state. Requests in the states `noted` and `released` are not counted. */
+/**
+ * Counts has the number of requests in each state, except the states `noted` (not counted yet) and `released` (ended).
+ */
 export type Counts = Record<Exclude<State['is'], 'noted' | 'released'>, number>;
 
 /** Totals has the counts that only increase. */
@@ -28,7 +30,7 @@ export class InFlight {
   readonly #totals: Totals = { answered: 0, refused: 0, longRunningEnded: 0, aborted: 0, rejected: 0, timedOut: 0 };
   readonly #counts: Counts = { serving: 0, ours: 0, 'long-running': 0, ending: 0 };
   // #isShuttingDown becomes true before ShutdownInitiated fires, because the log line of this signal contains the
-  // counts.
+  // numbers of requests in flight.
   #isShuttingDown = false;
   // #isCut becomes true when the time for the drain is over. No lifecycle signal fires at that time.
   #isCut = false;
@@ -45,7 +47,7 @@ export class InFlight {
     return this.#isShuttingDown;
   }
 
-  /** serving is the number of the program's requests that are not long-running. */
+  /** serving is the number of requests in flight that the program handles, without the long-running requests. */
   get serving(): number {
     return this.#counts.serving;
   }
@@ -60,7 +62,6 @@ export class InFlight {
     return this.serving === 0 && this.longRunning === 0;
   }
 
-  /** move changes the state of an exchange and updates the counts. */
   move(exchange: Exchange, to: State): void {
     const from = exchange.state.is;
     if (from !== 'noted' && from !== 'released') this.#counts[from]--;
@@ -74,16 +75,17 @@ export class InFlight {
   }
 
   /**
-   * cut is called before the drain destroys the remaining requests. The end of such a request then does not count as
-   * `aborted`, which means destroyed by the program.
+   * `cut()` is called before the drain destroys the remaining requests. After this call, no destroyed request counts as
+   * `aborted`, because `aborted` counts only the responses that the program destroyed.
    */
   cut(): void {
     this.#isCut = true;
   }
 
   /**
-   * release counts how a request has ended: answered or aborted. It does not count requests on a connection that was
-   * accepted after NotAcceptingNewRequest, because lameduck refuses these requests.
+   * When a request has ended, `release()` removes it from the requests in flight. During a shutdown, `release()` also
+   * counts the request as answered or aborted. It does not count requests on a connection that was accepted after
+   * NotAcceptingNewRequest, because lameduck refuses these requests.
    */
   release(exchange: HttpExchange): void {
     const { state, response, connection } = exchange;
@@ -112,7 +114,10 @@ export class InFlight {
     this.#totals.timedOut++;
   }
 
-  /** releaseUpgraded counts the end of an upgraded connection. */
+  /**
+   * When an upgraded connection has ended, releaseUpgraded removes it from the long-running requests in flight. During
+   * a shutdown, it also increments `longRunningEnded`.
+   */
   releaseUpgraded(exchange: Exchange): void {
     this.#noteLongRunningEnd();
     this.move(exchange, released);

@@ -21,7 +21,7 @@ export class RequestEndReports {
     this.#options = options;
   }
 
-  /** report notifies the metrics and the audit log that a request has ended. */
+  /** `report()` tells the metrics and the audit log that a request has ended. */
   report(exchange: HttpExchange): void {
     const { clock, isLongRunning, observer, audit } = this.#options;
     const { state, connection, response, arrivedAt } = exchange;
@@ -32,7 +32,7 @@ export class RequestEndReports {
     else observer.onRequestEnd(response, clock.now() - arrivedAt);
   }
 
-  /** reportUpgraded notifies the metrics and the audit log that an upgraded connection has ended. */
+  /** reportUpgraded tells the metrics and the audit log that an upgraded connection has ended. */
   reportUpgraded(upgraded: Exchange): void {
     this.#options.audit?.onComplete(upgraded);
     this.#options.observer?.onLongRunningEnd();

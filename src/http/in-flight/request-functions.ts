@@ -29,8 +29,9 @@ export interface Classifiers {
 }
 
 /**
- * `guarded()` wraps the program's functions `longRunning` and `route`, so that an error in them does not break a
- * request. If a function throws, its wrapper returns undefined. The first error of each function causes a warning.
+ * `guarded()` wraps the program's functions `longRunning` and `route`, so that a request does not fail if one of them
+ * throws. The wrapper returns undefined when the function throws. Only the first error of each function causes a
+ * warning in the log.
  */
 export function guarded(
   { longRunning, route }: RequestFunctions,

@@ -1,5 +1,6 @@
-// Counts the requests of one lifecycle until their responses have ended. A request is counted from its arrival, or
-// later if no setting requires the count at the arrival. HTTP/1.1 and HTTP/2 requests are counted in the same way.
+// Counts the requests of one lifecycle until their responses have ended. If a setting requires this, a request is
+// counted when it arrives. Otherwise, it is counted when a count is next read. HTTP/1.1 and HTTP/2 requests are counted
+// in the same way.
 import { startImmediate, type Clock } from '../../clock.ts';
 import { socketOf, type HttpResponse } from '../../message.ts';
 import type { AuditLog, RequestObserver } from '../../observer.ts';
@@ -17,8 +18,8 @@ import { visitEach } from '../visit-each.ts';
 
 const recognizedPerTurn = 1_000;
 
-// A recount counts all requests in flight again. After a recount, the next one must wait for at least this many times
-// the duration of the first. So rejecting many requests takes little processor time.
+// A recount finds requests that have ended without an event. After a recount, the next recount waits for at least this
+// many times the duration of the last recount. Rejecting many requests therefore takes little processor time.
 const pauseFactor = 10;
 
 export interface RequestsOptions {
@@ -35,11 +36,17 @@ export interface RequestsOptions {
    */
   readonly observer: RequestObserver | undefined;
   readonly audit?: AuditLog | undefined;
-  /** onFailure is called if a request cannot be recorded, because the program has changed its response. */
+  /**
+   * onFailure is called with the error if reading a response throws, because the program has changed the response.
+   * lameduck then cannot count or report the request correctly.
+   */
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Ended contains the functions that Requests calls when a response has ended or may have ended. */
+/**
+ * Ended contains functions of the caller. Requests calls them when a response has ended, or when it may have ended
+ * without an event.
+ */
 export interface Ended {
   /** onEnd is called when the response of an exchange has ended, complete or not. */
   onEnd(exchange: HttpExchange): void;
@@ -66,11 +73,14 @@ export class Requests {
   readonly #now: () => number;
   readonly #onHead: (exchange: HttpExchange) => void;
   readonly #onEnd: (this: HttpResponse) => void;
-  /** #isWatched is true if lameduck must recognize event streams as soon as their headers have been sent. */
+  /**
+   * #isWatched is true if lameduck must recognize an event stream as soon as the headers of the response have been
+   * sent. Overload limits and the audit log need this.
+   */
   readonly #isWatched: boolean;
   /**
-   * #enrolsOnArrival is true if each request is counted when it arrives. From ShutdownInitiated on, it is always true.
-   * It combines several conditions, so that each request checks only one boolean.
+   * #enrolsOnArrival is true if lameduck must count each request when the request arrives. From ShutdownInitiated on,
+   * it is always true. Several conditions make it true, so that each request checks only one boolean.
    */
   #enrolsOnArrival: boolean;
   readonly #ended: Ended;
@@ -117,8 +127,8 @@ export class Requests {
   }
 
   /**
-   * beginShutdown makes present and future responses tell their clients to close the connection, if the protocol allows
-   * it.
+   * From beginShutdown on, each response tells its client to close the connection, if the protocol allows this. This
+   * includes the responses to requests in flight.
    */
   beginShutdown(connections: Iterable<Connection>): void {
     this.enrolNoted(connections);
@@ -128,9 +138,9 @@ export class Requests {
   }
 
   /**
-   * admit counts an HTTP/1.1 request as in flight, and returns its exchange. Before a shutdown, admit only notes the
-   * arrival time of most requests, and returns undefined. `enrolNoted` counts the noted requests when a count is read.
-   * `isOurs` is true if lameduck itself answers the request.
+   * `admit()` counts an HTTP/1.1 request as in flight, and returns its exchange. Before a shutdown, `admit()` does not
+   * count most requests: it records only the arrival time and returns undefined. `enrolNoted` counts these requests
+   * later, when a count is read. `isOurs` is true if lameduck itself answers the request.
    */
   admit(connection: Connection, response: Http1Exchange['response'], isOurs: boolean): HttpExchange | undefined {
     const now = this.#clock.now();
@@ -140,7 +150,7 @@ export class Requests {
     return exchange;
   }
 
-  /** enrol counts a request and listens for its end. */
+  /** `enrol()` counts a request and adds a listener for the end of its response. */
   enrol(exchange: HttpExchange, isOurs: boolean): void {
     exchange.connection.add(exchange);
     this.#begin(exchange, isOurs);
@@ -164,7 +174,7 @@ export class Requests {
     exchange.onHead(this.#onHead);
   }
 
-  /** enrolNoted counts the requests in flight that `admit` has so far only noted. */
+  /** enrolNoted counts the requests in flight of which `admit` has recorded only the arrival time. */
   enrolNoted(connections: Iterable<Connection>): void {
     if (this.#enrolsOnArrival) return;
     visitEach(connections, this.#enrolNotedOn.bind(this), this.#onFailure);
@@ -176,8 +186,8 @@ export class Requests {
     if (exchange !== undefined) this.#begin(exchange, false);
   }
 
-  // Creates the exchange of a request that has none yet. Either `admit` has only noted the request, or the request
-  // arrived before the lifecycle began.
+  // Creates the exchange of a request that has none yet. `admit` has recorded only the arrival time of such a request,
+  // or the request arrived before the lifecycle began.
   #addNoted(connection: Connection): HttpExchange | undefined {
     const { noted } = connection;
     if (noted === undefined) return undefined;
@@ -195,8 +205,8 @@ export class Requests {
   enrolOlder(connection: Connection): void {
     const exchange = this.#addNoted(connection);
     if (exchange === undefined) return;
-    // When the response to this request ends, count the next request of the connection first. Otherwise the connection
-    // would seem idle for a moment.
+    // Count the connection's next request before the end of this response is counted. Otherwise the connection would
+    // seem idle for a moment.
     exchange.onEnd(() => {
       this.enrolOlder(connection);
     });
@@ -205,19 +215,22 @@ export class Requests {
   }
 
   /**
-   * watch recognizes an event stream as soon as its headers have been sent. If there is neither an overload limit nor
-   * an audit log, watch does nothing.
+   * `watch()` makes lameduck recognize an event stream as soon as the headers of its response have been sent. If there
+   * is neither an overload limit nor an audit log, `watch()` does nothing.
    */
   watch(exchange: HttpExchange): void {
     if (this.#isWatched && !this.inFlight.isShuttingDown) exchange.onHead(this.#onHead);
   }
 
-  /** noteReceived notifies the audit log that a request is passed to the program. */
+  /** noteReceived tells the audit log that lameduck passes a request to the program. */
   noteReceived(exchange: Exchange): void {
     this.#audit?.onReceived(exchange, exchange.request);
   }
 
-  /** noteThrow notifies the audit log that the program's listener for a request has thrown. */
+  /**
+   * noteThrow tells the audit log that the program's listener of the event `request`, or of a similar event, has
+   * thrown.
+   */
   noteThrow(request: object): void {
     const connection = connectionOf(socketOf(request));
     const exchange = connection?.exchangeFor(request) ?? connection?.upgraded;
@@ -225,13 +238,13 @@ export class Requests {
   }
 
   /**
-   * recount removes requests that have ended without an event from the count. It then returns the number of the
-   * program's requests in flight.
+   * `recount()` first finds the requests that have ended without an event, and no longer counts them. It then returns
+   * the number of the program's requests in flight.
    */
   recount({ connection }: HttpExchange): number {
     const now = this.#clock.now();
-    // Without pipelining, a client sends its next request only after it has received the response. So each earlier
-    // request on the connection of this request has ended.
+    // Without pipelining, a client sends its next request only after it has received the response. So when a request
+    // arrives, all earlier requests on its connection have ended.
     this.#ended.forgetIfEnded(connection);
     if (now >= this.#recountAt) {
       this.#ended.forgetEnded();
@@ -240,22 +253,25 @@ export class Requests {
     return this.inFlight.serving;
   }
 
-  /** refuse answers an admitted request with 429 in place of its handler. The drain does not wait for this response. */
+  /**
+   * `refuse()` answers a request with 429 because of the shutdown. The program does not get the request, and the drain
+   * does not wait for the response.
+   */
   refuse(exchange: HttpExchange): void {
     this.inFlight.noteRefused();
     this.setApart(exchange);
     exchange.refuse();
   }
 
-  /** setApart stops counting a request as a request of the program, because lameduck answers it. */
+  /** setApart removes a request from the program's requests in flight, because lameduck itself answers the request. */
   setApart(exchange: HttpExchange): void {
     this.longRunning.delete(exchange);
     this.inFlight.move(exchange, ours);
   }
 
   /**
-   * release stops counting an exchange whose response has ended, complete or not. It returns false if the exchange was
-   * not counted any more.
+   * `release()` removes an exchange whose response has ended, complete or not, from the requests in flight. It returns
+   * false if the exchange had already been removed.
    */
   release(exchange: HttpExchange): boolean {
     if (exchange.state.is === 'released') return false;
@@ -264,7 +280,7 @@ export class Requests {
     return true;
   }
 
-  /** releaseAll stops counting all requests of a connection that has closed. */
+  /** When a connection has closed, releaseAll removes all requests of the connection from the requests in flight. */
   releaseAll(connection: Connection): void {
     for (const exchange of connection.removeAll()) this.#release(exchange);
     const { upgraded } = connection;
@@ -330,7 +346,7 @@ export class Requests {
     return signal;
   }
 
-  /** cut aborts the AbortSignal of every remaining request, because the drain destroys their connections. */
+  /** `cut()` aborts the AbortSignal of every request in flight when the drain is about to destroy the connections. */
   cut(connections: Iterable<Connection>): void {
     this.inFlight.cut();
     const abort = (connection: Connection): void => {
