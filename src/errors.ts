@@ -107,7 +107,7 @@ export const errorCodes = {
   LAMEDUCK_ERR_ELECTOR_RUNNING: {
     cause: 'The method `run` of an elector was called while an earlier call of `run` was in progress.',
     remedy:
-      'Await the first call of `run` before the second call, or pass one function to `run` that does the work of both calls.',
+      'Await the first call of `run` before the second call. Alternatively, pass one function that does the work of both calls.',
   },
   LAMEDUCK_ERR_NOT_LEADER: {
     cause:
