@@ -12,7 +12,10 @@ import { common, inlined, root, sourceOf } from './sources.ts';
 
 type Inputs = Metafile['inputs'];
 
-/** Sources describes the modules of `src`. The maps `files` and `exported` have the path of the module as their key. */
+/**
+ * Sources describes each module of the folder `src`: in which built file the module is, and what it exports. The key of
+ * both maps is the path of the module.
+ */
 interface Sources {
   readonly inputs: Inputs;
   /** `files` names the built file that contains each module. */

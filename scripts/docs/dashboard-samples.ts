@@ -81,8 +81,8 @@ function perPod(line: (pod: Pod, seed: number) => Line, labels: Readonly<Record<
 }
 
 /**
- * Returns the sample values of one pod. Each value is the total of all pods, divided by the number of pods that serve
- * at that minute. When a pod receives SIGTERM, its value falls to 0 within half a minute.
+ * Returns the sample values of one pod. Each value is the value of the whole Deployment, divided by the number of pods
+ * that serve at that minute. When a pod receives SIGTERM, its value falls to 0 within half a minute.
  */
 function shareOf(total: number, width: number): (pod: Pod, seed: number) => Line {
   return (pod, seed) => (minute) => {

@@ -5,7 +5,7 @@ import { injectorRules } from './injector-rules.ts';
 import { leaseRules } from './lease-rules.ts';
 import { kubeletRules } from './kubelet-rules.ts';
 
-/** `families` maps the letters at the beginning of a rule number to the subject of these rules. */
+/** `families` maps the letters of rule numbers, such as `HC`, to the subject of the rules with these letters. */
 export const families = {
   A: 'start and shutdown of the Kubernetes apiserver',
   H: 'a Helm chart and a container image that lose no request',

@@ -110,7 +110,10 @@ export class Connection {
     return this.#closeAt;
   }
 
-  /** closeBy is the latest possible `closeAt` of any connection. Before the shutdown, closeBy is Infinity. */
+  /**
+   * closeBy is the latest time at which lameduck may begin to close a connection: no connection has a later `closeAt`.
+   * Before the shutdown, closeBy is Infinity.
+   */
   get closeBy(): number {
     return this.#closeBy;
   }
@@ -278,7 +281,11 @@ export class Connection {
     return unfinished;
   }
 
-  /** setCloseTimes sets `closeAt` to `at` and `closeBy` to `by`. */
+  /**
+   * setCloseTimes is called when the shutdown begins, or when the connection is accepted during the shutdown. `at` is
+   * the random time from which responses tell the client to close this connection. `by` is the latest such time of any
+   * connection.
+   */
   setCloseTimes(at: number, by: number): void {
     this.#closeAt = at;
     this.#closeBy = by;

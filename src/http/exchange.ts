@@ -73,7 +73,7 @@ export interface OwnHold {
   pass(goOn: () => void): void;
 }
 
-/** atOnce is the OwnHold of a connection whose requests need no delay. It continues each request immediately. */
+/** atOnce continues each request immediately. It is used for a connection whose requests need no delay. */
 export const atOnce: OwnHold = {
   pass: (goOn) => {
     goOn();

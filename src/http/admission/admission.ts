@@ -148,8 +148,8 @@ export class Admission {
     return true;
   }
 
-  // Decides about a request. Checks the cases in the comment of Admission in their order, except the case `drop`. The
-  // first case that applies decides.
+  // Answers the request if it is a probe. Otherwise delays it, refuses it because of the shutdown, rejects it because
+  // of an overload limit, or passes it to the program. The first case that applies decides.
   #decide(exchange: HttpExchange, answer: Answer | Promise<Answer> | undefined): Decision {
     if (answer !== undefined) {
       answerProbe(exchange.request, exchange.response, answer);

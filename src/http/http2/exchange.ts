@@ -190,8 +190,8 @@ export class Http2Exchange implements HttpExchange {
     this.response.endIfGivenUp();
     if (this.request.complete || !this.isOut) return;
     this.#uploadsSince ??= now;
-    // After `longest` milliseconds, stop reading the rest of the request body. If the stream has closed, wait twice as
-    // long, so that the handler can still read the bytes of the body that have arrived.
+    // Stop reading the request body `longest` milliseconds after the complete response. If the stream has closed, stop
+    // only after twice this time, so that the handler can still read the bytes that have arrived.
     if (now - this.#uploadsSince >= (this.stream.closed ? 2 : 1) * longest) this.response.stopReading();
   }
 }

@@ -142,8 +142,8 @@ export class Session {
     if (connection.isClosing) return;
     // If the HTTP/2 session has already closed, for example because the client has closed it, no GOAWAY is needed.
     if (this.#session.closed || this.#session.destroyed) connection.end();
-    // If the session was accepted after NotAcceptingNewRequest, end it here only if the client has opened no stream for
-    // a second. As soon as the client opens a stream, `endBefore` ends such a session.
+    // A session that was accepted after NotAcceptingNewRequest is ended here only if its client has opened no stream
+    // for a second. `endBefore` ends such a session as soon as the client opens a stream.
     else if (connection.isLate) this.#endIfSilent();
     // `send()` delays the GOAWAY until the client only waits for responses and opens no stream. Such a GOAWAY refuses
     // no stream that the client has sent. The library of the client may still make streams fail that it has not sent

@@ -44,7 +44,7 @@ export interface RequestsOptions {
 }
 
 /**
- * Ended contains functions of the caller. Requests calls them when a response has ended, or when it may have ended
+ * The interface Ended has the functions that the class Requests calls when a response has ended, or may have ended
  * without an event.
  */
 export interface Ended {
