@@ -27,7 +27,7 @@ chart's own attribute unless the values already set this attribute. */}}
 
 {{/* Returns as JSON the annotations that the chart sets. Arguments: (list own given), where `given` are the annotations
 in the Helm values. An annotation in `given` replaces the chart's annotation of the same name, even if its text is
-empty. An exception are lists of load balancer attributes: the chart's list already contains the attributes of `given`.
+empty. The exception is a list of load balancer attributes: the chart's list already contains the attributes of `given`.
 */}}
 {{- define "lameduck.annotations" -}}
 {{- $all := index . 0 -}}

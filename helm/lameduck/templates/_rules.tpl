@@ -42,8 +42,7 @@ fires for a workload that was scraped in the last hour, still has replicas and i
 {{- end -}}
 {{- end -}}
 
-{{/* Returns the alerts that use metrics of kube-state-metrics. Restarts are counted separately for each container name.
-*/}}
+{{/* Returns the alerts that use metrics of kube-state-metrics. Restarts are counted for each container name. */}}
 {{- define "lameduck.workloadAlerts" -}}
 {{- $ := index . 0 -}}{{- $scope := index . 1 -}}
 {{- $pods := include "lameduck.podsIn" . -}}
