@@ -1,29 +1,9 @@
 // Tests which causes of lost requests `lameduck rehearse` finds in the events of a scenario.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { causesOf } from '../../../src/cli/rehearsal/causes.ts';
-import type { Detail, EventKind } from '../../../src/cli/rehearsal/event-log.ts';
+import { causes, deleted, exit, lost, refused, started, type Story } from '../../support/rehearsal-story.ts';
 
-type Story = readonly (readonly [at: number, kind: EventKind, detail?: Detail])[];
-
-function causes(...story: Story): (readonly [name: string, text: string])[] {
-  return causesOf(story.map(([at, kind, detail = {}]) => ({ at, kind, detail }))).map(({ name, text }) => [name, text]);
-}
-
-const started: Story = [
-  [0, 'containerStarted', { container: 'app' }],
-  [300, 'containerListening', { port: 3000, isMain: true, isLoopback: false }],
-  [1_000, 'readinessChanged', { isReady: true }],
-];
-const deleted: Story = [...started, [4_000, 'podDeleted', { cause: 'deletion' }]];
-const exit = (code: number, at = 5_000): Story[number] => [at, 'containerExited', { container: 'app', code }];
 const counts = (at: number, sent: number, answered: number): Story[number] => [at, 'requests', { sent, answered }];
-const lost = (at: number, client: string): Story[number] => [at, 'requestLost', { client, why: 'ECONNRESET' }];
-const refused = (at: number, why: string, count?: number): Story[number] => [
-  at,
-  'requestRefused',
-  { client: 'newConnection', why, count },
-];
 
 test('a reported cause of lost requests counts every lost request, even if one event reports several of them', () => {
   const [cause] = causes(

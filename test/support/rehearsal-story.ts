@@ -1,0 +1,42 @@
+// The events of a rehearsed scenario in a short notation, and the causes that the rehearsal finds in them.
+import { causesOf } from '../../src/cli/rehearsal/causes.ts';
+import type { Detail, EventKind, RehearsalEvent } from '../../src/cli/rehearsal/event-log.ts';
+
+/** Story is a list of events. Times are in milliseconds since the scenario began. */
+export type Story = readonly (readonly [at: number, kind: EventKind, detail?: Detail])[];
+
+export function eventsOf(story: Story): RehearsalEvent[] {
+  return story.map(([at, kind, detail = {}]) => ({ at, kind, detail }));
+}
+
+/** causes returns the name and the text of each cause. */
+export function causes(...story: Story): (readonly [name: string, text: string])[] {
+  return causesOf(eventsOf(story)).map(({ name, text }) => [name, text]);
+}
+
+/** `started` contains the events of a container that becomes ready. */
+export const started: Story = [
+  [0, 'containerStarted', { container: 'app' }],
+  [300, 'containerListening', { port: 3000, isMain: true, isLoopback: false }],
+  [1_000, 'readinessChanged', { isReady: true }],
+];
+
+/** `deleted` contains the events of a pod that becomes ready and is deleted at 4000 ms. */
+export const deleted: Story = [...started, [4_000, 'podDeleted', { cause: 'deletion' }]];
+
+export const exit = (code: number, at = 5_000): Story[number] => [at, 'containerExited', { container: 'app', code }];
+
+/** killed is the exit of a container that SIGKILL has killed. */
+export const killed = (at: number): Story[number] => [
+  at,
+  'containerExited',
+  { container: 'app', code: 137, signal: 'SIGKILL' },
+];
+
+export const lost = (at: number, client: string): Story[number] => [at, 'requestLost', { client, why: 'ECONNRESET' }];
+
+export const refused = (at: number, why: string, count?: number): Story[number] => [
+  at,
+  'requestRefused',
+  { client: 'newConnection', why, count },
+];
