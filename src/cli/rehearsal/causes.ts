@@ -219,6 +219,9 @@ const rows: readonly Row[] = [
 /** mostCauses is the largest number of causes that a report shows. */
 export const mostCauses = 3;
 
+/** causeNames contains the names of all causes. */
+export const causeNames: readonly string[] = rows.map(({ name }) => name);
+
 /** causesOf returns the causes for which the events contain evidence, the most fundamental cause first. */
 export function causesOf(events: Events): Cause[] {
   return rows.flatMap((row) => {

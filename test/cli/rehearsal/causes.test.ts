@@ -1,9 +1,18 @@
 // Tests which causes of lost requests `lameduck rehearse` finds in the events of a scenario.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { causeNames } from '../../../src/cli/rehearsal/causes.ts';
 import { causes, deleted, exit, lost, refused, started, type Story } from '../../support/rehearsal-story.ts';
 
 const counts = (at: number, sent: number, answered: number): Story[number] => [at, 'requests', { sent, answered }];
+
+test('docs/rehearse.md lists the name of each cause of lost requests once, in the order of the report', () => {
+  const page = readFileSync(new URL('../../../docs/rehearse.md', import.meta.url), 'utf8');
+  const [, section = ''] = page.split('## Causes');
+  const listed = [...section.matchAll(/^\| `(\w+)` /gm)].map(([, name]) => name);
+  assert.deepEqual(listed, causeNames);
+});
 
 test('a reported cause of lost requests counts every lost request, even if one event reports several of them', () => {
   const [cause] = causes(
