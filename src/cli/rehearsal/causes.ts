@@ -168,11 +168,23 @@ const rows: readonly Row[] = [
       const losses = [
         ...lossesOf(events, 'keptConnection', ['requestLost']),
         ...lossesOf(events, 'retryingConnection', ['requestLost']),
-        ...lossesOf(events, 'http2', ['requestLost']),
       ];
       return losses.length === 0 || neverServed(events) !== undefined
         ? undefined
         : `${counted(losses, 'request')} on kept-alive connections failed, ${span(events, losses)}`;
+    },
+  },
+  {
+    name: 'http2SessionsCut',
+    remedy:
+      'Send GOAWAY with the last stream ID 2^31-1, serve the streams that still arrive, and then close the session (RFC 9113, section 6.8).',
+    find(events) {
+      const losses = lossesOf(events, 'http2', lostOrRefused).filter(
+        ({ kind, detail }) => kind === 'requestLost' || detail['why'] === 'REFUSED_STREAM',
+      );
+      return losses.length === 0 || neverServed(events) !== undefined
+        ? undefined
+        : `${counted(losses, 'HTTP/2 request')} failed on open sessions, ${span(events, losses)}`;
     },
   },
   {

@@ -172,3 +172,17 @@ test('K-175 for a process that a hard eviction kills, the report does not sugges
     ['evictedWhileRunning', 'the kubelet killed the process two seconds after the hard eviction'],
   ]);
 });
+
+test('requests that fail on an HTTP/2 session are not reported as requests on kept-alive connections, because HTTP/2 has no header Connection', () => {
+  const story: Story = [
+    ...deleted,
+    counts(3_000, 100, 100),
+    [4_100, 'requestLost', { client: 'http2', why: 'stream closed with code 2', count: 2 }],
+    [4_200, 'requestRefused', { client: 'http2', why: 'REFUSED_STREAM' }],
+    [4_300, 'requestRefused', { client: 'http2', why: 'ECONNREFUSED' }],
+    exit(0),
+  ];
+  assert.deepEqual(causes(...story), [
+    ['http2SessionsCut', '3 HTTP/2 requests failed on open sessions, from 0.1 s to 0.2 s after the deletion'],
+  ]);
+});
