@@ -9,13 +9,13 @@ import {
   lossesOf,
   lostOrRefused,
   nameOfEnd,
-  neverServed,
   seconds,
   span,
   type Events,
 } from './losses.ts';
 import { sidecarRows, withoutSidecars } from './sidecar-causes.ts';
 import { startRows } from './start-causes.ts';
+import { unservedRows, withoutUnserved } from './unserved-causes.ts';
 
 /** Cause is one reason why requests were lost, with what to do about it. */
 export interface Cause {
@@ -60,21 +60,8 @@ const longKinds: Readonly<Record<string, string>> = {
   webSocket: 'WebSockets',
 };
 
+// The causes that explain the losses of clients which the server has served before.
 const rows: readonly Row[] = [
-  ...startRows,
-  {
-    name: 'neverServed',
-    remedy:
-      'Check --port and --request. The requests use HTTP/1.1 without TLS. The requests of --http2 use HTTP/2 without TLS.',
-    find(events) {
-      const failure = neverServed(events);
-      if (failure === undefined) return undefined;
-      const sent = events.findLast(({ kind }) => kind === 'requests')?.detail['sent'];
-      return failure.kind === 'requests'
-        ? `none of the ${String(sent)} requests got a response`
-        : `none of the ${String(sent)} requests was served; the first request failed with ${String(failure.detail['why'])}`;
-    },
-  },
   {
     name: 'stopSignalIgnored',
     remedy:
@@ -133,7 +120,7 @@ const rows: readonly Row[] = [
     remedy: 'Serve every request until the listener closes, except those beyond the capacity of the server.',
     find(events) {
       const refused = events.filter((one) => one.kind === 'requestRefused' && isRefusal(one));
-      if (refused.length === 0 || neverServed(events) !== undefined) return undefined;
+      if (refused.length === 0) return undefined;
       const statuses = [...new Set(refused.map(({ detail }) => String(detail['why'])))].join(' or ');
       return `${counted(refused, 'request')} got ${statuses}, ${span(events, refused)}`;
     },
@@ -147,7 +134,7 @@ const rows: readonly Row[] = [
       const losses = lossesOf(events, 'newConnection', lostOrRefused).filter(
         (one) => one.at >= from && one.detail['why'] !== 'no endpoint' && !isRefusal(one),
       );
-      if (losses.length === 0 || neverServed(events) !== undefined) return undefined;
+      if (losses.length === 0) return undefined;
       const closed = withoutSidecars(events).find(
         ({ kind, at }) => (kind === 'listenerClosed' || kind === 'containerExited') && at >= from,
       );
@@ -169,7 +156,7 @@ const rows: readonly Row[] = [
         ...lossesOf(events, 'keptConnection', ['requestLost']),
         ...lossesOf(events, 'retryingConnection', ['requestLost']),
       ];
-      return losses.length === 0 || neverServed(events) !== undefined
+      return losses.length === 0
         ? undefined
         : `${counted(losses, 'request')} on kept-alive connections failed, ${span(events, losses)}`;
     },
@@ -182,7 +169,7 @@ const rows: readonly Row[] = [
       const losses = lossesOf(events, 'http2', lostOrRefused).filter(
         ({ kind, detail }) => kind === 'requestLost' || detail['why'] === 'REFUSED_STREAM',
       );
-      return losses.length === 0 || neverServed(events) !== undefined
+      return losses.length === 0
         ? undefined
         : `${counted(losses, 'HTTP/2 request')} failed on open sessions, ${span(events, losses)}`;
     },
@@ -232,11 +219,17 @@ const rows: readonly Row[] = [
 export const mostCauses = 3;
 
 /** causeNames contains the names of all causes. */
-export const causeNames: readonly string[] = rows.map(({ name }) => name);
+export const causeNames: readonly string[] = [
+  ...new Set([...startRows, ...unservedRows, ...rows].map(({ name }) => name)),
+];
 
 /** causesOf returns the causes for which the events contain evidence, the most fundamental cause first. */
 export function causesOf(events: Events): Cause[] {
-  return rows.flatMap((row) => {
+  return [...foundIn([...startRows, ...unservedRows], events), ...foundIn(rows, withoutUnserved(events))];
+}
+
+function foundIn(searched: readonly Row[], events: Events): Cause[] {
+  return searched.flatMap((row) => {
     const { name, remedy } = row;
     const text = row.find(events);
     return text === undefined ? [] : [{ name, text, remedy }];

@@ -77,6 +77,9 @@ export interface Tally {
   failed: number;
 }
 
+/** upgradeFailed is the reason of a WebSocket client whose connection was not accepted or not upgraded. */
+export const upgradeFailed = 'the upgrade failed';
+
 /** Loss is one request that was lost or refused. */
 export interface Loss {
   readonly client: ClientKind;
@@ -84,6 +87,8 @@ export interface Loss {
   readonly why: string;
   /** afterMs is the time from the sending of the request to its loss, in milliseconds. */
   readonly afterMs: number;
+  /** isUnanswered is true if the connection was accepted, but ended before the response to the request began. */
+  readonly isUnanswered?: boolean | undefined;
 }
 
 /** newTallies returns a tally of zeros for each kind of client. */

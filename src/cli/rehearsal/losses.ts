@@ -7,10 +7,6 @@ export type Events = readonly RehearsalEvent[];
 /** lostOrRefused contains the kinds of events that report a lost or refused request. */
 export const lostOrRefused: readonly EventKind[] = ['requestLost', 'requestRefused'];
 
-// The shortest time of requests before the shutdown, in milliseconds. If no request was served in this time, the
-// rehearsal reports that the server never served a client.
-const shortestTrial = 1_000;
-
 export const first = (events: Events, kind: EventKind): RehearsalEvent | undefined =>
   events.find((one) => one.kind === kind);
 
@@ -60,16 +56,3 @@ export function span(events: Events, losses: Events): string {
 
 /** isRefusal tells whether the server answered a request with a complete response whose status is a refusal. */
 export const isRefusal = ({ detail: { why } }: RehearsalEvent): boolean => String(why).startsWith('status ');
-
-/**
- * neverServed returns undefined if the server served any request. Otherwise, it returns the first request that failed
- * before the shutdown began, because the shutdown cannot have caused such a failure. If no request failed before the
- * shutdown, it returns the first event that contains the number of sent requests.
- */
-export function neverServed(events: Events): RehearsalEvent | undefined {
-  if (events.some(({ kind, detail }) => kind === 'requests' && Number(detail['answered']) > 0)) return undefined;
-  const sent = events.find(({ kind, detail }) => kind === 'requests' && Number(detail['sent']) > 0);
-  const [failure] = events.filter(({ kind, at }) => lostOrRefused.includes(kind) && at < endOf(events));
-  const isSoon = (sent?.at ?? Infinity) > endOf(events) - shortestTrial;
-  return isSoon || (failure?.kind === 'requestRefused' && !isRefusal(failure)) ? undefined : (failure ?? sent);
-}

@@ -81,9 +81,12 @@ export class ScenarioLoad {
       },
       onReport: ({ loopDelayMs }) => {
         this.#losses.flush();
-        const { sent, answered, lost, refused } = totalOf(Object.values(this.tallies));
+        const { tallies } = this;
+        const { sent, answered, lost, refused } = totalOf(Object.values(tallies));
         const inFlight = this.#started.reduce((sum, thread) => sum + thread.inFlight, 0);
-        this.#log.add('requests', { sent, answered, lost, refused, inFlight });
+        // The kinds of clients of which at least one request was answered.
+        const served = clientKinds.filter((kind) => tallies[kind].answered > 0).join(', ');
+        this.#log.add('requests', { sent, answered, lost, refused, inFlight, served });
         if (loopDelayMs > longestLoopDelay) this.#log.add('loadDelayed', { loopDelayMs });
       },
     });
@@ -115,7 +118,7 @@ export class LossEvents {
       this.#addEvent(loss);
       return;
     }
-    const key = [loss.outcome, loss.client, loss.why].join();
+    const key = [loss.outcome, loss.client, loss.why, loss.isUnanswered].join();
     const alike = this.#pending.get(key);
     if (alike === undefined) this.#pending.set(key, { loss, count: 1 });
     else alike.count++;
@@ -130,7 +133,7 @@ export class LossEvents {
     this.#pending.clear();
   }
 
-  #addEvent({ outcome, client, why, afterMs }: Loss, count?: number): void {
-    this.#log.add(outcome === 'lost' ? 'requestLost' : 'requestRefused', { client, why, afterMs, count });
+  #addEvent({ outcome, client, why, afterMs, isUnanswered }: Loss, count?: number): void {
+    this.#log.add(outcome === 'lost' ? 'requestLost' : 'requestRefused', { client, why, afterMs, isUnanswered, count });
   }
 }

@@ -207,8 +207,12 @@ export class Crowd {
   #note(kind: ClientKind, account: Account, afterMs: number): void {
     const tally = this.tallies[kind];
     tally[account.kind]++;
-    if (account.kind !== 'answered') this.#onLoss({ client: kind, outcome: account.kind, why: account.why, afterMs });
-    else if (account.status >= 500) tally.failed++;
+    if (account.kind === 'answered') {
+      if (account.status >= 500) tally.failed++;
+      return;
+    }
+    const isUnanswered = account.kind === 'lost' ? account.isUnanswered : undefined;
+    this.#onLoss({ client: kind, outcome: account.kind, why: account.why, afterMs, isUnanswered });
   }
 
   #message(): Message {

@@ -32,7 +32,7 @@ export function followEvents({ host, port }: Target, path: string, stopped: Abor
     stopped.addEventListener('abort', disconnect);
     sent.on('error', (error: NodeJS.ErrnoException) => {
       const why = error.code ?? error.message;
-      end(agent.wasAccepted ? { kind: 'lost', why } : { kind: 'refused', why });
+      end(agent.wasAccepted ? { kind: 'lost', why, isUnanswered: true } : { kind: 'refused', why });
     });
     sent.end();
   });

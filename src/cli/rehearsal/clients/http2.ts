@@ -26,15 +26,16 @@ export class Http2Client {
   request(path: string): Promise<Account> {
     const session = this.isOpen ? this.#session : this.#open();
     return new Promise((resolve) => {
+      let status: number | undefined;
       const fail = (why: string): void => {
-        resolve(this.#socket?.isConnected === true ? { kind: 'lost', why } : { kind: 'refused', why });
+        const isUnanswered = status === undefined;
+        resolve(this.#socket?.isConnected === true ? { kind: 'lost', why, isUnanswered } : { kind: 'refused', why });
       };
       if (session === undefined) {
         fail('no session');
         return;
       }
       const stream = session.request({ ':path': path });
-      let status: number | undefined;
       let isEnded = false;
       stream.on('response', ({ ':status': received }) => {
         status = received;

@@ -1,5 +1,6 @@
 // A WebSocket that stays open until its server closes it.
 import { hostAndPort } from '../../../address.ts';
+import { upgradeFailed } from '../load.ts';
 import type { Account, Target } from './exchange.ts';
 
 // The close code that a client sees if the connection ends without a closing handshake (RFC 6455, section 7.4.1).
@@ -25,7 +26,7 @@ export function holdWebSocket({ host, port }: Target, path: string, stopped: Abo
       stopped.removeEventListener('abort', disconnect);
       if (code !== abnormalClosure) resolve({ kind: 'answered', status: 101 });
       else if (isOpen) resolve({ kind: 'lost', why: 'closed with code 1006' });
-      else resolve({ kind: 'refused', why: 'the upgrade failed' });
+      else resolve({ kind: 'refused', why: upgradeFailed });
     });
   });
 }

@@ -5,18 +5,19 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { Crowd, shareOf } from '../../../../src/cli/rehearsal/clients/crowd.ts';
-import type { ClientKind, LoadPlan } from '../../../../src/cli/rehearsal/load.ts';
+import type { ClientKind, LoadPlan, Loss } from '../../../../src/cli/rehearsal/load.ts';
 import type { Destination } from '../../../../src/cli/rehearsal/endpoints.ts';
 import { until } from '../../../support/until.ts';
 
 const everywhere = (destination: Destination): Destination[] => [destination, destination, destination];
 
-/** Runs the clients of a plan until `isEnough` returns true. Returns how often each result occurred. */
+/** Runs the clients of a plan until `isEnough` returns true. Returns how often each result occurred, and adds the losses. */
 async function counts(
   t: TestContext,
   listener: RequestListener,
   plan: Partial<LoadPlan>,
   isEnough: (crowd: Crowd) => boolean,
+  losses: Loss[] = [],
 ): Promise<Crowd['tallies']> {
   const server = createServer(listener).listen(0, '127.0.0.1');
   t.after(() => server.close().closeAllConnections());
@@ -38,7 +39,7 @@ async function counts(
       ...plan,
     },
     Math.random,
-    () => undefined,
+    (loss) => losses.push(loss),
   );
   crowd.routes = everywhere('pod');
   const ended = crowd.run();
@@ -133,6 +134,26 @@ describe('a long poll of a rehearsal', () => {
     const isEnough = ({ tallies }: Crowd): boolean => tallies.longPoll.lost >= 10;
     assert.equal((await counts(t, never, { longPoll: '/poll' }, isEnough)).longPoll.answered, 0);
   });
+});
+
+describe('an event stream of a rehearsal', () => {
+  for (const [when, isUnanswered] of [
+    ['before its response has begun', true],
+    ['after its response has begun', undefined],
+  ] as const) {
+    it(`the loss of an event stream whose connection ends ${when} is recorded as ${isUnanswered === true ? 'unanswered' : 'answered'}`, async (t) => {
+      const cut: RequestListener = ({ url, socket }, response) => {
+        if (url !== '/events') response.end();
+        else if (isUnanswered === true) socket.destroy();
+        else response.write('data: 1\n\n', () => socket.destroy());
+      };
+      const losses: Loss[] = [];
+      const isEnough = ({ tallies }: Crowd): boolean => tallies.eventStream.lost >= 10;
+      await counts(t, cut, { stream: '/events' }, isEnough, losses);
+      const streams = losses.filter(({ client }) => client === 'eventStream');
+      assert.deepEqual([...new Set(streams.map((loss) => loss.isUnanswered))], [isUnanswered]);
+    });
+  }
 });
 
 describe('the rate of requests in a rehearsal', () => {

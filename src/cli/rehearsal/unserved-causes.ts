@@ -1,0 +1,118 @@
+// The causes that concern clients which the server has never served. The shutdown cannot have caused the losses of
+// these clients. No side effects.
+import type { Row } from './causes.ts';
+import type { RehearsalEvent } from './event-log.ts';
+import { upgradeFailed, type ClientKind } from './load.ts';
+import { counted, endOf, isRefusal, lostOrRefused, type Events } from './losses.ts';
+
+// The shortest time of requests before the shutdown, in milliseconds. If no request was served in this time, the
+// rehearsal reports that the server never served a client.
+const shortestTrial = 1_000;
+
+/** Group contains the kinds of clients whose requests a server serves in the same way. */
+interface Group {
+  readonly clients: readonly ClientKind[];
+  /** `noun` names one request of these clients. */
+  readonly noun: string;
+  readonly remedy: string;
+}
+
+const groups: readonly Group[] = [
+  {
+    clients: ['newConnection', 'keptConnection', 'retryingConnection'],
+    noun: 'HTTP/1.1 request',
+    remedy: 'Check --port and --request. These requests use HTTP/1.1 without TLS.',
+  },
+  {
+    clients: ['longPoll'],
+    noun: 'long poll',
+    remedy: 'Check the path of --long-poll. The server must respond to a GET of this path.',
+  },
+  {
+    clients: ['eventStream'],
+    noun: 'event stream',
+    remedy: 'Check the path of --stream. The server must respond to a GET of this path.',
+  },
+  {
+    clients: ['upload'],
+    noun: 'upload',
+    remedy: 'Check the path of --upload. The server must accept a POST with a body of 160 KiB at this path.',
+  },
+  {
+    clients: ['webSocket'],
+    noun: 'WebSocket',
+    remedy: 'Check the path of --websocket. The server must accept WebSockets without TLS at this path.',
+  },
+  {
+    clients: ['http2'],
+    noun: 'HTTP/2 request',
+    remedy:
+      'Serve HTTP/2 without TLS and without an upgrade from HTTP/1.1 on the port of the requests, or omit --http2.',
+  },
+];
+
+const isLoss = ({ kind }: RehearsalEvent): boolean => lostOrRefused.includes(kind);
+
+// Tells whether a lost or refused request reached the server.
+const hasArrived = (loss: RehearsalEvent): boolean =>
+  loss.kind === 'requestLost' || isRefusal(loss) || loss.detail['why'] === upgradeFailed;
+
+// Returns undefined if the server served any request. Otherwise, returns the first request that failed before the
+// shutdown began, because the shutdown cannot have caused such a failure. If no request failed before the shutdown,
+// returns the first event that contains the number of sent requests.
+function neverServed(events: Events): RehearsalEvent | undefined {
+  if (events.some(({ kind, detail }) => kind === 'requests' && Number(detail['answered']) > 0)) return undefined;
+  const sent = events.find(({ kind, detail }) => kind === 'requests' && Number(detail['sent']) > 0);
+  // A WebSocket client cannot tell a refused connection from a refused upgrade.
+  const failure = events.find((one) => isLoss(one) && one.at < endOf(events) && one.detail['why'] !== upgradeFailed);
+  const isSoon = sent === undefined || sent.at > endOf(events) - shortestTrial;
+  return isSoon || (failure !== undefined && !hasArrived(failure)) ? undefined : (failure ?? sent);
+}
+
+// Returns the losses of a group that was never served, although the server received some of its requests long before the
+// shutdown. Otherwise, returns an empty list. An event stream or WebSocket that was open counts as served.
+function lossesIfUnserved(events: Events, { clients }: Group): Events {
+  const losses = events.filter((one) => isLoss(one) && clients.some((client) => client === one.detail['client']));
+  const served = events.findLast(({ kind }) => kind === 'requests')?.detail['served'];
+  const isServed =
+    served === undefined ||
+    clients.some((client) => String(served).split(', ').includes(client)) ||
+    losses.some(({ kind, detail }) => kind === 'requestLost' && detail['isUnanswered'] !== true);
+  const isTried = losses.some((loss) => hasArrived(loss) && loss.at <= endOf(events) - shortestTrial);
+  return isTried && !isServed ? losses : [];
+}
+
+/** withoutUnserved returns the events of a scenario without the losses of clients that the server has never served. */
+export function withoutUnserved(events: Events): Events {
+  if (neverServed(events) !== undefined) return events.filter((one) => !isLoss(one));
+  const unserved = new Set(groups.flatMap((group) => lossesIfUnserved(events, group)));
+  return events.filter((one) => !unserved.has(one));
+}
+
+/** `unservedRows` contains one cause for a server that served no client, and one for each group of clients. */
+export const unservedRows: readonly Row[] = [
+  {
+    name: 'neverServed',
+    remedy:
+      'Check --port and --request. The requests use HTTP/1.1 without TLS. The requests of --http2 use HTTP/2 without TLS.',
+    find(events) {
+      const failure = neverServed(events);
+      if (failure === undefined) return undefined;
+      const sent = events.findLast(({ kind }) => kind === 'requests')?.detail['sent'];
+      return failure.kind === 'requests'
+        ? `none of the ${String(sent)} requests got a response`
+        : `none of the ${String(sent)} requests was served; the first request failed with ${String(failure.detail['why'])}`;
+    },
+  },
+  ...groups.map((group) => ({
+    name: 'clientsNeverServed',
+    remedy: group.remedy,
+    find(events: Events) {
+      const losses = neverServed(events) === undefined ? lossesIfUnserved(events, group) : [];
+      const failure = losses.find(hasArrived);
+      return failure === undefined
+        ? undefined
+        : `the server served no ${group.noun}: ${counted(losses, group.noun)} failed, the first with the reason "${String(failure.detail['why'])}"`;
+    },
+  })),
+];
