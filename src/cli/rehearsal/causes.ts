@@ -1,5 +1,7 @@
 // Determines why requests were lost. A table has one row for each cause, with a function that searches the events of a
 // scenario for evidence of this cause. No side effects.
+import { deathsOf, withoutDeaths } from './deaths.ts';
+import type { EventKind } from './event-log.ts';
 import {
   counted,
   countOf,
@@ -59,6 +61,10 @@ const longKinds: Readonly<Record<string, string>> = {
   upload: 'uploads',
   webSocket: 'WebSockets',
 };
+
+// Returns the losses of one kind of client that the server could have prevented, because it was still running.
+const preventable = (events: Events, client: string, kinds: readonly EventKind[]): Events =>
+  withoutDeaths(lossesOf(events, client, kinds), deathsOf(events));
 
 // The causes that explain the losses of clients which the server has served before.
 const rows: readonly Row[] = [
@@ -131,17 +137,13 @@ const rows: readonly Row[] = [
       'Keep accepting connections for some seconds after the stop signal, with a shutdown delay or a preStop sleep.',
     find(events) {
       const from = endOf(events);
-      const losses = lossesOf(events, 'newConnection', lostOrRefused).filter(
+      const losses = preventable(events, 'newConnection', lostOrRefused).filter(
         (one) => one.at >= from && one.detail['why'] !== 'no endpoint' && !isRefusal(one),
       );
       if (losses.length === 0) return undefined;
       const closed = withoutSidecars(events).find(
         ({ kind, at }) => (kind === 'listenerClosed' || kind === 'containerExited') && at >= from,
       );
-      // If the pod was not deleted and SIGKILL closed the listener, the server did not close the listener too early.
-      // Another cause of this list then explains why connections failed.
-      const isKilled = (first(events, 'killSignal')?.at ?? Infinity) <= (closed?.at ?? Infinity);
-      if (isKilled && first(events, 'podDeleted') === undefined) return undefined;
       const when =
         closed === undefined ? '' : ` the listener closed ${seconds(closed.at - from)} after the ${nameOfEnd(events)},`;
       return `${counted(losses, 'new connection')} failed,${when} ${span(events, losses)}`;
@@ -153,8 +155,8 @@ const rows: readonly Row[] = [
       'Send Connection: close in a response before closing a kept-alive connection, so that no request is in flight then.',
     find(events) {
       const losses = [
-        ...lossesOf(events, 'keptConnection', ['requestLost']),
-        ...lossesOf(events, 'retryingConnection', ['requestLost']),
+        ...preventable(events, 'keptConnection', ['requestLost']),
+        ...preventable(events, 'retryingConnection', ['requestLost']),
       ];
       return losses.length === 0
         ? undefined
@@ -166,7 +168,7 @@ const rows: readonly Row[] = [
     remedy:
       'Send GOAWAY with the last stream ID 2^31-1, serve the streams that still arrive, and then close the session (RFC 9113, section 6.8).',
     find(events) {
-      const losses = lossesOf(events, 'http2', lostOrRefused).filter(
+      const losses = preventable(events, 'http2', lostOrRefused).filter(
         ({ kind, detail }) => kind === 'requestLost' || detail['why'] === 'REFUSED_STREAM',
       );
       return losses.length === 0
@@ -178,8 +180,10 @@ const rows: readonly Row[] = [
     name: 'longRequestsCut',
     remedy: 'Wait for requests in flight, end event streams cleanly, and close WebSockets with code 1001.',
     find(events) {
+      // A container that the kubelet kills had time to end its requests. A crash leaves no time.
+      const deaths = deathsOf(events).filter(({ by }) => by !== 'kubelet');
       const seen = Object.entries(longKinds).flatMap(([client, name]) => {
-        const count = countOf(lossesOf(events, client, ['requestLost']));
+        const count = countOf(withoutDeaths(lossesOf(events, client, ['requestLost']), deaths));
         return count === 0 ? [] : [`${String(count)} ${name}`];
       });
       return seen.length === 0 ? undefined : `${seen.join(', ')} were cut`;

@@ -259,9 +259,20 @@ export class Container {
       });
     });
     this.#exit = exit;
-    this.killAll();
+    await this.#killRest();
     running.delete(this);
     return exit;
+  }
+
+  // Kills the processes that have left the process tree of the main process, and waits until they have ended. In a PID
+  // namespace, the kernel has already done so.
+  async #killRest(): Promise<void> {
+    const until = systemClock.now() + longestRead;
+    do {
+      this.killAll();
+      if (this.hasNamespace || withVariable(cookieName, this.#cookie).length === 0) return;
+      await wait(systemClock, startPollPeriod);
+    } while (systemClock.now() < until);
   }
 
   // Tells whether SIGKILL has killed the child of the program `unshare`. If so, `unshare` exits with 1. After every

@@ -12,6 +12,7 @@ import { ServiceRoutes } from './routes.ts';
 import { longestStop, ScenarioLoad } from './scenario-load.ts';
 import type { Deed, Scenario } from './scenarios.ts';
 import { ServedPort } from './served-port.ts';
+import { endedItself } from './start-causes.ts';
 import { minimumStopTimeout } from './termination.ts';
 import { sendSignal } from '../../process/send-signal.ts';
 
@@ -156,7 +157,7 @@ export class ScenarioRun {
   async #untilReady(limit: number): Promise<void> {
     const { interrupted } = this.#options;
     const until = systemClock.now() + limit;
-    const canBecomeReady = (): boolean => systemClock.now() < until && !interrupted.aborted && !this.#isUnstartable();
+    const canBecomeReady = (): boolean => systemClock.now() < until && !interrupted.aborted && !this.#hasFailed();
     while (!this.#pod.isReady && canBecomeReady()) await wait(systemClock, pollPeriod, interrupted);
   }
 
@@ -164,9 +165,10 @@ export class ScenarioRun {
     this.#options.log.add('note', { text: 'the pod did not become ready', limitMs, ...this.#served.elsewhere });
   }
 
-  // Tells whether the command of the container cannot be started. The scenario then does not wait for another start.
-  #isUnstartable(): boolean {
-    return unstartable.includes(this.#kubelet.main?.exit?.code);
+  // Tells whether the command of the container cannot be started, or has ended itself. The scenario then does not wait
+  // for another start.
+  #hasFailed(): boolean {
+    return unstartable.includes(this.#kubelet.main?.exit?.code) || endedItself(this.#options.log.events) !== undefined;
   }
 
   async #play({ steps }: Scenario, from: number): Promise<void> {
@@ -189,9 +191,12 @@ export class ScenarioRun {
         this.#ending = this.#kubelet.evict(deed.kill);
         break;
       case 'block':
+        log.add('note', { text: 'the server is blocked', deed: deed.kind });
+        for (const pid of main?.pids ?? []) sendSignal(pid, 'SIGSTOP');
+        break;
       case 'unblock':
-        log.add('note', { text: deed.kind === 'block' ? 'the server is blocked' : 'the server is no longer blocked' });
-        for (const pid of main?.pids ?? []) sendSignal(pid, deed.kind === 'block' ? 'SIGSTOP' : 'SIGCONT');
+        log.add('note', { text: 'the server is no longer blocked', deed: deed.kind });
+        for (const pid of main?.pids ?? []) sendSignal(pid, 'SIGCONT');
         break;
       case 'failLiveness':
         // The scenario continues until the new container is ready.
@@ -201,7 +206,7 @@ export class ScenarioRun {
         });
         break;
       case 'crash':
-        log.add('note', { text: 'the main process is killed, as in a crash' });
+        log.add('note', { text: 'the main process is killed, as in a crash', deed: deed.kind });
         main?.signal('SIGKILL');
         break;
       case 'signalAgain':

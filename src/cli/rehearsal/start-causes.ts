@@ -1,22 +1,17 @@
 // The causes why a server never serves a client, or serves no client after a restart. The functions in this file have
 // no side effects.
 import type { Row } from './causes.ts';
+import { deathsOf, type Death } from './deaths.ts';
 import type { RehearsalEvent } from './event-log.ts';
 import { endOf, first, seconds, type Events } from './losses.ts';
 import { unstartable } from './pod.ts';
-import { withoutSidecars } from './sidecar-causes.ts';
 
-// Returns the first exit with code 0 of a container that never listened. An example is a program that starts a
-// background process and exits.
-function endedItself(events: Events): RehearsalEvent | undefined {
-  const hasListened = first(events, 'containerListening') !== undefined;
-  const until = Math.min(endOf(events), first(events, 'interrupted')?.at ?? Infinity);
-  return hasListened
-    ? undefined
-    : withoutSidecars(events).find(
-        ({ kind, at, detail }) => kind === 'containerExited' && detail['code'] === 0 && at < until,
-      );
-}
+/**
+ * endedItself returns the first death of the serving container in which its main process exited with code 0. One example
+ * is a program that starts a background process and exits.
+ */
+export const endedItself = (events: Events): Death | undefined =>
+  deathsOf(events).find(({ by, exit }) => by === 'itself' && exit.detail['code'] === 0);
 
 const lastLine = (output: unknown): string => String(output).trim().split('\n').at(-1) ?? '';
 
@@ -59,11 +54,16 @@ export const startRows: readonly Row[] = [
   },
   {
     name: 'endedItself',
-    remedy: 'Run the server in the foreground: not as a daemon, and not with & in a script.',
+    remedy:
+      'Run the server in the foreground: not as a daemon, and not with & in a script. The main process must run until the stop signal.',
     find(events) {
-      return endedItself(events) === undefined
-        ? undefined
-        : 'the container ended, because its main process exited with code 0 before it listened on a port';
+      const death = endedItself(events);
+      if (death === undefined) return undefined;
+      const text = 'the container ended, because its main process exited with code 0';
+      const { exit, listening } = death;
+      if (listening === undefined) return `${text} before it listened on a port`;
+      const listener = listening.detail['isMain'] === false ? 'a child process' : 'it';
+      return `${text}, ${seconds(exit.at - listening.at)} after ${listener} began to listen on port ${String(listening.detail['port'])}`;
     },
   },
   {

@@ -1,9 +1,13 @@
 // Runs one scenario with a real pod and real clients, and tests which causes of lost requests the rehearsal finds.
 import assert from 'node:assert/strict';
+import { randomInt, randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { systemClock } from '../../../src/clock.ts';
+import type { Isolation } from '../../../src/cli/rehearsal/container.ts';
 import { EventLog } from '../../../src/cli/rehearsal/event-log.ts';
 import type { LoadOptions } from '../../../src/cli/rehearsal/load.ts';
+import { allProcesses } from '../../../src/cli/rehearsal/processes.ts';
 import { scenarioResult, type ScenarioResult } from '../../../src/cli/rehearsal/result.ts';
 import { ScenarioRun } from '../../../src/cli/rehearsal/scenario-run.ts';
 import type { Scenario } from '../../../src/cli/rehearsal/scenarios.ts';
@@ -14,6 +18,7 @@ interface Given {
   readonly steps: Scenario['steps'];
   readonly endsAfter?: number;
   readonly clients?: Partial<LoadOptions>;
+  readonly isolated?: Isolation;
 }
 
 const noClients = {
@@ -26,7 +31,7 @@ const noClients = {
 };
 
 /** resultOf runs a scenario to its end, on a container whose readiness probe connects to the port of its server. */
-async function resultOf({ command, steps, endsAfter, clients }: Given): Promise<ScenarioResult> {
+async function resultOf({ command, steps, endsAfter, clients, isolated = isolation }: Given): Promise<ScenarioResult> {
   const log = new EventLog(() => systemClock.now());
   const probes = [probeSpec({ type: 'readiness', handler: { kind: 'tcp', port: 0 } })];
   const run = new ScenarioRun({
@@ -40,7 +45,7 @@ async function resultOf({ command, steps, endsAfter, clients }: Given): Promise<
     port: undefined,
     propagation: 0,
     random: () => 0,
-    isolation,
+    isolation: isolated,
     environment: process.env,
     log,
     interrupted: new AbortController().signal,
@@ -51,12 +56,59 @@ async function resultOf({ command, steps, endsAfter, clients }: Given): Promise<
 
 const namesOf = ({ causes }: ScenarioResult): string[] => causes.map(({ name }) => name);
 
+/** isRunning tells whether a process with this argument is running. */
+function isRunning(argument: string): boolean {
+  return allProcesses().some((pid) => {
+    try {
+      return readFileSync(`/proc/${String(pid)}/cmdline`, 'utf8').includes(argument);
+    } catch {
+      return false;
+    }
+  });
+}
+
 const serving = `
   import { createServer } from 'node:http';
   const server = createServer((_, response) => response.end('ok'));
 `;
 
+/** `child()` is the source of a server that ignores SIGTERM and prints `up` when it listens. */
+const child = `${serving} process.on('SIGTERM', () => undefined); server.listen(0, () => console.log('up'));`;
+
+/**
+ * `daemon()` is the command of a program that starts a server in a new session. It exits with code 0 after the server has
+ * begun to listen and a given time has passed.
+ */
+const daemon = (mark: string, afterMs: number): readonly string[] =>
+  nodeProgram(`
+    import { spawn } from 'node:child_process';
+    const args = ['--input-type=module', '--eval', ${JSON.stringify(child)}, '${mark}'];
+    const started = spawn(process.execPath, args, { detached: true, stdio: ['ignore', 'pipe', 'ignore'] });
+    started.stdout.once('data', () => setTimeout(() => process.exit(0), ${String(afterMs)}));
+  `);
+
 void describe('the causes that a scenario finds', { concurrency: 2 }, () => {
+  for (const isolated of isolation.length > 0 ? [isolation, []] : [[]]) {
+    const where = isolated.length > 0 ? 'in a PID namespace' : 'without a PID namespace';
+    for (const afterMs of [0, 1_500]) {
+      it(`a main process that exits with code 0 ${String(afterMs)} ms after its child has begun to listen is reported as a program that ended itself, and leaves no process behind, ${where}`, async () => {
+        const mark = randomUUID();
+        const result = await resultOf({ command: daemon(mark, afterMs), steps: [], endsAfter: 1_500, isolated });
+        assert.deepEqual([result.verdict, namesOf(result)], ['lost', ['endedItself']]);
+        assert.ok(!isRunning(mark));
+      });
+    }
+
+    it(`a script that starts its server with & and ends is reported at once as a program that ended itself, and leaves no process behind, ${where}`, async () => {
+      const mark = `1000.${String(randomInt(1e9))}`;
+      const command = ['sh', '-c', `sleep ${mark} &`];
+      const result = await resultOf({ command, steps: [], isolated });
+      assert.deepEqual([result.verdict, namesOf(result)], ['lost', ['endedItself']]);
+      assert.equal(result.events.filter(({ kind }) => kind === 'containerStarted').length, 1);
+      assert.ok(!isRunning(mark));
+    });
+  }
+
   it('if a server of HTTP/1.1 serves neither HTTP/2 nor WebSockets, the rehearsal reports these kinds of clients, and no fault of the shutdown', async () => {
     const command = nodeProgram(`
       ${serving}

@@ -1,0 +1,87 @@
+// Finds the ends of the serving container that no response could announce to the clients, such as a crash. No side
+// effects.
+import type { EventKind, RehearsalEvent } from './event-log.ts';
+import { lostOrRefused, type Events } from './losses.ts';
+
+/** Death is an end of the serving container that the server could not announce to its clients. */
+export interface Death {
+  /**
+   * `by` says who ended the container. `kubelet`: a signal of the kubelet killed the main process. `kill`: SIGKILL of
+   * another sender killed the main process. `itself`: the main process ended, although nothing had told it to end.
+   */
+  readonly by: 'kubelet' | 'kill' | 'itself';
+  readonly exit: RehearsalEvent;
+  /** `listening` is the last event which says that this instance of the container listened. */
+  readonly listening: RehearsalEvent | undefined;
+  /** `losses` contains the lost and refused requests that this death caused. */
+  readonly losses: Events;
+}
+
+/** Instance is one run of the serving container, from its start to its exit. */
+interface Instance {
+  readonly exit: RehearsalEvent;
+  /** `events` contains the events between the start and the exit, without those of other containers. */
+  readonly events: Events;
+}
+
+// How long before or after the exit of a container the losses of its exit may be logged, in milliseconds. The client
+// thread reports its losses every 100 ms, and the exit of a container may be noticed late.
+const lateness = 500;
+
+/** `deathsOf()` returns the deaths of the serving container in their order. */
+export function deathsOf(all: Events): Death[] {
+  // At the end of a scenario, the rehearsal itself kills the container.
+  const end = all.findIndex(({ kind }) => kind === 'loadEnded' || kind === 'interrupted');
+  const events = end === -1 ? all : all.slice(0, end);
+  const deletion = events.find(({ kind }) => kind === 'podDeleted');
+  return instancesOf(events).flatMap((instance) => {
+    const { exit } = instance;
+    const by = endedBy(instance, deletion !== undefined && events.indexOf(deletion) < events.indexOf(exit));
+    if (by === undefined) return [];
+    const listening = instance.events.findLast(({ kind }) => kind === 'containerListening');
+    return [{ by, exit, listening, losses: lossesIn(events, instance) }];
+  });
+}
+
+/** withoutDeaths returns those losses that none of the deaths caused. */
+export function withoutDeaths(losses: Events, deaths: readonly Death[]): Events {
+  const caused = new Set(deaths.flatMap((death) => death.losses));
+  return losses.filter((loss) => !caused.has(loss));
+}
+
+// Returns the instances of the serving container that have exited. The serving container is the first container that is
+// not a sidecar.
+function instancesOf(events: Events): Instance[] {
+  const main = events.find(({ kind, detail }) => kind === 'containerStarted' && detail['isSidecar'] !== true)?.detail[
+    'container'
+  ];
+  const isOfMain = ({ kind, detail }: RehearsalEvent, wanted: EventKind): boolean =>
+    kind === wanted && detail['container'] === main;
+  return events.flatMap((exit, index) => {
+    if (main === undefined || !isOfMain(exit, 'containerExited')) return [];
+    const earlier = events.slice(0, index);
+    const start = earlier.findLastIndex((one) => isOfMain(one, 'containerStarted'));
+    const own = earlier.slice(start).filter(({ detail: { container } }) => (container ?? main) === main);
+    return [{ exit, events: own }];
+  });
+}
+
+// Says who ended an instance of the container. Returns undefined if the main process ended after its stop signal, so
+// that it could have announced its end.
+function endedBy({ events, exit }: Instance, isPodDeleted: boolean): Death['by'] | undefined {
+  const has = (...wanted: EventKind[]): boolean => events.some(({ kind }) => wanted.includes(kind));
+  const { signal } = exit.detail;
+  if (has('killSignal')) return 'kubelet';
+  if (signal === 'SIGKILL') return 'kill';
+  if (!isPodDeleted && !has('containerKilling', 'stopSignal')) return 'itself';
+  return signal === undefined ? undefined : 'kubelet';
+}
+
+// Returns the losses from the SIGKILL or the exit until the next instance listens, or shortly after that.
+function lossesIn(all: Events, { events, exit }: Instance): Events {
+  const kill = events.find(({ kind, detail }) => kind === 'killSignal' || detail['deed'] === 'crash');
+  const listening = all.find(({ kind, at }) => kind === 'containerListening' && at > exit.at);
+  const from = kill?.at ?? exit.at - lateness;
+  const until = (listening?.at ?? Infinity) + lateness;
+  return all.filter(({ kind, at }) => lostOrRefused.includes(kind) && at >= from && at <= until);
+}

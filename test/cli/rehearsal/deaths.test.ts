@@ -1,0 +1,129 @@
+// Tests which causes `lameduck rehearse` finds if the main process of a container ends on its own, or is killed.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { causes, deleted, exit, killed, lost, refused, started, type Story } from '../../support/rehearsal-story.ts';
+
+const listening = (at: number, isMain: boolean): Story[number] => [
+  at,
+  'containerListening',
+  { port: 3000, isMain, isLoopback: false },
+];
+const restart = (at: number): Story => [
+  [at, 'containerStarted', { container: 'app', restarts: 1 }],
+  listening(at, true),
+];
+const namesOf = (...story: Story): string[] => causes(...story).map(([name]) => name);
+
+const ended = 'the container ended, because its main process exited with code 0';
+
+for (const [when, before, text] of [
+  ['before it listens', [], `${ended} before it listened on a port`],
+  [
+    'after its child process has begun to listen',
+    [listening(100, false)],
+    `${ended}, 0.4 s after a child process began to listen on port 3000`,
+  ],
+  ['after it has begun to listen', [listening(100, true)], `${ended}, 0.4 s after it began to listen on port 3000`],
+] as const) {
+  test(`a main process that exits with code 0 ${when} is reported as a program that ended itself`, () => {
+    const story: Story = [[0, 'containerStarted', { container: 'app' }], ...before, exit(0, 500)];
+    assert.deepEqual(causes(...story), [['endedItself', text]]);
+  });
+}
+
+test('for the requests that are lost because the main process ended itself, the rehearsal suggests no change of the shutdown', () => {
+  const story: Story = [
+    ...started,
+    exit(0, 2_000),
+    lost(2_050, 'keptConnection'),
+    lost(2_060, 'http2'),
+    lost(2_070, 'webSocket'),
+    [4_000, 'podDeleted', { cause: 'deletion' }],
+    refused(4_100, 'ECONNREFUSED'),
+    [4_200, 'podStopped'],
+  ];
+  assert.deepEqual(namesOf(...story), ['endedItself']);
+});
+
+for (const [who, story] of [
+  ['after the deletion of its pod', [...deleted, exit(0)]],
+  [
+    'in the preStop hook of a restart',
+    [...started, [3_000, 'containerKilling', { container: 'app' }], exit(0), ...restart(6_000)],
+  ],
+  ['after its stop signal', [...started, [3_000, 'stopSignal', { container: 'app' }], exit(0)]],
+  ['after an interruption of the rehearsal', [...started, [3_000, 'interrupted'], exit(0)]],
+  [
+    'in a sidecar',
+    [
+      [0, 'containerStarted', { container: 'proxy', isSidecar: true }],
+      [900, 'containerExited', { container: 'proxy', code: 0 }],
+      ...started,
+    ],
+  ],
+  [
+    'in a container that does not serve requests',
+    [
+      ...started,
+      [1_000, 'containerStarted', { container: 'migration' }],
+      [1_500, 'containerExited', { container: 'migration', code: 0 }],
+    ],
+  ],
+] as readonly (readonly [string, Story])[]) {
+  test(`a main process that exits with code 0 ${who} is not reported as a program that ended itself`, () => {
+    assert.ok(!namesOf(...story).includes('endedItself'));
+  });
+}
+
+test('the SIGKILL with which the rehearsal ends a scenario is not reported as a cause of lost requests', () => {
+  const story: Story = [...started, lost(7_000, 'keptConnection'), [7_100, 'loadEnded'], killed(7_110)];
+  assert.deepEqual(namesOf(...story), ['keptConnectionsCut']);
+});
+
+const kill = (at: number): Story[number] => [
+  at,
+  'killSignal',
+  { container: 'app', signal: 'SIGTERM', isStopSignalHandled: true },
+];
+
+test('K-175 for requests that are lost because a hard eviction killed the process, the eviction is the only reported cause', () => {
+  const story: Story = [
+    ...started,
+    [4_000, 'podDeleted', { cause: 'hardEviction' }],
+    [4_000, 'containerKilling', { container: 'app' }],
+    [4_000, 'stopSignal', { container: 'app', signal: 'SIGTERM' }],
+    kill(6_000),
+    killed(6_010),
+    lost(6_060, 'keptConnection'),
+    [6_070, 'listenerClosed', { port: 3000 }],
+    refused(6_100, 'ECONNREFUSED', 100),
+  ];
+  assert.deepEqual(namesOf(...story), ['evictedWhileRunning']);
+});
+
+test('if a process is killed at the end of its grace period, only the requests that were lost before that count as cut kept-alive connections', () => {
+  const story: Story = [
+    ...deleted,
+    [4_000, 'containerKilling', { container: 'app' }],
+    [4_000, 'stopSignal', { container: 'app', signal: 'SIGTERM' }],
+    lost(4_100, 'keptConnection'),
+    kill(34_000),
+    killed(34_010),
+    lost(34_050, 'keptConnection'),
+  ];
+  assert.deepEqual(causes(...story), [
+    ['gracePeriodTooShort', 'the process was still running 30.0 s after the stop signal and was killed'],
+    ['keptConnectionsCut', '1 request on kept-alive connections failed, from 0.1 s to 0.1 s after the deletion'],
+  ]);
+});
+
+test('requests that are lost because the server exits after its stop signal count as cut kept-alive connections', () => {
+  const story: Story = [
+    ...deleted,
+    [4_000, 'containerKilling', { container: 'app' }],
+    [4_000, 'stopSignal', { container: 'app', signal: 'SIGTERM' }],
+    exit(1),
+    lost(5_060, 'keptConnection'),
+  ];
+  assert.deepEqual(namesOf(...story), ['keptConnectionsCut']);
+});
