@@ -1,7 +1,7 @@
 // Determines why requests were lost. A table has one row for each cause, with a function that searches the events of a
 // scenario for evidence of this cause. No side effects.
 import { deathsOf, withoutDeaths } from './deaths.ts';
-import type { EventKind } from './event-log.ts';
+import type { EventKind, RehearsalEvent } from './event-log.ts';
 import {
   counted,
   countOf,
@@ -62,6 +62,16 @@ const longKinds: Readonly<Record<string, string>> = {
   webSocket: 'WebSockets',
 };
 
+// Returns the SIGKILL of a process that the rehearsal had suspended, so that the process could not handle its stop
+// signal.
+function killWhileBlocked(events: Events): RehearsalEvent | undefined {
+  const kill = first(withoutSidecars(events), 'killSignal');
+  const block = events.findLast(
+    ({ at, detail: { deed } }) => at <= (kill?.at ?? -Infinity) && (deed === 'block' || deed === 'unblock'),
+  );
+  return block?.detail['deed'] === 'block' ? kill : undefined;
+}
+
 // Returns the losses of one kind of client that the server could have prevented, because it was still running.
 const preventable = (events: Events, client: string, kinds: readonly EventKind[]): Events =>
   withoutDeaths(lossesOf(events, client, kinds), deathsOf(events));
@@ -107,6 +117,7 @@ const rows: readonly Row[] = [
       const signal = first(events, 'stopSignal');
       if (kill === undefined || signal === undefined || ignoredSignal(events) !== undefined) return undefined;
       if (first(events, 'podDeleted')?.detail['cause'] === 'hardEviction') return undefined;
+      if (killWhileBlocked(events) !== undefined) return undefined;
       return `the process was still running ${seconds(kill.at - signal.at)} after the stop signal and was killed`;
     },
   },
@@ -119,6 +130,30 @@ const rows: readonly Row[] = [
       const isEvicted = first(events, 'podDeleted')?.detail['cause'] === 'hardEviction';
       const isKilled = first(events, 'killSignal') !== undefined && ignoredSignal(events) === undefined;
       return isEvicted && isKilled ? 'the kubelet killed the process two seconds after the hard eviction' : undefined;
+    },
+  },
+  {
+    name: 'killedWhileBlocked',
+    remedy: 'Let the liveness probe fail only after the longest block of the server, and the readiness probe earlier.',
+    find(events) {
+      const kill = killWhileBlocked(events);
+      const signal = first(withoutSidecars(events), 'stopSignal');
+      return kill === undefined || signal === undefined
+        ? undefined
+        : `the liveness probe failed while the server was blocked, and the kubelet killed the process ${seconds(kill.at - signal.at)} after the stop signal`;
+    },
+  },
+  {
+    name: 'mainProcessKilled',
+    remedy:
+      'A killed process cannot announce its end to its clients. Run more than one pod, and let clients retry idempotent requests.',
+    find(events) {
+      const deaths = deathsOf(events).filter(({ by, losses }) => by === 'kill' && losses.length > 0);
+      const losses = [...new Set(deaths.flatMap((death) => death.losses))];
+      const times = deaths.length === 1 ? '' : ` ${String(deaths.length)} times`;
+      return losses.length === 0
+        ? undefined
+        : `the main process was killed with SIGKILL${times}, and ${counted(losses, 'request')} failed`;
     },
   },
   {

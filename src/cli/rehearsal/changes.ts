@@ -175,6 +175,11 @@ const earlierReadiness: Find = (_events, manifest) => {
   ];
 };
 
+// Proposes no value, because only the author knows how long the server may be blocked.
+const laterLiveness: Find = (_events, { containerPath }) => [
+  { path: [...containerPath, 'livenessProbe', 'failureThreshold'] },
+];
+
 const morePods: Find = (_events, { fields }) => {
   const { kind } = fields;
   return kind === 'Deployment' || kind === 'StatefulSet' ? [{ path: ['spec', 'replicas'], to: 2 }] : [];
@@ -194,6 +199,7 @@ const finds: Readonly<Record<string, Find>> = {
   stopSignalIgnored: otherCommand,
   mainProcessIsNotTheServer: otherCommand,
   gracePeriodTooShort: longerGrace,
+  killedWhileBlocked: laterLiveness,
   listenerClosedTooEarly: laterStopSignal,
   longRequestsCut: longerGrace,
   readinessNeverRed: earlierReadiness,

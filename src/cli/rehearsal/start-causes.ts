@@ -73,12 +73,13 @@ export const startRows: readonly Row[] = [
       const until = Math.min(endOf(events), first(events, 'stopSignal')?.at ?? Infinity);
       const crash = events.find(
         ({ kind, at, detail }) =>
-          kind === 'containerExited' && at < until && detail['code'] !== 0 && detail['signal'] === undefined,
+          kind === 'containerExited' && at < until && detail['code'] !== 0 && detail['signal'] !== 'SIGKILL',
       );
       if (crash === undefined || unstarted(events) !== undefined) return undefined;
-      const { container, code, output } = crash.detail;
+      const { container, code, signal, output } = crash.detail;
       const reason = /^.*Error: .*$/m.exec(String(output))?.[0] ?? lastLine(output);
-      return `container ${String(container)} exited on its own with code ${String(code)}${reason === '' ? '' : `: ${reason}`}`;
+      const by = signal === undefined ? '' : ` (${String(signal)})`;
+      return `container ${String(container)} exited on its own with code ${String(code)}${by}${reason === '' ? '' : `: ${reason}`}`;
     },
   },
   {

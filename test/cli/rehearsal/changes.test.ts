@@ -71,6 +71,7 @@ for (const [cause, story, expected] of [
   ['longRequestsCut', killed, [`${grace} -> 45`]],
   ['longRequestsCut', deleted, []],
   ['listenerClosedTooEarly', refused, [`shop.yaml:9 ${container}.lifecycle.preStop.sleep.seconds: not set -> 5`]],
+  ['killedWhileBlocked', killed, [`shop.yaml:9 ${container}.livenessProbe.failureThreshold: not set`]],
   ['stopSignalIgnored', killed, [`shop.yaml:10 ${container}.command: ["npm","start"]`]],
   ['mainProcessIsNotTheServer', killed, [`shop.yaml:10 ${container}.command: ["npm","start"]`]],
   ['onlyLoopback', [], [`shop.yaml:12 ${container}.env[0].value: "127.0.0.1" -> "0.0.0.0"`]],

@@ -12,6 +12,7 @@ const restart = (at: number): Story => [
   [at, 'containerStarted', { container: 'app', restarts: 1 }],
   listening(at, true),
 ];
+const note = (at: number, deed: string): Story[number] => [at, 'note', { text: deed, deed }];
 const namesOf = (...story: Story): string[] => causes(...story).map(([name]) => name);
 
 const ended = 'the container ended, because its main process exited with code 0';
@@ -75,9 +76,46 @@ for (const [who, story] of [
   });
 }
 
+test('the rehearsal counts the requests that fail from a SIGKILL until the server listens again, and suggests no response header', () => {
+  const crash = (at: number): Story => [
+    note(at, 'crash'),
+    lost(at + 5, 'keptConnection'),
+    killed(at + 10),
+    lost(at + 60, 'http2'),
+    lost(at + 70, 'eventStream'),
+    refused(at + 100, 'ECONNREFUSED', 20),
+  ];
+  assert.deepEqual(causes(...started, ...crash(3_000), ...restart(4_000), ...crash(8_000), ...restart(9_000)), [
+    ['mainProcessKilled', 'the main process was killed with SIGKILL 2 times, and 46 requests failed'],
+  ]);
+});
+
+test('a kept-alive connection that a server closes between two crashes is reported as closed by the server', () => {
+  const story: Story = [
+    ...started,
+    note(3_000, 'crash'),
+    killed(3_010),
+    lost(3_060, 'keptConnection'),
+    ...restart(4_000),
+    lost(7_000, 'keptConnection'),
+  ];
+  assert.deepEqual(causes(...story), [
+    ['mainProcessKilled', 'the main process was killed with SIGKILL, and 1 request failed'],
+    ['keptConnectionsCut', '1 request on kept-alive connections failed, without a deletion of the pod'],
+  ]);
+});
+
 test('the SIGKILL with which the rehearsal ends a scenario is not reported as a cause of lost requests', () => {
   const story: Story = [...started, lost(7_000, 'keptConnection'), [7_100, 'loadEnded'], killed(7_110)];
   assert.deepEqual(namesOf(...story), ['keptConnectionsCut']);
+});
+
+test('a server that crashes is reported as crashed, and the rehearsal suggests no response header for the requests that it loses', () => {
+  assert.deepEqual(namesOf(...started, lost(2_990, 'keptConnection'), exit(1, 3_000)), ['crashed']);
+  const aborted = [3_000, 'containerExited', { container: 'app', code: 134, signal: 'SIGABRT', output: '' }] as const;
+  assert.deepEqual(causes(...started, aborted, lost(3_050, 'keptConnection')), [
+    ['crashed', 'container app exited on its own with code 134 (SIGABRT)'],
+  ]);
 });
 
 const kill = (at: number): Story[number] => [
@@ -115,6 +153,24 @@ test('if a process is killed at the end of its grace period, only the requests t
     ['gracePeriodTooShort', 'the process was still running 30.0 s after the stop signal and was killed'],
     ['keptConnectionsCut', '1 request on kept-alive connections failed, from 0.1 s to 0.1 s after the deletion'],
   ]);
+});
+
+test('if the kubelet kills a process while it is blocked, the rehearsal reports the liveness probe and not the grace period', () => {
+  const blocked: Story = [
+    ...started,
+    note(3_000, 'block'),
+    [9_000, 'readinessChanged', { isReady: false }],
+    [10_000, 'containerKilling', { container: 'app' }],
+    [10_000, 'stopSignal', { container: 'app', signal: 'SIGTERM' }],
+  ];
+  const loses: Story = [kill(40_000), killed(40_010), lost(40_050, 'keptConnection')];
+  assert.deepEqual(causes(...blocked, ...loses), [
+    [
+      'killedWhileBlocked',
+      'the liveness probe failed while the server was blocked, and the kubelet killed the process 30.0 s after the stop signal',
+    ],
+  ]);
+  assert.deepEqual(namesOf(...blocked, note(39_000, 'unblock'), ...loses), ['gracePeriodTooShort']);
 });
 
 test('requests that are lost because the server exits after its stop signal count as cut kept-alive connections', () => {

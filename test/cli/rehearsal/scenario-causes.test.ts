@@ -124,4 +124,10 @@ void describe('the causes that a scenario finds', { concurrency: 2 }, () => {
       ['the server served no WebSocket', 'the server served no HTTP/2 request'],
     );
   });
+
+  it('if the main process is killed, the rehearsal reports the SIGKILL as the only cause of the lost requests', async () => {
+    const command = nodeProgram(`${serving} server.listen(0); process.on('SIGTERM', () => undefined);`);
+    const result = await resultOf({ command, steps: [{ at: 1_500, do: { kind: 'crash' } }], endsAfter: 500 });
+    assert.deepEqual([result.verdict, namesOf(result)], ['lost', ['mainProcessKilled']]);
+  });
 });
