@@ -32,7 +32,8 @@ ${leftOut === 0 ? '' : `<p>Scenarios not run because of the interruption: ${Stri
 }
 
 function section(scenario: ScenarioResult): string {
-  const { name, verdict, reason, requests, lost, refused, causes, exit, notTried, propagationMs, clients } = scenario;
+  const { name, verdict, reason, requests, lost, refused, causes, notes, exit, notTried, propagationMs, clients } =
+    scenario;
   const how =
     exit === undefined
       ? ''
@@ -44,7 +45,7 @@ function section(scenario: ScenarioResult): string {
   return `<section>
 <h2>${escape(name)} <span class="${verdict}">${verdict}${reason === undefined ? '' : `: ${reason}`}</span></h2>
 <p>${String(requests)} requests, ${String(lost)} lost, ${String(refused)} refused; propagation ${String(propagationMs / 1_000)} s${how}.</p>
-${causes.map(causeText).join('\n')}
+${[...causes.map(causeText), ...notes.map((note) => `<p>${escape(capitalized(note))}.</p>`)].join('\n')}
 <figure>${timeline(scenario)}</figure>
 <table><thead><tr><th>clients</th><th>requests</th><th>lost</th><th>refused</th></tr></thead><tbody>${rows.join('')}</tbody></table>
 ${notTried.length === 0 ? '' : `<p class="dim">Kinds of clients that sent no request: ${notTried.join(', ')}.</p>`}

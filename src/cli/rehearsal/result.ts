@@ -3,6 +3,7 @@ import { causesOf, mostCauses, type Cause } from './causes.ts';
 import { changesFor, type RehearsedManifest } from './changes.ts';
 import type { EventKind, RehearsalEvent } from './event-log.ts';
 import type { ClientKind, Tally } from './load.ts';
+import { notesOf } from './notes.ts';
 import { faults } from './start-causes.ts';
 
 /**
@@ -32,6 +33,8 @@ export interface ScenarioResult {
   readonly clients: Readonly<Partial<Record<ClientKind, Tally>>>;
   readonly notTried: readonly ClientKind[];
   readonly causes: readonly Cause[];
+  /** `notes` says what happened to the pod before its shutdown, such as a failed readiness probe. */
+  readonly notes: readonly string[];
   readonly exit: ScenarioExit | undefined;
   readonly events: readonly RehearsalEvent[];
 }
@@ -98,6 +101,7 @@ export function scenarioResult(
     clients: Object.fromEntries(tried),
     notTried: entries.filter(([, { sent }]) => sent === 0).map(([kind]) => kind),
     causes: hasLost ? causes.slice(0, mostCauses) : [],
+    notes: notesOf(judged),
     exit: exitOf(judged),
     events,
   };

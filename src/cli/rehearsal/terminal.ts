@@ -113,7 +113,7 @@ export class Terminal {
   }
 
   verdict(result: ScenarioResult): void {
-    const { name, verdict, reason, requests, lost, refused, causes, exit, notTried } = result;
+    const { name, verdict, reason, requests, lost, refused, causes, notes, exit, notTried } = result;
     const counts = `${String(requests)} requests, ${String(lost)} lost, ${String(refused)} refused`;
     const how =
       exit === undefined ? '' : `, exit code ${String(exit.code)} after ${(exit.afterMs / 1_000).toFixed(1)} s`;
@@ -124,6 +124,7 @@ export class Terminal {
       this.line(`  cause:  ${text}`);
       this.line(`  remedy: ${remedy}`);
     }
+    for (const note of notes) this.line(`  note:   ${note}`);
     if (notTried.length > 0) this.line(`  kinds of clients that sent no request: ${notTried.join(', ')}`, 'dim');
   }
 

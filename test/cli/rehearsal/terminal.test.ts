@@ -72,7 +72,7 @@ function tableOf(result: Result): string[] {
 test('the table of a rehearsal aligns the counts of each scenario under their headings', () => {
   const scenario = (name: string, verdict: 'clean' | 'lost', counts: readonly [number, number, number]) => {
     const [requests, lost, refused] = counts;
-    const none = { reason: undefined, exit: undefined, clients: {}, notTried: [], causes: [], events: [] };
+    const none = { reason: undefined, exit: undefined, clients: {}, notTried: [], causes: [], notes: [], events: [] };
     return { ...none, name, verdict, propagationMs: 2_000, requests, lost, refused } satisfies ScenarioResult;
   };
   const results = [scenario('rollout', 'clean', [12_345, 0, 0]), scenario('blocked-loop', 'lost', [7, 120, 4_567])];

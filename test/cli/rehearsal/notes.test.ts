@@ -1,0 +1,100 @@
+// Tests what a rehearsal reports about the pod of a scenario in which no request was lost.
+import assert from 'node:assert/strict';
+import { Writable } from 'node:stream';
+import { test } from 'node:test';
+import type { WriteStream } from 'node:tty';
+import { newTallies } from '../../../src/cli/rehearsal/load.ts';
+import { notesOf } from '../../../src/cli/rehearsal/notes.ts';
+import { page } from '../../../src/cli/rehearsal/report.ts';
+import { resultOf, scenarioResult } from '../../../src/cli/rehearsal/result.ts';
+import { Terminal } from '../../../src/cli/rehearsal/terminal.ts';
+import { deleted, eventsOf, exit, started, type Story } from '../../support/rehearsal-story.ts';
+
+const notes = (...story: Story): string[] => notesOf(eventsOf(story));
+const note = (at: number, deed: string): Story[number] => [at, 'note', { text: deed, deed }];
+const failed = (at: number, type: string): Story[number] => [
+  at,
+  'probe',
+  { container: 'app', type, result: 'failure', published: 'failure' },
+];
+const ready = (at: number, isReady: boolean): Story[number] => [at, 'readinessChanged', { isReady }];
+
+const blocked: Story = [
+  ...started,
+  note(3_000, 'block'),
+  failed(11_000, 'readiness'),
+  ready(11_000, false),
+  [42_900, 'requests', { inFlight: 1_022 }],
+  note(43_000, 'unblock'),
+  [43_050, 'requests', { inFlight: 3 }],
+  ready(43_500, true),
+];
+const blockedNotes = [
+  'the server was blocked for 40.0 s, and 1022 requests were waiting for a response at the end of the block',
+  'the pod was not ready for 32.5 s, because its readiness probe failed',
+];
+
+test('for a blocked server, the rehearsal reports how many requests waited, and how long the pod was not ready', () => {
+  assert.deepEqual(notes(...blocked), blockedNotes);
+});
+
+test('if a blocked container is restarted, the rehearsal reports that the block ended with the exit of the container', () => {
+  const story: Story = [
+    ...blocked.slice(0, 4),
+    failed(9_000, 'liveness'),
+    [9_000, 'containerKilling', { container: 'app' }],
+    failed(11_000, 'readiness'),
+    ready(11_000, false),
+    [18_900, 'requests', { inFlight: 547 }],
+    exit(137, 19_000),
+    [19_000, 'containerStarted', { container: 'app' }],
+    ready(20_000, true),
+    [42_900, 'requests', { inFlight: 7 }],
+    note(43_000, 'unblock'),
+  ];
+  assert.deepEqual(notes(...story), [
+    'the server was blocked for 16.0 s, and 547 requests were waiting for a response at the end of the block',
+    'the pod was not ready for 9.0 s, because its readiness probe failed',
+    'the kubelet restarted container app, because its liveness probe failed',
+  ]);
+});
+
+test('if a pod stays ready although its server is blocked, the rehearsal reports that the Service still sent connections to the pod', () => {
+  assert.deepEqual(notes(...started, note(3_000, 'block'), [43_000, 'note', { text: '', deed: 'unblock' }]), [
+    'the server was blocked for 40.0 s, and 0 requests were waiting for a response at the end of the block',
+    'the pod stayed ready during the block, so the Service still sent new connections to it',
+  ]);
+});
+
+test('a rehearsal reports a container that the kubelet ended because of a failed liveness probe, and whether it was restarted', () => {
+  const killed: Story = [...started, failed(9_000, 'liveness'), [9_001, 'containerKilling', { container: 'app' }]];
+  assert.deepEqual(notes(...killed, exit(0, 9_500)), [
+    'the kubelet ended container app, because its liveness probe failed',
+  ]);
+  assert.deepEqual(notes(...killed, exit(0, 9_500), [9_600, 'containerStarted', { container: 'app' }]), [
+    'the kubelet restarted container app, because its liveness probe failed',
+  ]);
+});
+
+test('a pod that is not ready because of its deletion or the exit of its container needs no note', () => {
+  assert.deepEqual(notes(...deleted, failed(5_000, 'readiness'), ready(5_000, false), exit(0)), []);
+  assert.deepEqual(notes(...started, failed(900, 'readiness'), exit(1, 3_000), ready(3_500, false)), []);
+});
+
+test('the text and the page of a clean scenario contain its notes', () => {
+  const tallies = newTallies();
+  Object.assign(tallies.newConnection, { sent: 10, answered: 10 });
+  const result = scenarioResult({ name: 'blocked-loop', propagationMs: 0 }, tallies, eventsOf(blocked));
+  assert.deepEqual([result.verdict, result.notes], ['clean', blockedNotes]);
+  let written = '';
+  const stream = new Writable({
+    write(chunk, _encoding, callback) {
+      written += String(chunk);
+      callback();
+    },
+  });
+  new Terminal(stream as unknown as WriteStream).verdict(result);
+  assert.match(written, /^ {2}note: {3}the pod was not ready for 32\.5 s, because its readiness probe failed$/m);
+  const html = page(resultOf([result], { seed: 1, command: ['x'], leftOut: 0 }));
+  assert.match(html, /<p>The pod was not ready for 32\.5 s, because its readiness probe failed\.<\/p>/);
+});
