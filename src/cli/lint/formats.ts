@@ -1,4 +1,5 @@
 // The three output formats of `lameduck lint`.
+import { valueText } from '../manifest/fields.ts';
 import type { Finding, Judgement } from './judge.ts';
 import type { Paint } from '../paint.ts';
 
@@ -21,22 +22,17 @@ function text(judgement: Judgement, paint: Paint): string {
 }
 
 function findingLines(finding: Finding, paint: Paint): string[] {
-  const { file, line, severity, rule, object, path, message, remedy, link } = finding;
+  const { file, line, severity, rule, object, path, value, message, remedy, link } = finding;
   const subject = object === undefined ? '' : `  ${object.kind} ${object.name}`;
   const title = `${severity}  ${rule}`;
   return [
     `${file}:${String(line)}  ${paint(severity === 'error' ? 'red' : 'yellow', title)}${subject}`,
-    ...(path === '' ? [] : [`  ${path}: ${valueText(finding)}`]),
+    ...(path === '' ? [] : [`  ${path}: ${valueText(value, 80)}`]),
     `  ${message}`,
     `  remedy: ${remedy}`,
     paint('dim', `  ${link}`),
     '',
   ];
-}
-
-function valueText({ value }: Finding): string {
-  const written = value === undefined ? 'not set' : JSON.stringify(value);
-  return written.length > 80 ? `${written.slice(0, 79)}…` : written;
 }
 
 function summary({ findings, workloads, suppressed }: Judgement, paint: Paint): string {

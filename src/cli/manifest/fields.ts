@@ -50,3 +50,9 @@ export function pathText(path: Path): string {
     })
     .join('');
 }
+
+/** valueText formats a value of a manifest as JSON. It truncates a text of more than `longest` characters. */
+export function valueText(value: unknown, longest: number): string {
+  const written = value === undefined ? 'not set' : JSON.stringify(value);
+  return written.length > longest ? `${written.slice(0, longest - 1)}…` : written;
+}

@@ -7,11 +7,12 @@ import {
   isSeq,
   LineCounter,
   parseAllDocuments,
+  visit,
   type Document,
   type Tags,
   type YAMLError,
 } from 'yaml';
-import { isObject, object, text, type Fields, type Path } from './fields.ts';
+import { isObject, object, text, valueText, type Fields, type Path } from './fields.ts';
 
 /** Place is a line of a file. The first line is 1. */
 export interface Place {
@@ -98,6 +99,7 @@ function readPart(
     unreadable.push({ file, line: lineAt(offset), reason, isUsed });
   };
   const documents = parseAllDocuments(content, { ...yamlOptions, lineCounter: lines });
+  const hasPlaceholder = content.includes('{{');
   for (const document of Array.isArray(documents) ? documents : []) {
     const fatal = document.errors.find(({ code }) => code !== 'DUPLICATE_KEY');
     for (const error of fatal === undefined ? document.errors : [fatal]) {
@@ -110,7 +112,7 @@ function readPart(
       // If a YAML alias contains itself, JSON.stringify throws. The document is then reported as a mistake.
       JSON.stringify(value);
     } catch (error) {
-      report(document.range[0], (error instanceof Error ? error.message : String(error)).split('\n', 1).join());
+      report(...failureOf(document, error));
       continue;
     }
     collect(value, []);
@@ -120,10 +122,7 @@ function readPart(
       const offset = offsetOf(document, path);
       const { kind, apiVersion, metadata, items } = object(item);
       if (!isObject(item) || typeof kind !== 'string') {
-        report(
-          offset,
-          content.includes('{{') ? isTemplate : 'the document is not a Kubernetes object, because it has no kind',
-        );
+        report(offsetOf(document, [...path, 'kind']), hasPlaceholder ? isTemplate : noKind(kind));
       } else if (kind.endsWith('List') && Array.isArray(items)) {
         for (const [index, one] of items.entries()) collect(one, [...path, 'items', index]);
       } else {
@@ -143,6 +142,31 @@ function readPart(
 }
 
 const isTemplate = 'the document is a template, not YAML: render the template first, for example with helm template';
+
+function noKind(kind: unknown): string {
+  if (kind === undefined || kind === null) return 'the document is not a Kubernetes object, because it has no kind';
+  return `the document is not a Kubernetes object: kind must be a string such as Deployment, got ${valueText(kind, 80)}`;
+}
+
+// Returns the offset and the reason of an error that the conversion of a document has thrown.
+function failureOf(document: Document.Parsed, error: unknown): [number, string] {
+  let failure: [number, string] = [
+    document.range[0],
+    (error instanceof Error ? error.message : String(error)).split('\n', 1).join(),
+  ];
+  visit(document, {
+    Alias: (_key, alias) => {
+      const { source, range } = alias;
+      if (alias.resolve(document) !== undefined) return undefined;
+      failure = [
+        range?.[0] ?? failure[0],
+        `the document is not YAML: no anchor &${source} precedes the alias *${source}`,
+      ];
+      return visit.BREAK;
+    },
+  });
+  return failure;
+}
 
 function reasonOf({ code, message }: YAMLError, content: string): string {
   if (content.includes('{{')) return isTemplate;

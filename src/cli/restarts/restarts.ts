@@ -1,6 +1,7 @@
 // `lameduck restarts`: says which pods and containers an apply or a kubelet upgrade restarts.
 import { standardError, standardOutput, writeOut } from '../../standard-output.ts';
 import { say } from '../command.ts';
+import { valueText } from '../manifest/fields.ts';
 import { readManifests } from '../manifest/files.ts';
 import { coreKinds } from '../manifest/kinds.ts';
 import type { ManifestObject, Place, Unreadable } from '../manifest/objects.ts';
@@ -119,11 +120,7 @@ function textOf(effects: readonly Effect[]): string {
 }
 
 function causeLines({ file, line, path, before, after, hint }: Cause): string[] {
-  const values = before === undefined && after === undefined ? '' : `: ${shown(before)} → ${shown(after)}`;
+  const values =
+    before === undefined && after === undefined ? '' : `: ${valueText(before, 60)} → ${valueText(after, 60)}`;
   return [`  ${file}:${String(line)}  ${path}${values}`, ...(hint === undefined ? [] : [`    ${hint}`])];
-}
-
-function shown(value: unknown): string {
-  const written = value === undefined ? 'not set' : JSON.stringify(value);
-  return written.length > 60 ? `${written.slice(0, 59)}…` : written;
 }

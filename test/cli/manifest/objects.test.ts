@@ -63,6 +63,12 @@ test('aliases and merge keys in YAML are resolved, and each field has its line n
   assert.equal(pod?.lineOf(['spec', 'grace']), 3);
 });
 
+test('a YAML alias without an anchor before it is reported at its own line, and the other documents are read', () => {
+  const content = 'kind: Pod\nspec:\n  first: &known 1\n  second: *known\n  third: *foo\nfoo: &foo 2\n---\nkind: Job\n';
+  assert.deepEqual(reasons(content), ['all.yaml:5: the document is not YAML: no anchor &foo precedes the alias *foo']);
+  assert.equal(readObjects(content, 'all.yaml').objects[0]?.kind, 'Job');
+});
+
 test('a manifest whose YAML aliases would expand beyond a limit is rejected', () => {
   const levels = Array.from('abcdefghij', (name) => name).map((name, index, all) => {
     const before = all[index - 1];
@@ -97,6 +103,18 @@ test('a manifest document that is not an object, or is a template, is reported w
     reasons('kind: {{ .Values.kind }}\n').join(),
     /render the template first, for example with helm template/,
   );
+});
+
+test('a kind that is not a string is reported at its line, with the value and with what is allowed', () => {
+  const reason = 'the document is not a Kubernetes object: kind must be a string such as Deployment, got';
+  for (const [kind, got] of [
+    ['5', '5'],
+    ['[Pod]', '["Pod"]'],
+    ['true', 'true'],
+  ] as const)
+    assert.deepEqual(reasons(`metadata: { name: shop }\nkind: ${kind}\n`), [`all.yaml:2: ${reason} ${got}`]);
+  assert.deepEqual(reasons('kind: List\nitems:\n  - metadata: {}\n    kind: 5\n'), [`all.yaml:4: ${reason} 5`]);
+  assert.match(reasons('kind:\n').join(), /because it has no kind$/);
 });
 
 test('YAML directives, comments, Windows line ends and JSON are read', () => {
