@@ -38,13 +38,16 @@ const usage = [
   'The programs in the pods may be written in any language.',
   'Pass Services, Ingresses and PodDisruptionBudgets too: some rules need them.',
   `The annotation ${ignorePrefix}RULE, with a reason as its value, suppresses the findings of RULE in its object.`,
-  'Exit code: 0 no findings, 1 findings, 2 invalid usage.',
+  'Exit code: 0 no findings, 1 findings, 2 invalid usage or a file that cannot be read.',
   '',
   'Options:',
   ...optionLines(options),
 ].join('\n');
 
-/** `lint()` resolves with exit code 0 if there are no findings, 1 if there are findings, and 2 for invalid usage. */
+/**
+ * `lint()` resolves with exit code 0 if there are no findings, and with 1 if there are findings. It resolves with 2 for
+ * invalid usage, or if a file cannot be read.
+ */
 export async function lint(args: readonly string[]): Promise<number> {
   const parsed = readArguments(args, options);
   if ('problem' in parsed) return refuse('lint', parsed.problem);
@@ -62,11 +65,11 @@ export async function lint(args: readonly string[]): Promise<number> {
   }
   if (positionals.length === 0 && process.stdin.isTTY)
     return refuse('lint', 'expected a FILE, or a manifest on standard input');
-  const manifests = await readManifests(positionals.length === 0 ? [standardInputName] : positionals);
-  if ('problem' in manifests) return refuse('lint', manifests.problem);
+  const { manifests, problems } = await readManifests(positionals.length === 0 ? [standardInputName] : positionals);
   const judgement = judge(manifests, values['advice'] === true, minor);
-  const printed = format(judgement, paint);
+  const printed = manifests.length === 0 ? '' : format(judgement, paint);
   if (printed !== '') writeOut(standardOutput, `${printed}\n`);
+  if (problems.length > 0) return refuse('lint', problems.join('; '));
   return judgement.findings.length === 0 ? clean : found;
 }
 

@@ -64,8 +64,8 @@ export async function restarts(args: readonly string[]): Promise<number> {
     return refuse('restarts', 'expected two files: the old manifest and the new manifest');
   if (upgrade !== undefined && positionals.length !== 1)
     return refuse('restarts', '--kubelet-version requires exactly one file');
-  const manifests = await readManifests(positionals);
-  if ('problem' in manifests) return refuse('restarts', manifests.problem);
+  const { manifests, problems } = await readManifests(positionals);
+  if (problems.length > 0) return refuse('restarts', problems.join('; '));
   const [before, after = before] = manifests;
   const effects =
     upgrade === undefined

@@ -159,6 +159,16 @@ test('`lameduck lint` names invalid documents and unknown kinds by file and line
   ]);
 });
 
+test('`lameduck lint` names each file that it cannot read, judges the remaining files, and exits with 2', async (t) => {
+  const path = folder(t, { 'bad.yaml': bad });
+  const files = ['first.yaml', 'bad.yaml', 'last.yaml'].map((name) => join(path, name));
+  const { code, output } = await lameduck(t, ['lint', ...files]);
+  assert.equal(code, 2);
+  const printed = output.replaceAll(`${path}/`, '');
+  assert.match(printed, /^bad\.yaml:9 {2}error {2}pre-stop-fills-grace-period[^]*\n1 error in 1 workload$/m);
+  assert.match(printed, /^lameduck lint: unable to read first\.yaml: ENOENT.*; unable to read last\.yaml: ENOENT/m);
+});
+
 test('`lameduck lint` never crashes on a field of an unexpected type', async (t) => {
   const wrong = ['null', '[]', '"text"', '7', '{}', '[null]', '[7]', '[{}]'];
   const paths = [

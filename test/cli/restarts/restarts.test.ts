@@ -275,7 +275,7 @@ for (const [args, problem] of [
   [['a.yaml'], /expected two files: the old manifest and the new manifest/],
   [['a.yaml', 'b.yaml', '--kubelet-version=1.30..1.31'], /--kubelet-version requires exactly one file/],
   [['a.yaml', '--kubelet-version=1.31'], /--kubelet-version must be two versions such as 1\.30\.\.1\.31, got "1\.31"/],
-  [['a.yaml', 'b.yaml'], /unable to read a\.yaml: ENOENT/],
+  [['a.yaml', 'b.yaml'], /unable to read a\.yaml: ENOENT.*; unable to read b\.yaml: ENOENT/],
   [['a.yaml', 'b.yaml', '--format=xml'], /--format must be text or json, got "xml"/],
 ] as const) {
   test(`the command lameduck restarts ${args.join(' ')} is invalid usage: it exits with 2, and prints the reason and a hint`, async (t) => {
