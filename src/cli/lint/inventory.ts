@@ -1,7 +1,16 @@
 // Collects the input of the lint rules: the workloads of a manifest, their containers, and related objects. No side
 // effects.
 import { containerOf } from '../manifest/container.ts';
-import { isObject, number, object, objects, text, type Fields, type Path } from '../manifest/fields.ts';
+import {
+  isObject,
+  number,
+  numberOrUndefined,
+  object,
+  objects,
+  text,
+  type Fields,
+  type Path,
+} from '../manifest/fields.ts';
 import type { ManifestObject } from '../manifest/objects.ts';
 import { podTemplateOf } from '../manifest/pod-template.ts';
 import { defaultGracePeriodSeconds, type ContainerSpec } from '../rehearsal/pod.ts';
@@ -99,7 +108,7 @@ function strings(value: unknown): string[] {
 function replicasOf(one: ManifestObject, all: readonly ManifestObject[]): number | undefined {
   if (!['Deployment', 'StatefulSet', 'ReplicaSet'].includes(one.kind)) return undefined;
   if (autoscalersOf(one, all).length > 0) return undefined;
-  return number(object(one.fields['spec'])['replicas'], 1);
+  return numberOrUndefined(object(one.fields['spec'])['replicas'] ?? 1);
 }
 
 /** autoscalersOf returns the HorizontalPodAutoscalers and ScaledObjects that scale an object. */

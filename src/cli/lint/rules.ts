@@ -6,6 +6,7 @@ import { probeRules } from './rules/probes.ts';
 import { rolloutRules } from './rules/rollouts.ts';
 import { serviceRules } from './rules/services.ts';
 import { timeRules } from './rules/time.ts';
+import { typeRules } from './rules/types.ts';
 
 /** lintRules contains every rule of `lameduck lint`. */
 export const lintRules: readonly Rule[] = [
@@ -15,4 +16,5 @@ export const lintRules: readonly Rule[] = [
   ...probeRules,
   ...containerRules,
   ...availabilityRules,
+  ...typeRules,
 ];

@@ -28,6 +28,8 @@ export interface ManifestObject extends Place {
   /** `namespace` is the namespace that the manifest states. It is empty if the manifest states none. */
   readonly namespace: string;
   readonly fields: Fields;
+  /** hasPlaceholder is true if the YAML document of the object contains a placeholder such as `{{ .Values.replicas }}`. */
+  readonly hasPlaceholder: boolean;
   /**
    * lineOf returns the line of a field. For an absent field, it returns the line of the field that would contain it.
    */
@@ -134,6 +136,7 @@ function readPart(
           fields: item,
           name: text(object(metadata)['name'], text(object(metadata)['generateName'], '')),
           namespace: text(object(metadata)['namespace'], ''),
+          hasPlaceholder,
           lineOf: (inside) => lineAt(offsetOf(document, [...path, ...inside])),
         });
       }

@@ -1,0 +1,23 @@
+// The lint rule about fields whose value has the wrong type.
+import { valueText } from '../../manifest/fields.ts';
+import { mistypedIn } from '../field-types.ts';
+import type { Rule } from '../rule.ts';
+
+/** typeRules check the types of the fields that the other lint rules read. */
+export const typeRules: readonly Rule[] = [
+  {
+    name: 'wrong-type',
+    severity: 'error',
+    find: ({ objects }) =>
+      objects
+        .filter(({ hasPlaceholder }) => !hasPlaceholder)
+        .flatMap((object) =>
+          mistypedIn(object).map(({ path, expected, value }) => ({
+            object,
+            path,
+            message: `The value must be ${expected}, got ${valueText(value, 80)}. The API server rejects the object.`,
+            remedy: `Change the value to ${expected}. In YAML, a value in quotes is a string.`,
+          })),
+        ),
+  },
+];
