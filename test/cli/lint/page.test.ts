@@ -1,4 +1,4 @@
-// Tests docs/lint.md: each rule has a section whose first example fails and whose second example passes.
+// Tests docs/lint.md: each rule has a section with pairs of examples, of which the first fails and the second passes.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minorVersionOf } from '../../../src/cli/kubernetes-version.ts';
@@ -38,30 +38,27 @@ test('docs/lint.md has a section for each lint rule, in order and with its sever
 });
 
 for (const { name, severity, minor, examples } of sections) {
-  test(`in docs/lint.md the first example of ${name} fails at its marked line, and the second example passes`, () => {
-    const [failing = '', passing = '', ...more] = examples;
-    assert.deepEqual(more, [], 'a section must have two examples');
-    const line = failing.split('\n').findIndex((one) => one.endsWith('# found')) + 1;
-    const found = findingsIn(failing, minor);
-    assert.deepEqual(
-      found.filter(({ rule }) => rule === name).map((one) => [one.line, one.severity, one.link]),
-      [[line, severity, `docs/lint.md#${name}`]],
-      JSON.stringify(found, null, 1),
-    );
+  test(`in docs/lint.md each failing example of ${name} fails at its marked line, and the example after it passes`, () => {
     const errors = (findings: readonly Finding[]): string[] =>
       findings.filter((one) => one.severity === 'error').map(({ rule }) => rule);
-    assert.deepEqual(errors(found), severity === 'error' ? [name] : []);
-    assert.deepEqual(
-      findingsIn(passing, minor).filter(({ rule }) => rule === name),
-      [],
-    );
-    assert.deepEqual(errors(findingsIn(passing, minor)), []);
+    assert.ok(examples.length > 0 && examples.length % 2 === 0, 'a section must have pairs of examples');
+    for (const [index, example] of examples.entries()) {
+      const found = findingsIn(example, minor);
+      const line = example.split('\n').findIndex((one) => one.endsWith('# found')) + 1;
+      const expected = index % 2 === 0 ? [[line, severity, `docs/lint.md#${name}`]] : [];
+      assert.deepEqual(
+        found.filter(({ rule }) => rule === name).map((one) => [one.line, one.severity, one.link]),
+        expected,
+        JSON.stringify(found, null, 1),
+      );
+      assert.deepEqual(errors(found), severity === 'error' ? expected.map(() => name) : []);
+    }
   });
 }
 
 test('each finding of `lameduck lint` says what to do, and every message is a sentence', () => {
   for (const { examples, minor } of sections) {
-    for (const { message, remedy } of findingsIn(examples[0] ?? '', minor)) {
+    for (const { message, remedy } of examples.flatMap((example) => findingsIn(example, minor))) {
       assert.match(message, /^[A-Z].*\.$/);
       assert.match(remedy, /^[A-Z].*\.$/);
     }

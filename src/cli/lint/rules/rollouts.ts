@@ -6,6 +6,9 @@ import { inWorkloads, type Rule } from '../rule.ts';
 const defaultShare = '25%';
 const defaultProgressDeadline = 600;
 
+const maxUnavailablePath: Path = ['spec', 'strategy', 'rollingUpdate', 'maxUnavailable'];
+const noFewerPods = 'Set maxUnavailable to 0 and maxSurge to at least 1.';
+
 const zoneLabel = 'topology.kubernetes.io/zone';
 const requiredTerms = ['requiredDuringSchedulingIgnoredDuringExecution', 'nodeSelectorTerms'];
 
@@ -28,6 +31,15 @@ export const rolloutRules: readonly Rule[] = [
           },
         ];
       }
+      if (endsAllPods(workload)) {
+        return [
+          {
+            path: maxUnavailablePath,
+            message: `A rollout ends all old pods at once, because maxUnavailable allows all pods to be unavailable. When the old pods no longer accept connections, Service ${service.name} refuses connections until a new pod is ready.`,
+            remedy: noFewerPods,
+          },
+        ];
+      }
       const { type, rollingUpdate: rolling } = object(object(one.fields['spec'])['updateStrategy']);
       // With a partition of 1 or more, a rollout replaces only pods with the number 1 or higher. The only pod has the
       // number 0, so a rollout does not replace it.
@@ -47,14 +59,16 @@ export const rolloutRules: readonly Rule[] = [
   {
     name: 'fewer-pods-in-rollout',
     severity: 'advice',
-    find: inWorkloads((workload) => {
+    find: inWorkloads((workload, inventory) => {
       const rolling = rollingUpdateOf(workload);
-      if (rolling === undefined || rolling.unavailable === 0) return [];
+      // If the rollout ends all pods of a Service, the rule `rollout-without-pods` reports maxUnavailable instead.
+      const isOutage = endsAllPods(workload) && soleServicesOf(workload, inventory).length > 0;
+      if (rolling === undefined || rolling.unavailable === 0 || isOutage) return [];
       return [
         {
-          path: ['spec', 'strategy', 'rollingUpdate', 'maxUnavailable'],
+          path: maxUnavailablePath,
           message: `A rollout removes ${String(rolling.unavailable)} of ${String(rolling.replicas)} pods before the new pods are ready.`,
-          remedy: 'Set maxUnavailable to 0 and maxSurge to at least 1.',
+          remedy: noFewerPods,
         },
       ];
     }),
@@ -186,6 +200,18 @@ function rollingUpdateOf({ object: one, replicas }: Workload): RollingUpdate | u
   const surge = share(maxSurge, replicas, Math.ceil);
   const unavailable = share(maxUnavailable, replicas, Math.floor);
   return { replicas, unavailable: Math.min(replicas, surge === 0 && unavailable === 0 ? 1 : unavailable) };
+}
+
+// Tells whether the Deployment controller ends all old pods without waiting for a new pod to be ready. If an autoscaler
+// sets the number of pods, only a maxUnavailable of 100 % shows this.
+function endsAllPods(workload: Workload): boolean {
+  const { kind, fields } = workload.object;
+  const { maxUnavailable } = rollingUpdate(object(fields['spec']));
+  const rolling = rollingUpdateOf(workload);
+  // With an explicit maxUnavailable of 0, all pods could be unavailable only if maxSurge were 0 too. The API server
+  // rejects such a Deployment.
+  if (kind !== 'Deployment' || isZero(maxUnavailable)) return false;
+  return maxUnavailable === '100%' || (rolling !== undefined && rolling.unavailable === rolling.replicas);
 }
 
 function rollingUpdate(spec: ReturnType<typeof object>): { maxSurge: unknown; maxUnavailable: unknown } {

@@ -16,11 +16,15 @@ const required = (...terms: readonly string[]): string =>
 const term = (zones: string, more = ''): string =>
   `{ matchExpressions: [{ key: topology.kubernetes.io/zone, operator: In, values: [${zones}] }${more}] }`;
 
-function pathsIn(...objects: readonly string[]): string[] {
+function pathsIn(rules: readonly string[], ...objects: readonly string[]): string[] {
   return findingsIn(objects.join('\n---\n'))
-    .filter(({ rule }) => rule === 'single-zone')
+    .filter(({ rule }) => rules.includes(rule))
     .map(({ path }) => path);
 }
+
+const zonesIn = (...objects: readonly string[]): string[] => pathsIn(['single-zone'], ...objects);
+
+const outagesIn = (...objects: readonly string[]): string[] => pathsIn(['rollout-without-pods'], ...objects);
 
 test('H-081 `lameduck lint` reports a required node affinity as a single zone only if each of its terms names that zone', () => {
   const terms =
@@ -36,7 +40,7 @@ test('H-081 `lameduck lint` reports a required node affinity as a single zone on
     [required(term('a').replace('zone', 'region')), []],
     [required(term('a')).replace('required', 'preferred'), []],
   ] as const) {
-    assert.deepEqual(pathsIn(deployment(affinity), service), found, affinity);
+    assert.deepEqual(zonesIn(deployment(affinity), service), found, affinity);
   }
 });
 
@@ -52,19 +56,59 @@ test('H-066 `lameduck lint` does not report a StatefulSet with one pod if its pa
   assert.ok(!rulesIn(stateful(1)).includes('rollout-without-pods'));
 });
 
+test('H-064 `lameduck lint` reports a Deployment as an error if its rollout ends all pods at once, by the limits that the Deployment controller computes', () => {
+  const path = 'spec.strategy.rollingUpdate.maxUnavailable';
+  for (const [spec, found] of [
+    ['replicas: 2, strategy: { rollingUpdate: { maxUnavailable: 100% } }', [path]],
+    ['replicas: 2, strategy: { rollingUpdate: { maxUnavailable: 2 } }', [path]],
+    ['replicas: 2, strategy: { rollingUpdate: { maxUnavailable: 5 } }', [path]],
+    ['replicas: 2, strategy: { rollingUpdate: { maxUnavailable: 1 } }', []],
+    ['replicas: 3, strategy: { rollingUpdate: { maxUnavailable: 99% } }', []],
+    // The Deployment controller rounds a percentage of maxUnavailable down.
+    ['replicas: 1', []],
+    ['replicas: 1, strategy: { rollingUpdate: { maxUnavailable: 1 } }', [path]],
+    // If maxSurge is 0 and maxUnavailable is rounded down to 0, the Deployment controller uses a maxUnavailable of 1.
+    ['replicas: 1, strategy: { rollingUpdate: { maxSurge: 0 } }', [path]],
+    ['replicas: 1, strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 0 } }', []],
+    ['replicas: 0, strategy: { rollingUpdate: { maxUnavailable: 100% } }', []],
+    ['paused: false, strategy: { rollingUpdate: { maxUnavailable: 100% } }', [path]],
+  ] as const) {
+    assert.deepEqual(outagesIn(deployment('', 'shop', spec), service), found, spec);
+  }
+});
+
+test('H-064 `lameduck lint` reports a rollout that ends all pods also if an autoscaler sets their number, but only for a maxUnavailable of 100 %', () => {
+  const autoscaler =
+    'kind: HorizontalPodAutoscaler\nspec: { scaleTargetRef: { kind: Deployment, name: shop }, minReplicas: 2, maxReplicas: 5 }';
+  const withLimit = (maxUnavailable: string): string =>
+    deployment('', 'shop', `strategy: { rollingUpdate: { maxUnavailable: ${maxUnavailable} } }`);
+  assert.equal(outagesIn(withLimit('100%'), service, autoscaler).length, 1);
+  assert.equal(outagesIn(withLimit('1'), service, autoscaler).length, 0);
+});
+
+test('H-064 `lameduck lint` only advises on a rollout that ends all pods if no Service selects only these pods', () => {
+  const all = deployment('', 'shop', 'replicas: 2, strategy: { rollingUpdate: { maxUnavailable: 100% } }');
+  const other = deployment('', 'shop-b');
+  for (const manifests of [[all], [all, other, service]]) {
+    assert.deepEqual(outagesIn(...manifests), []);
+    assert.equal(pathsIn(['fewer-pods-in-rollout'], ...manifests).length, 1);
+  }
+  assert.deepEqual(pathsIn(['fewer-pods-in-rollout'], all, service), [], 'the error replaces the advice');
+});
+
 test('H-081 `lameduck lint` reports a single zone only for at least two pods, or for an autoscaler with a minimum of at least two', () => {
   const scaled = 'revisionHistoryLimit: 3';
   const autoscaler = (least: string): string =>
     `kind: HorizontalPodAutoscaler\nspec: { scaleTargetRef: { kind: Deployment, name: shop }, maxReplicas: 5${least} }`;
-  assert.equal(pathsIn(deployment(inZone), service).length, 1);
-  assert.equal(pathsIn(deployment(inZone, 'shop', 'replicas: 1'), service).length, 0);
-  assert.equal(pathsIn(deployment(inZone, 'shop', scaled), service).length, 0);
-  assert.equal(pathsIn(deployment(inZone, 'shop', scaled), service, autoscaler('')).length, 0);
-  assert.equal(pathsIn(deployment(inZone, 'shop', scaled), service, autoscaler(', minReplicas: 2')).length, 1);
+  assert.equal(zonesIn(deployment(inZone), service).length, 1);
+  assert.equal(zonesIn(deployment(inZone, 'shop', 'replicas: 1'), service).length, 0);
+  assert.equal(zonesIn(deployment(inZone, 'shop', scaled), service).length, 0);
+  assert.equal(zonesIn(deployment(inZone, 'shop', scaled), service, autoscaler('')).length, 0);
+  assert.equal(zonesIn(deployment(inZone, 'shop', scaled), service, autoscaler(', minReplicas: 2')).length, 1);
 });
 
 test('H-081 `lameduck lint` does not report a workload in one zone if its Service also selects another workload, or if no Service selects it', () => {
   const other = deployment('nodeSelector: { topology.kubernetes.io/zone: b }', 'shop-b');
-  assert.deepEqual(pathsIn(deployment(inZone), other, service), []);
-  assert.deepEqual(pathsIn(deployment(inZone)), []);
+  assert.deepEqual(zonesIn(deployment(inZone), other, service), []);
+  assert.deepEqual(zonesIn(deployment(inZone)), []);
 });
