@@ -192,15 +192,31 @@ export function hasAddress({ kind, fields }: ManifestObject): boolean {
 export function ingressesOf(services: readonly ManifestObject[], { objects: all }: Inventory): ManifestObject[] {
   return all.filter((one) => {
     if (one.kind !== 'Ingress') return false;
-    const names = backendsOf(one);
+    const names = backendsOf(one).map(({ service }) => service);
     return services.some(({ name, namespace }) => namespace === one.namespace && names.includes(name));
   });
 }
 
-function backendsOf({ fields }: ManifestObject): string[] {
+/** Backend is a port of a Service to which an Ingress sends requests. */
+export interface Backend {
+  /** `service` is the name of the Service. */
+  readonly service: string;
+  /** `port` has the name or the number of the port. `path` leads from the Ingress to this field. */
+  readonly port: Fields;
+  readonly path: Path;
+}
+
+/** backendsOf returns the backends of an Ingress. */
+export function backendsOf({ fields }: ManifestObject): Backend[] {
   const { rules, defaultBackend } = object(fields['spec']);
-  const paths = objects(rules).flatMap((rule) => objects(object(rule['http'])['paths']));
-  return [object(defaultBackend), ...paths.map(({ backend }) => object(backend))].map((backend) =>
-    text(object(backend['service'])['name'], ''),
+  const ofRules = objects(rules).flatMap(({ http }, rule) =>
+    objects(object(http)['paths']).map(({ backend }, index) => ({
+      backend,
+      path: ['spec', 'rules', rule, 'http', 'paths', index, 'backend'],
+    })),
   );
+  return [{ backend: defaultBackend, path: ['spec', 'defaultBackend'] }, ...ofRules].map(({ backend, path }) => {
+    const { name, port } = object(object(backend)['service']);
+    return { service: text(name, ''), port: object(port), path: [...path, 'service', 'port'] };
+  });
 }

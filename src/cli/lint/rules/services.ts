@@ -1,12 +1,26 @@
 // Lint rules about Services and routes: which pods get connections, and for how long.
-import { number, object, objects } from '../../manifest/fields.ts';
-import { hasAddress, hasOnePodAtMost, hookOf, selects, type Container, type Workload } from '../inventory.ts';
+import { number, object, objects, text } from '../../manifest/fields.ts';
+import type { ManifestObject } from '../../manifest/objects.ts';
+import {
+  backendsOf,
+  hasAddress,
+  hasOnePodAtMost,
+  hookOf,
+  selects,
+  type Container,
+  type Workload,
+} from '../inventory.ts';
 import { inObjects, inServers, type Rule } from '../rule.ts';
 import { drainLimit, statedTime, type Stated } from '../stated.ts';
 import { ingressClassOf, loadBalancersOf } from './load-balancers.ts';
 
 // The Helm hooks during which the Service does not exist yet or is about to be deleted.
 const hooksWithoutService = ['pre-install', 'pre-delete', 'post-delete'];
+
+const defaultProtocol = 'TCP';
+
+// With this port name, the AWS Load Balancer Controller reads the backend from an annotation of the Ingress.
+const actionOfController = 'use-annotation';
 
 /** serviceRules check Services, Ingresses and HTTPRoutes. */
 export const serviceRules: readonly Rule[] = [
@@ -47,6 +61,54 @@ export const serviceRules: readonly Rule[] = [
           remedy: `Give the pods of ${kind} ${name} other labels, for example another app.kubernetes.io/component.`,
         }));
     }),
+  },
+  {
+    name: 'unknown-target-port',
+    severity: 'error',
+    find: inObjects(['Service'], (service, { workloads }) => {
+      const { selector, ports } = object(service.fields['spec']);
+      const selected = workloads.filter((workload) => selects(selector, service.namespace, workload));
+      if (!hasAddress(service) || service.hasPlaceholder || selected.length === 0) return [];
+      const names = selected.map(({ object: { kind, name } }) => `${kind} ${name}`).join(' or ');
+      return objects(ports).flatMap(({ targetPort, protocol }, index) => {
+        const wanted = text(protocol, defaultProtocol);
+        // A workload with a placeholder or without a readable container may still have the port.
+        const mayHavePort = ({ object: { hasPlaceholder }, containers }: Workload): boolean =>
+          hasPlaceholder ||
+          containers.length === 0 ||
+          containers.some((container) => hasPort(container, targetPort, wanted));
+        if (typeof targetPort !== 'string' || selected.some(mayHavePort)) return [];
+        return [
+          {
+            path: ['spec', 'ports', index, 'targetPort'],
+            message: `No container of ${names} has a ${wanted} port with the name ${JSON.stringify(targetPort)}. So this port of the Service has no endpoint, and each connection to it is refused.`,
+            remedy: 'Set targetPort to the name or the number of a container port.',
+          },
+        ];
+      });
+    }),
+  },
+  {
+    name: 'unknown-backend-port',
+    severity: 'error',
+    find: inObjects(['Ingress'], (ingress, { objects: all }) =>
+      backendsOf(ingress).flatMap(({ service, port, path }) => {
+        const wanted = port['number'] ?? port['name'];
+        const services = all.filter(
+          ({ kind, name, namespace }) => kind === 'Service' && name === service && namespace === ingress.namespace,
+        );
+        const isUnknown = services.length > 0 && services.every((one) => hasAddress(one) && !offers(one, wanted));
+        if ([ingress, ...services].some(({ hasPlaceholder }) => hasPlaceholder)) return [];
+        if (wanted === undefined || wanted === actionOfController || !isUnknown) return [];
+        return [
+          {
+            path,
+            message: `Service ${service} has no port ${JSON.stringify(wanted)}, so no request of this backend reaches a pod.`,
+            remedy: 'Set the port to the name or the number of a port of the Service.',
+          },
+        ];
+      }),
+    ),
   },
   {
     name: 'keep-alive-shorter-than-load-balancer',
@@ -161,8 +223,22 @@ function runsBeside({ isJob, object: one, containers }: Workload): boolean {
   return isJob && isReadyAtOnce && !hooks.every((hook) => hooksWithoutService.includes(hook));
 }
 
-// Tells whether no container of a workload declares the port number to which a Service sends connections. A named
-// target port is not checked here.
+// Tells whether a container declares a port with a name, as the EndpointSlice controller does.
+function hasPort({ fields }: Container, wanted: unknown, wantedProtocol: string): boolean {
+  return objects(fields['ports']).some(
+    ({ name, protocol = defaultProtocol }) => name === wanted && protocol === wantedProtocol,
+  );
+}
+
+// Tells whether a Service has a port with a name or a number. ingress-nginx also finds a port by its target port.
+function offers({ fields }: ManifestObject, wanted: unknown): boolean {
+  return objects(object(fields['spec'])['ports']).some(({ name, port, targetPort }) =>
+    [name, port, targetPort].includes(wanted),
+  );
+}
+
+// Tells whether no container of a workload declares the port number to which a Service sends connections. The rule
+// `unknown-target-port` checks a named target port.
 function isDeadEnd({ port, targetPort = port }: ReturnType<typeof object>, { containers }: Workload): boolean {
   if (typeof targetPort !== 'number') return false;
   return !containers.some(({ spec: { ports } }) => ports.includes(number(targetPort, 0)));
