@@ -60,12 +60,18 @@ export function inServers(check: Check<[Container, Workload, Inventory]>): Rule[
 }
 
 /** inProbes makes a rule that checks every probe. In each finding, `path` begins at the probe. */
-export function inProbes(check: Check<[Probe, Container, Workload]>, types?: readonly ProbeType[]): Rule['find'] {
-  return inContainers((container, workload) =>
+export function inProbes(
+  check: Check<[Probe, Container, Workload, Inventory]>,
+  types?: readonly ProbeType[],
+): Rule['find'] {
+  return inContainers((container, workload, inventory) =>
     container.spec.probes
       .filter(({ type }) => types === undefined || types.includes(type))
       .flatMap((probe) =>
-        check(probe, container, workload).map((found) => ({ ...found, path: [`${probe.type}Probe`, ...found.path] })),
+        check(probe, container, workload, inventory).map((found) => ({
+          ...found,
+          path: [`${probe.type}Probe`, ...found.path],
+        })),
       ),
   );
 }

@@ -113,6 +113,7 @@ test('H-067, H-068 `lameduck lint` finds disruption budgets and autoscalers with
 
 test('H-017, H-073, H-079 `lameduck lint` finds Services and routes whose requests reach no pod', () => {
   finds('publish-not-ready-addresses', 'service-selects-job', 'dead-route', 'probe-host');
+  finds('unknown-target-port', 'unknown-backend-port', 'never-ready');
 });
 
 test('H-075, H-076, H-077, H-078, H-081 `lameduck lint` advises on container fields that are missing or repeated', () => {

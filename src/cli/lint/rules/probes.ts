@@ -1,9 +1,13 @@
 // Lint rules about probes: invalid fields, and probes that restart or remove a healthy container.
 import { isDeepStrictEqual } from 'node:util';
-import { isObject, object } from '../../manifest/fields.ts';
-import { servicesOf } from '../inventory.ts';
+import { isObject, object, objects, type Path } from '../../manifest/fields.ts';
+import type { ManifestObject } from '../../manifest/objects.ts';
+import type { Probe } from '../../rehearsal/pod.ts';
+import { servicesOf, type Container, type Inventory, type Workload } from '../inventory.ts';
 import { inContainers, inProbes, inServers, type Rule } from '../rule.ts';
 import { preStopSleep } from '../stated.ts';
+
+const knownPort = 'Use the name of a port of the same container, or a number.';
 
 /** probeRules check startup, readiness and liveness probes. */
 export const probeRules: readonly Rule[] = [
@@ -111,19 +115,36 @@ export const probeRules: readonly Rule[] = [
     ),
   },
   {
+    name: 'never-ready',
+    severity: 'error',
+    find: inProbes((probe, container, workload, inventory) => {
+      const unknown = unknownPortIn(probe, container);
+      const service = waitingService(probe, workload, inventory);
+      if (unknown === undefined || service === undefined) return [];
+      return [
+        {
+          path: unknown.path,
+          message: `The ${probe.type} probe never passes, because the container has no port with the name ${unknown.name}. So the pod is never ready, and Service ${service.name} sends no connection to the pod.`,
+          remedy: knownPort,
+        },
+      ];
+    }),
+  },
+  {
     name: 'unknown-probe-port',
     severity: 'advice',
-    find: inProbes(({ handler, type }) =>
-      handler.kind !== 'broken' || !handler.reason.startsWith('no port')
-        ? []
-        : [
-            {
-              path: [],
-              message: `In the ${type} probe, ${handler.reason}: every attempt is an error, which neither passes nor fails the probe.`,
-              remedy: 'Use the name of a port of the same container, or a number.',
-            },
-          ],
-    ),
+    find: inProbes((probe, container, workload, inventory) => {
+      const unknown = unknownPortIn(probe, container);
+      // If a Service waits until the probe passes, the rule `never-ready` reports the probe instead.
+      if (unknown === undefined || waitingService(probe, workload, inventory) !== undefined) return [];
+      return [
+        {
+          path: unknown.path,
+          message: `In the ${probe.type} probe, no port of the container is named ${unknown.name}: every attempt is an error, which neither passes nor fails the probe.`,
+          remedy: knownPort,
+        },
+      ];
+    }),
   },
   {
     name: 'probe-host',
@@ -187,3 +208,20 @@ export const probeRules: readonly Rule[] = [
     }),
   },
 ];
+
+// Returns the port name of a probe if its container declares no port with this name.
+function unknownPortIn({ type }: Probe, { fields }: Container): { path: Path; name: string } | undefined {
+  const probe = object(fields[`${type}Probe`]);
+  const action = ['httpGet', 'tcpSocket'].find((name) => isObject(probe[name])) ?? '';
+  const { port } = object(probe[action]);
+  const isKnown = objects(fields['ports']).some(({ name }) => name === port);
+  return typeof port !== 'string' || isKnown ? undefined : { path: [action, 'port'], name: JSON.stringify(port) };
+}
+
+// Returns a Service that sends connections to the pods of a workload only after the probe has passed.
+function waitingService({ type }: Probe, workload: Workload, inventory: Inventory): ManifestObject | undefined {
+  if (type === 'liveness' || workload.isJob || workload.object.hasPlaceholder) return undefined;
+  return servicesOf(workload, inventory).find(
+    ({ fields }) => object(fields['spec'])['publishNotReadyAddresses'] !== true,
+  );
+}

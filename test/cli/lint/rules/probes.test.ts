@@ -1,0 +1,46 @@
+// Tests unusual cases of the lint rules about probes. The examples in docs/lint.md test the usual cases.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { findingsIn } from '../findings.ts';
+
+const service = (more = ''): string => `kind: Service\nspec: { selector: { app: shop }, ports: [{ port: 80 }]${more} }`;
+
+const workload = (container: string, kind = 'Deployment'): string =>
+  `kind: ${kind}\nmetadata: { name: shop }\nspec: { template: { metadata: { labels: { app: shop } }, spec: { containers: [{ name: shop, ports: [{ name: web, containerPort: 8080 }], ${container} }] } } }`;
+
+const rules = ['never-ready', 'unknown-probe-port'];
+
+function found(...objects: readonly string[]): string[] {
+  return findingsIn(objects.join('\n---\n'))
+    .filter(({ rule }) => rules.includes(rule))
+    .map(({ rule, severity, path }) => `${severity} ${rule} ${path.replace('spec.template.spec.containers[0].', '')}`);
+}
+
+test('K-008 `lameduck lint` reports an unknown port name of a startup or readiness probe as an error if a Service selects the pods', () => {
+  for (const action of ['httpGet', 'tcpSocket']) {
+    for (const type of ['startup', 'readiness']) {
+      const manifest = workload(`${type}Probe: { ${action}: { port: http } }`);
+      const path = `${type}Probe.${action}.port`;
+      assert.deepEqual(found(manifest, service()), [`error never-ready ${path}`]);
+      assert.deepEqual(found(manifest), [`advice unknown-probe-port ${path}`]);
+    }
+  }
+});
+
+test('K-008 `lameduck lint` only advises on an unknown port name of a probe that keeps no pod out of a Service', () => {
+  const readiness = 'readinessProbe: { httpGet: { port: http } }';
+  const advice = (type: string): string[] => [`advice unknown-probe-port ${type}Probe.httpGet.port`];
+  assert.deepEqual(found(workload('livenessProbe: { httpGet: { port: http } }'), service()), advice('liveness'));
+  assert.deepEqual(found(workload(readiness), service(', clusterIP: None')), advice('readiness'));
+  assert.deepEqual(found(workload(readiness), service(', publishNotReadyAddresses: true')), advice('readiness'));
+  assert.deepEqual(
+    found(workload(readiness.replace('http }', '"{{ .Values.port }}" }')), service()),
+    advice('readiness'),
+  );
+  assert.deepEqual(found(workload(readiness, 'Job'), service()), advice('readiness'));
+});
+
+test('`lameduck lint` accepts the port of a probe that is a number or the name of a port of the container', () => {
+  for (const port of ['9090', 'web'])
+    assert.deepEqual(found(workload(`readinessProbe: { httpGet: { port: ${port} } }`), service()), []);
+});
