@@ -16,7 +16,8 @@ export const probeRules: readonly Rule[] = [
     severity: 'advice',
     find: inServers(({ spec: { probes, ports } }, workload, inventory) => {
       const [service] = servicesOf(workload, inventory);
-      const waits = probes.some(({ type }) => type !== 'liveness') || isObject(workload.spec['readinessGates']);
+      const waits =
+        probes.some(({ type }) => type !== 'liveness') || objects(workload.spec['readinessGates']).length > 0;
       if (waits || ports.length === 0 || service === undefined) return [];
       return [
         {

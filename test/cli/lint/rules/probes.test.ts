@@ -44,3 +44,11 @@ test('`lameduck lint` accepts the port of a probe that is a number or the name o
   for (const port of ['9090', 'web'])
     assert.deepEqual(found(workload(`readinessProbe: { httpGet: { port: ${port} } }`), service()), []);
 });
+
+test('`lameduck lint` advises on a missing readiness probe only if the pods have no readiness gate', () => {
+  const isReported = (manifest: string): boolean =>
+    findingsIn(`${manifest}\n---\n${service()}`).some(({ rule }) => rule === 'no-readiness-probe');
+  const gates = 'readinessGates: [{ conditionType: target-health.elbv2.k8s.aws/shop }], containers:';
+  assert.equal(isReported(workload('')), true);
+  assert.equal(isReported(workload('').replace('containers:', gates)), false);
+});
