@@ -206,25 +206,44 @@ const finds: Readonly<Record<string, Find>> = {
   lastEndpointNotReady: morePods,
 };
 
+interface Proposal extends Change, Evidence {}
+
+/** Changes contains the fields of a manifest to change, with their present and their proposed values. */
+export interface Changes {
+  /** `all` contains each field once, with the largest value that a cause needs. */
+  readonly all: readonly string[];
+  /** `byCause` contains the fields for each cause, with the values of `all`, in the order of the evidence. */
+  readonly byCause: readonly (readonly string[])[];
+}
+
 /**
- * changesFor returns the fields of the manifest whose change would remove the causes, with their present and their
- * proposed values. The list contains each field once, with the largest value that a cause needs. The list is empty if
- * only the program can be changed.
+ * changesFor returns the fields of the manifest whose change would remove the causes. If the evidence is from several
+ * scenarios, the names of the scenarios follow each field. A cause has no field if only the program can be changed.
  */
-export function changesFor(evidence: readonly Evidence[], manifest: RehearsedManifest): string[] {
-  const found = evidence.flatMap(({ cause, scenario, events }) => {
-    const find = Object.hasOwn(finds, cause) ? finds[cause] : undefined;
-    return (find?.(events, manifest) ?? []).map((change) => ({ ...change, scenario }));
-  });
-  const isOneScenario = new Set(evidence.map(({ scenario }) => scenario)).size === 1;
-  return [...Map.groupBy(found, ({ path }) => pathText(path))].map(([field, changes]) => {
+export function changesFor(evidence: readonly Evidence[], manifest: RehearsedManifest): Changes {
+  const proposals = evidence.map((one) => proposalsFor(one, manifest));
+  const texts = textsOf(proposals.flat(), manifest);
+  const byCause = proposals.map((some) => [...new Set(some.map(({ path }) => texts.get(pathText(path)) ?? ''))]);
+  return { all: [...texts.values()], byCause };
+}
+
+function proposalsFor(evidence: Evidence, manifest: RehearsedManifest): Proposal[] {
+  const find = Object.hasOwn(finds, evidence.cause) ? finds[evidence.cause] : undefined;
+  return (find?.(evidence.events, manifest) ?? []).map((change) => ({ ...change, ...evidence }));
+}
+
+// Returns the text of the change of each field, by the path of the field.
+function textsOf(proposals: readonly Proposal[], manifest: RehearsedManifest): Map<string, string> {
+  const isOneScenario = new Set(proposals.map(({ scenario }) => scenario)).size === 1;
+  const texts = [...Map.groupBy(proposals, ({ path }) => pathText(path))].map(([field, changes]) => {
     const { path, to } = changes.reduce((one, other) => (amount(other.to) > amount(one.to) ? other : one));
     const from = valueAt(manifest, path);
     const values = [from === undefined ? 'not set' : valueText(from), ...(to === undefined ? [] : [valueText(to)])];
     const scenarios = [...new Set(changes.map(({ scenario }) => scenario))].join(', ');
     const place = `${manifest.file}:${String(manifest.lineOf(path))} ${field}`;
-    return `${place}: ${values.join(' -> ')}${isOneScenario ? '' : ` (${scenarios})`}`;
+    return [field, `${place}: ${values.join(' -> ')}${isOneScenario ? '' : ` (${scenarios})`}`] as const;
   });
+  return new Map(texts);
 }
 
 // Returns the number at the beginning of a value, such as 5 for `5s`. A longer duration also removes the causes for which

@@ -104,14 +104,21 @@ async function runAll(rehearsal: Rehearsal): Promise<Result> {
   const isolation = findIsolation();
   if (isolation.length === 0)
     terminal.line('this system allows no PID namespace, so the command does not run as PID 1', 'yellow');
+  const planned = plan.scenarios.length * plan.propagations.length;
+  const isOnly = planned === 1;
   const results: ScenarioResult[] = [];
   for (const name of plan.scenarios) {
     for (const propagation of plan.propagations) {
-      if (!interrupted.aborted) results.push(await runOne(rehearsal, name, propagation, isolation));
+      if (interrupted.aborted) continue;
+      const result = await runOne(rehearsal, name, propagation, isolation);
+      results.push(result);
+      if (!isOnly) terminal.verdict(result);
     }
   }
-  const leftOut = plan.scenarios.length * plan.propagations.length - results.length;
-  return resultOf(results, { ...plan, manifest, leftOut });
+  const result = resultOf(results, { ...plan, manifest, leftOut: planned - results.length });
+  // The changes depend on all scenarios, so only the verdict of a single scenario contains them.
+  if (isOnly) for (const scenario of result.scenarios) terminal.verdict(scenario);
+  return result;
 }
 
 async function runOne(
@@ -154,9 +161,7 @@ async function runOne(
   });
   await run.run();
   terminal.end();
-  const result = scenarioResult({ ...scenario, name, propagationMs: propagation }, run.tallies, log.events);
-  terminal.verdict(result);
-  return result;
+  return scenarioResult({ ...scenario, name, propagationMs: propagation }, run.tallies, log.events);
 }
 
 // Returns a text that says how long a scenario may take.

@@ -1,7 +1,6 @@
 // Writes the result of a rehearsal as one HTML page, with a timeline for each scenario. The page loads no other file.
-import type { Cause } from './causes.ts';
 import type { RehearsalEvent } from './event-log.ts';
-import type { Result, ScenarioResult } from './result.ts';
+import type { FoundCause, Result, ScenarioResult } from './result.ts';
 
 const width = 960;
 const height = 220;
@@ -24,7 +23,7 @@ export function page(result: Result): string {
 <h1 class="${verdict}">${escape(title)}</h1>
 <p><code>${escape(command.join(' '))}</code></p>
 <p>${String(requests)} requests, ${String(lost)} lost, ${String(refused)} refused.</p>
-${leftOut === 0 ? '' : `<p>Scenarios not run because of the interruption: ${String(leftOut)}.</p>\n`}${changeList(changes)}${scenarios.map(section).join('\n')}
+${leftOut === 0 ? '' : `<p>Scenarios not run because of the interruption: ${String(leftOut)}.</p>\n`}${scenarios.length > 1 ? changeList(changes) : ''}${scenarios.map(section).join('\n')}
 </main>
 </body>
 </html>
@@ -53,12 +52,15 @@ ${notTried.length === 0 ? '' : `<p class="dim">Kinds of clients that sent no req
 }
 
 function changeList(changes: readonly string[]): string {
-  const lines = changes.map((change) => `<br><code>${escape(change)}</code>`).join('');
-  return changes.length === 0 ? '' : `<p>Fields of the manifest to change:${lines}</p>\n`;
+  return changes.length === 0 ? '' : `<p>Changes of the manifest for all scenarios:${linesOf(changes)}</p>\n`;
 }
 
-function causeText({ text, remedy }: Cause): string {
-  return `<p class="cause"><strong>${escape(capitalized(text))}.</strong> ${escape(remedy)}</p>`;
+function causeText({ text, remedy, changes }: FoundCause): string {
+  return `<p class="cause"><strong>${escape(capitalized(text))}.</strong> ${escape(remedy)}${linesOf(changes)}</p>`;
+}
+
+function linesOf(changes: readonly string[]): string {
+  return changes.map((change) => `<br><code>${escape(change)}</code>`).join('');
 }
 
 // Draws the requests per second as an area, the losses as bars below the area, and the events of the pod as vertical

@@ -20,6 +20,12 @@ export interface ScenarioExit {
   readonly afterMs: number;
 }
 
+/** FoundCause is a cause of losses in a scenario. */
+export interface FoundCause extends Cause {
+  /** `changes` lists the fields of `Result.changes` whose change would remove this cause. `resultOf()` adds them. */
+  readonly changes: readonly string[];
+}
+
 /** ScenarioResult is the result of one scenario. */
 export interface ScenarioResult {
   readonly name: string;
@@ -32,7 +38,7 @@ export interface ScenarioResult {
   readonly refused: number;
   readonly clients: Readonly<Partial<Record<ClientKind, Tally>>>;
   readonly notTried: readonly ClientKind[];
-  readonly causes: readonly Cause[];
+  readonly causes: readonly FoundCause[];
   /** `notes` says what happened to the pod before its shutdown, such as a failed readiness probe. */
   readonly notes: readonly string[];
   readonly exit: ScenarioExit | undefined;
@@ -54,8 +60,8 @@ export interface Result {
   /** leftOut is the number of planned scenarios that did not run because of Ctrl-C. */
   readonly leftOut: number;
   /**
-   * changes lists the fields of the manifest to change, such as `pod.yaml:4 spec.terminationGracePeriodSeconds: 30 ->
-   * 45`. It contains each field once.
+   * changes lists the fields of the manifest to change for all scenarios, such as `pod.yaml:4
+   * spec.terminationGracePeriodSeconds: 30 -> 45`. It contains each field once.
    */
   readonly changes: readonly string[];
   readonly scenarios: readonly ScenarioResult[];
@@ -100,7 +106,7 @@ export function scenarioResult(
     refused,
     clients: Object.fromEntries(tried),
     notTried: entries.filter(([, { sent }]) => sent === 0).map(([kind]) => kind),
-    causes: hasLost ? causes.slice(0, mostCauses) : [],
+    causes: hasLost ? causes.slice(0, mostCauses).map((cause) => ({ ...cause, changes: [] })) : [],
     notes: notesOf(judged),
     exit: exitOf(judged),
     events,
@@ -147,6 +153,8 @@ export function resultOf(
   const evidence = scenarios.flatMap(({ name, causes, events }) =>
     causes.map((cause) => ({ cause: cause.name, scenario: name, events: judgedIn(events) })),
   );
+  const changes = manifest === undefined ? undefined : changesFor(evidence, manifest);
+  const byCause = changes?.byCause.values();
   return {
     schema,
     verdict: has('lost') ? 'lost' : has('withheld') || leftOut > 0 ? 'withheld' : 'clean',
@@ -156,8 +164,11 @@ export function resultOf(
     seed,
     command,
     leftOut,
-    changes: manifest === undefined ? [] : changesFor(evidence, manifest),
-    scenarios,
+    changes: changes?.all ?? [],
+    scenarios: scenarios.map((scenario) => ({
+      ...scenario,
+      causes: scenario.causes.map((cause) => ({ ...cause, changes: byCause?.next().value ?? [] })),
+    })),
   };
 }
 

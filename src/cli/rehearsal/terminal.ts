@@ -120,9 +120,10 @@ export class Terminal {
     this.line();
     const why = reason === undefined ? '' : `: ${reason}`;
     this.line(`${name}: ${names[verdict]}${why} (${counts}${how})`, styles[verdict]);
-    for (const { text, remedy } of causes) {
+    for (const { text, remedy, changes } of causes) {
       this.line(`  cause:  ${text}`);
       this.line(`  remedy: ${remedy}`);
+      for (const change of changes) this.line(`  change: ${change}`);
     }
     for (const note of notes) this.line(`  note:   ${note}`);
     if (notTried.length > 0) this.line(`  kinds of clients that sent no request: ${notTried.join(', ')}`, 'dim');
@@ -140,9 +141,9 @@ export class Terminal {
         this.line([name.padEnd(18), ...cells, `  ${verdict}`].join('  '), styles[verdict]);
       }
     }
-    if (changes.length > 0) {
+    if (scenarios.length > 1 && changes.length > 0) {
       this.line();
-      this.line('fields of the manifest to change:');
+      this.line('changes of the manifest for all scenarios:');
       for (const change of changes) this.line(`  ${change}`);
     }
     if (leftOut > 0) this.line(`scenarios not run because of the interruption: ${String(leftOut)}`, styles.withheld);

@@ -57,7 +57,19 @@ for (const [columns, expected] of [
 const facts = { seed: 5, command: ['x'], leftOut: 0 };
 
 /** Returns the lines that are printed after the last scenario. */
+function scenario(name: string, verdict: 'clean' | 'lost', counts: readonly [number, number, number]): ScenarioResult {
+  const [requests, lost, refused] = counts;
+  const none = { reason: undefined, exit: undefined, clients: {}, notTried: [], causes: [], notes: [], events: [] };
+  return { ...none, name, verdict, propagationMs: 2_000, requests, lost, refused };
+}
+
 function tableOf(result: Result): string[] {
+  return outputOf((terminal) => {
+    terminal.table(result);
+  });
+}
+
+function outputOf(print: (terminal: Terminal) => void): string[] {
   let written = '';
   const stream = new Writable({
     write(chunk, _encoding, callback) {
@@ -65,16 +77,11 @@ function tableOf(result: Result): string[] {
       callback();
     },
   });
-  new Terminal(stream as unknown as WriteStream).table(result);
+  print(new Terminal(stream as unknown as WriteStream));
   return written.split('\n');
 }
 
 test('the table of a rehearsal aligns the counts of each scenario under their headings', () => {
-  const scenario = (name: string, verdict: 'clean' | 'lost', counts: readonly [number, number, number]) => {
-    const [requests, lost, refused] = counts;
-    const none = { reason: undefined, exit: undefined, clients: {}, notTried: [], causes: [], notes: [], events: [] };
-    return { ...none, name, verdict, propagationMs: 2_000, requests, lost, refused } satisfies ScenarioResult;
-  };
   const results = [scenario('rollout', 'clean', [12_345, 0, 0]), scenario('blocked-loop', 'lost', [7, 120, 4_567])];
   assert.deepEqual(tableOf(resultOf(results, facts)), [
     '',
@@ -86,13 +93,23 @@ test('the table of a rehearsal aligns the counts of each scenario under their he
   ]);
 });
 
-test('after the last scenario, the output of a rehearsal lists the fields of the manifest to change', () => {
-  const changes = ['shop.yaml:7 spec.terminationGracePeriodSeconds: 3 -> 10'];
-  assert.deepEqual(tableOf({ ...resultOf([], facts), changes }), [
+test('the output of several scenarios ends with a list of the changes of the manifest', () => {
+  const changes = ['shop.yaml:7 spec.terminationGracePeriodSeconds: 3 -> 10 (rollout, overload)'];
+  const results = ['rollout', 'overload'].map((name) => scenario(name, 'lost', [1, 1, 0]));
+  assert.deepEqual(tableOf({ ...resultOf(results, facts), changes }).slice(-5), [
     '',
-    'fields of the manifest to change:',
-    '  shop.yaml:7 spec.terminationGracePeriodSeconds: 3 -> 10',
+    'changes of the manifest for all scenarios:',
+    '  shop.yaml:7 spec.terminationGracePeriodSeconds: 3 -> 10 (rollout, overload)',
     'to repeat the same random choices: --seed 5',
     '',
   ]);
+});
+
+test('the verdict of a single scenario says for each cause which field of the manifest to change', () => {
+  const change = 'shop.yaml:7 spec.terminationGracePeriodSeconds: 3 -> 10';
+  const cause = { name: 'gracePeriodTooShort', text: 'it was killed', remedy: 'Raise it.', changes: [change] };
+  const lines = outputOf((terminal) => {
+    terminal.verdict({ ...scenario('rollout', 'lost', [1, 1, 0]), causes: [cause] });
+  });
+  assert.deepEqual(lines.slice(2, 5), ['  cause:  it was killed', '  remedy: Raise it.', `  change: ${change}`]);
 });
