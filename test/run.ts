@@ -48,8 +48,8 @@ const { status } = spawnSync(
     '--test-reporter-destination=stdout',
     ...kinds,
     '--test-timeout=300000',
-    // Most tests wait for sockets and processes. So the number of test files that run at once is the number of cores
-    // plus two.
+    // Most tests wait for sockets and processes and do not compute. So more test files than CPU cores run at once: two
+    // more.
     `--test-concurrency=${String(availableParallelism() + 2)}`,
     ...flags,
     '--test',
@@ -58,7 +58,8 @@ const { status } = spawnSync(
   {
     cwd: root,
     stdio: 'inherit',
-    // Remove KINDS, so that a test that itself runs tests cannot overwrite the data of this run.
+    // Remove the variable KINDS from the environment. Otherwise, a test that starts another test run would overwrite
+    // the KINDS file of this run.
     env: { ...process.env, KINDS: undefined, NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node') },
   },
 );

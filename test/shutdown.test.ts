@@ -243,7 +243,7 @@ test('A-057 a pre-shutdown hook can send requests to its own server after the sh
   assert.equal((await recordOf(parts)).exitCode, 0);
 });
 
-test('P-067 the shutdown of a server that never listened waits for nothing', async () => {
+test('P-067 the shutdown of a server that never listened ends at once', async () => {
   const parts = createUnderTest({ shutdownDelayDuration: '10s' }, [createServer()]);
   parts.startup.begin();
   void parts.handle.shutdown('test');

@@ -12,8 +12,8 @@ interface Ended {
 }
 
 /**
- * `run()` runs a program that calls `writeOut`. It reads the output only after the program has reported, on standard
- * error, that the pipe is full.
+ * `run()` runs a program that calls `writeOut`. It reads the standard output of the program only after the program has
+ * reported, on standard error, that the pipe is full.
  */
 async function run(program: string): Promise<Ended> {
   const child = spawn(process.execPath, [

@@ -79,7 +79,7 @@ test('P-088 HasBeenReady fires when the checks first pass, even without a probe'
   assert.equal(parts.clock.pending.all, 0);
 });
 
-test('P-073 waiting for readiness does not keep the process alive', async () => {
+test('P-073 while lameduck waits until the program is ready, its timers do not keep the process alive', async () => {
   const parts = createUnderTest();
   parts.handle.addReadyzCheck('database', () => false);
   parts.startup.begin();
@@ -184,7 +184,7 @@ test('P-054 a server that listens after the beginning of the shutdown is closed,
   assert.equal(isSignaled(parts).complete, false);
 });
 
-test('P-053 if a shutdown begins in the same turn in which a server listens, only the drain closes the server', async (context) => {
+test('P-053 if a shutdown begins in the same turn of the event loop in which a server begins to listen, the server stays open until the drain closes it', async (context) => {
   const serving = disposed(context, new ServerUnderTest());
   await serving.listen();
   const parts = createUnderTest({}, [serving.server]);
@@ -198,7 +198,7 @@ test('P-053 if a shutdown begins in the same turn in which a server listens, onl
   assert.equal(serving.server.listening, false);
 });
 
-test('P-054, P-067 a shutdown before the startup ends at once, and nothing starts after it', async () => {
+test('P-054, P-067 a shutdown that begins before the startup has started anything ends at once, and nothing starts later', async () => {
   const parts = createUnderTest({ shutdownDelayDuration: '10s' });
   const startedAt = parts.clock.now();
   parts.startup.begin();

@@ -16,7 +16,7 @@ class StepUnderTest {
   }
 }
 
-test('a step of the shutdown begins at once, and ends when the promise that it returns resolves', async () => {
+test('the function of a shutdown step is called at once, and the step ends when the promise of this function resolves', async () => {
   const under = new StepUnderTest();
   const work = Promise.withResolvers<undefined>();
   let hasBegun = false;

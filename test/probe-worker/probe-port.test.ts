@@ -56,7 +56,7 @@ describe('the probe port sends the responses of the main port, and serves metric
     }
   });
 
-  test('the probe port serves metrics even if the main port does not', async (t) => {
+  test('the probe port serves metrics even if the port of the program serves none', async (t) => {
     const program = await ProbedProcess.start(t);
     await program.probe('/readyz');
     assert.match((await program.probe('/metrics')).body, /^lameduck_connections 0$/m);
@@ -76,8 +76,8 @@ describe('the probe port sends the responses of the main port, and serves metric
   });
 });
 
-describe('the probe port during the shutdown', () => {
-  test('P-077 at ShutdownInitiated, /readyz on the probe port fails and /livez passes, even if the main thread no longer responds', async (t) => {
+describe('the probe port answers probes until the process exits', () => {
+  test('P-077 if the main thread blocks at ShutdownInitiated, /readyz on the probe port fails, and /livez still passes', async (t) => {
     const program = await ProbedProcess.start(t, { BLOCK_AT_SHUTDOWN: '2000' });
     for (const path of ['/readyz', '/livez']) assert.equal((await program.probe(path)).status, 200);
     program.kill('SIGTERM');
@@ -164,7 +164,7 @@ test('P-119 the probe thread does not start before the servers listen', async (t
   assert.equal((await probe(port, '/livez')).status, 200);
 });
 
-test('P-090 an event loop that handles messages but runs no timers is not stalled', async (t) => {
+test('P-090 an event loop that still handles messages counts as running, even if its timers never fire', async (t) => {
   const port = await reservePort();
   const { promise: listening, resolve } = Promise.withResolvers<string>();
   const stalls: number[] = [];
@@ -221,7 +221,7 @@ test('P-090 a probe on the probe port waits for slow checks, even if an equal pr
   assert.equal(waitedFor, 3);
 });
 
-describe('errors of the probe port', { concurrency: 2 }, () => {
+describe('a probe port that is in use ends the process only if it was configured', { concurrency: 2 }, () => {
   test('a configured probe port that is in use ends the process with code 82, as a port of the program itself would', async (t) => {
     const taken = createServer().listen(0);
     t.after(() => taken.close());

@@ -34,12 +34,12 @@ class ResponderUnderTest {
     checkTimeout: 900,
   });
 
-  /** How many milliseconds of its response time the simulated main thread spends on running checks. */
+  /** The milliseconds for which the simulated main thread runs health checks before it responds. */
   tookMs = 0;
 
   /**
-   * `respond()` sends a probe and resolves with the response and its duration. The main thread sends the response
-   * `live` after `after` milliseconds.
+   * `respond()` sends a probe to the probe thread, and resolves with the response and the time until the response. The
+   * simulated main thread responds with `live` after `after` milliseconds.
    */
   async respond(url: string, live?: Answer, after = 0, method = 'GET'): Promise<Answer & { readonly tookMs: number }> {
     const since = this.clock.now();
@@ -66,7 +66,7 @@ test('the probe thread sends the response of the main thread unchanged', async (
   }
 });
 
-test('P-090 if the main thread has not responded after 200 ms, its last response is sent with its age', async () => {
+test('P-090 if the main thread has not responded after 200 ms, the probe thread sends the last response of the main thread, with the age of this response', async () => {
   const under = new ResponderUnderTest();
   await under.respond('/readyz', red);
   await under.clock.advance(9_000);
@@ -75,7 +75,7 @@ test('P-090 if the main thread has not responded after 200 ms, its last response
   assert.deepEqual([status, headers['Age'], body], [500, '9', red.body]);
 });
 
-test('if the main thread responds within 200 ms, the response of the probe port states no age', async () => {
+test('if the main thread responds within 200 ms, the response of the probe port has no Age header', async () => {
   const under = new ResponderUnderTest();
   await under.respond('/livez', passed);
   await under.clock.advance(9_000);
@@ -93,7 +93,7 @@ test('P-082 a hundred simultaneous probes cause one request to the main thread, 
   assert.deepEqual(under.asked, ['GET /livez', 'GET /livez']);
 });
 
-test('P-090 after 200 ms without a heartbeat of the event loop, a probe does not wait for the main thread, but the main thread still gets the request', async () => {
+test('P-090 after 200 ms without a heartbeat of the event loop, the probe thread answers a probe at once, and still passes the probe to the main thread', async () => {
   const under = new ResponderUnderTest();
   await under.respond('/livez', passed);
   await under.clock.advance(9_000);
@@ -102,7 +102,7 @@ test('P-090 after 200 ms without a heartbeat of the event loop, a probe does not
   assert.equal(under.asked.length, 2);
 });
 
-test('within a second of the last response to the same probe, a probe does not wait for a busy main thread, but waits for slow checks', async () => {
+test('a probe that repeats within one second gets the stored response if the main thread is busy, and a new response if only its checks are slow', async () => {
   for (const [checksTook, expectedAge] of [
     [0, '0'],
     [49, undefined],
@@ -119,7 +119,7 @@ test('within a second of the last response to the same probe, a probe does not w
   }
 });
 
-test('P-090 within a second of the last response to the same probe, a probe waits at most 2 ms for the main thread, and longer if the main thread has begun', async () => {
+test('P-090 a probe that repeats within one second waits at most 2 ms for the main thread, or longer if the main thread has begun to answer the probe by then', async () => {
   for (const isTaken of [false, true]) {
     const under = new ResponderUnderTest();
     await under.respond('/readyz', passed);
@@ -135,16 +135,16 @@ test('P-090 within a second of the last response to the same probe, a probe wait
   }
 });
 
-test('P-090 within a second of the last response to the same probe, a probe does not wait for the checks if the main thread is busy', async () => {
+test('P-090 if the main thread is busy, a probe that repeats within one second gets the stored response without a wait for its checks', async () => {
   const under = new ResponderUnderTest();
   await under.respond('/readyz', passed, 50);
-  // The main thread begins to answer the probe at once, and the checks need further turns of its event loop.
+  // The main thread begins to answer the probe at once, but the checks end only in later turns of its event loop.
   under.taken = 2;
   const { tookMs, headers } = await under.respond('/readyz');
   assert.deepEqual([tookMs, headers['Age']], [0, '0']);
 });
 
-test('P-090 within a second of the last response to the same probe, a probe gets the new result of checks that take less than 200 ms', async () => {
+test('P-090 a probe that repeats within one second gets the new results of its checks if these checks take less than 200 ms', async () => {
   const under = new ResponderUnderTest();
   await under.respond('/readyz', passed);
   under.tookMs = 150;
@@ -152,7 +152,7 @@ test('P-090 within a second of the last response to the same probe, a probe gets
   assert.deepEqual([tookMs >= 150, body], [true, red.body]);
 });
 
-test('the number of requests that the main thread has begun to handle may exceed 2^31', () => {
+test('the probe thread still knows which requests the main thread has begun to handle when their number exceeds 2^31', () => {
   let taken = 0;
   const ids: number[] = [];
   const questions = new Questions(
@@ -225,7 +225,7 @@ test('P-090 /readyz fails after a stall of 5 s, and /livez and /healthz fail aft
   assert.equal((await under.respond('/livez/ping')).body, 'internal server error: reason withheld\n');
 });
 
-test('P-077 after the shutdown has begun no earlier response of /readyz is reused, unless the check shutdown is excluded', async () => {
+test('P-077 after the shutdown has begun, the probe thread reuses a stored response of /readyz only for a probe without the check shutdown', async () => {
   const under = new ResponderUnderTest();
   const leaving = ['/readyz', '/readyz/shutdown', '/readyz/%73hutdown'];
   const paths = [...leaving, '/readyz?exclude=shutdown', '/readyz/ping', '/livez', '/healthz'];

@@ -23,8 +23,8 @@ class WatchUnderTest {
   }
 
   /**
-   * `pass()` lets `ticks` ticks pass at an interval of `milliseconds`, each with or without a heartbeat of the main
-   * thread before it.
+   * `pass()` simulates `ticks` ticks of the timer of the probe thread, `milliseconds` apart. If `beats` is true, the
+   * main thread sends a heartbeat before each tick.
    */
   async pass(ticks: number, milliseconds: number, { beats = false } = {}): Promise<void> {
     for (let tick = 0; tick < ticks; tick++) {
@@ -35,7 +35,7 @@ class WatchUnderTest {
   }
 }
 
-test('P-090 the length of a stall of the event loop is the time between the ticks of the probe thread that found no heartbeat', async () => {
+test('P-090 the length of a stall is the sum of the intervals between ticks of the probe thread in which no heartbeat of the event loop arrived', async () => {
   const under = new WatchUnderTest();
   await under.pass(30, 100);
   assert.equal(under.watch.stalledMs, 3_000);
@@ -54,14 +54,14 @@ test('P-090 a stall is reported once at its limit, and once when it ends, with i
   assert.deepEqual([under.state.get('stalls'), under.state.get('stalledMs')], [1, 12_000]);
 });
 
-test('if a probe arrives while an idle process sends heartbeats rarely, only the time that is certainly without a heartbeat counts as a stall', async () => {
+test('if a probe finds no new heartbeat of an idle process, which sends heartbeats rarely, only the last 100 ms count as a stall', async () => {
   const under = new WatchUnderTest();
   await under.clock.advance(600);
   under.watch.tick(100);
   assert.equal(under.watch.stalledMs, 100);
 });
 
-test('a stall of the event loop below the limit is not reported', async () => {
+test('a stall of the event loop that is shorter than the stall limit is not reported', async () => {
   const under = new WatchUnderTest();
   await under.pass(49, 100);
   await under.pass(1, 100, { beats: true });
@@ -70,8 +70,8 @@ test('a stall of the event loop below the limit is not reported', async () => {
 });
 
 test('P-090 if the machine is suspended for an hour, the hour does not count as a stall', async () => {
-  // This test uses the shortest valid stall limit. When the machine resumes, the probe thread continues before the main
-  // thread. The probe thread must not count the suspension as a stall.
+  // When a suspended machine resumes, the probe thread may continue before the main thread. The probe thread must not
+  // count the suspension as a stall, even with the shortest valid stall limit, which this test uses.
   const under = new WatchUnderTest(1_000);
   await under.pass(1, 3_600_000);
   assert.equal(under.watch.stalledMs, 0);
@@ -96,7 +96,7 @@ test('P-090 if the machine is suspended for an hour while the event loop is bloc
   assert.equal(under.watch.stalledMs, 100);
 });
 
-test('P-090 while a debugger is attached, the counted stall time does not grow, and the time that was counted before is kept', async () => {
+test('P-090 the counted length of a stall does not grow while a debugger is attached, and grows further after the debugger has detached', async () => {
   const under = new WatchUnderTest();
   await under.pass(20, 100);
   under.isAttached = true;
@@ -107,7 +107,7 @@ test('P-090 while a debugger is attached, the counted stall time does not grow, 
   assert.equal(under.watch.stalledMs, 2_500);
 });
 
-test('P-090 a stall does not include time before the probe thread began to watch the event loop', async () => {
+test('P-090 a stall of the event loop begins at the earliest when the probe thread begins to watch the event loop', async () => {
   const clock = new FakeClock();
   const state = new SharedState();
   await clock.advance(60_000);

@@ -1,4 +1,4 @@
-// Tests the end of the probe thread, and the requests that it still serves.
+// Tests how the probe thread ends, and which probes still get a response after that.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
@@ -66,7 +66,7 @@ async function isListening(port: number): Promise<boolean> {
   }
 }
 
-test('P-079 a probe that is pending when the probe thread ends still gets its response from the main thread', async (t) => {
+test('P-079 if the probe thread ends before it has answered a probe, the probe still gets its response from the main thread', async (t) => {
   const asked = Promise.withResolvers<undefined>();
   const answered = Promise.withResolvers<Answer>();
   const { port, probePort } = await listening(t, () => {
@@ -81,12 +81,12 @@ test('P-079 a probe that is pending when the probe thread ends still gets its re
   assert.equal((await probing).body, 'the last answer');
 });
 
-test('a connection with half a request delays the end of the probe thread by at most a second', async (t) => {
+test('a connection that has sent only a part of its request delays the end of the probe thread by at most one second', async (t) => {
   const { port, probePort } = await listening(t, () => Promise.resolve(passed));
   const socket = connect({ port, host: '127.0.0.1' }).on('error', () => undefined);
   socket.write('GET /livez HTTP/1.1\r\n');
-  // The probe thread accepts connections in the order of their arrival. When it has responded to this probe, it has
-  // also accepted the earlier connection with half a request.
+  // The probe thread accepts connections in the order in which clients open them. When it has responded to this probe,
+  // it has also accepted `socket`, which has sent only a part of its request.
   await probe(port, '/livez');
   const closed = once(socket, 'close');
   const since = performance.now();
@@ -107,7 +107,7 @@ for (const [what, end, message] of [
     /^Cannot read properties of null/,
   ],
 ] as const) {
-  test(`if the probe thread ${what}, the main thread serves the probe port instead, and logs the failure of the thread once`, async (t) => {
+  test(`if the probe thread ${what}, the main thread serves the probe port instead, and the failure of the probe thread is reported one time`, async (t) => {
     const failures: unknown[] = [];
     const again = Promise.withResolvers<string>();
     const made = once(process, 'worker') as Promise<[Worker]>;
@@ -130,7 +130,7 @@ for (const [what, end, message] of [
   });
 }
 
-void describe('a process that is not allowed to start a thread', () => {
+void describe('a process that may not start a thread serves the probe port in its main thread', () => {
   // In a version of Node that knows --allow-net, a process that is started with --permission but without --allow-net cannot
   // listen.
   const network = ['--allow-net'].filter((flag) => process.allowedNodeEnvironmentFlags.has(flag));

@@ -20,7 +20,10 @@ interface Unread {
   readonly said: (pattern: RegExp) => Promise<string>;
 }
 
-/** startUnread starts the fixture on a pipe. The pipe is read only up to the address of the probe port. */
+/**
+ * startUnread starts the fixture with a pipe as its standard output. It stops reading the pipe when the fixture is
+ * ready.
+ */
 async function startUnread(t: TestContext, limits: Readonly<Record<string, string>>): Promise<Unread> {
   const pipe = makePipe(t);
   const probePort = await reservePort();
@@ -50,7 +53,7 @@ async function failing(port: number): Promise<string> {
   }
 }
 
-test('P-118 the write of the log line about a stall is repeated until the full pipe is read, and the line is never joined to another line', async (t) => {
+test('P-118 while the pipe of the log is full, the probe thread repeats its write of the line about a stall, and never joins this line to another line', async (t) => {
   const limits = { LAMEDUCK_READYZ_EVENT_LOOP_STALL_LIMIT: '1s', LAMEDUCK_LIVEZ_EVENT_LOOP_STALL_LIMIT: '2s' };
   const { pipe, probePort, port, said } = await startUnread(t, limits);
   await probe(port, '/block?ms=60000');
@@ -64,6 +67,7 @@ test('P-077 /readyz fails as soon as the shutdown begins, even if the log line a
   pipe.fill();
   program.kill('SIGTERM');
   assert.match(await failing(probePort), /^\[-\]shutdown failed/);
-  // The pipe of the log was full until now, so the line about ShutdownInitiated must still be waiting to be written.
+  // Until here, the pipe of the log has been full, so the log line about ShutdownInitiated cannot have been written.
+  // `said()` reads the pipe.
   await said(/("name":"ShutdownInitiated")/);
 });

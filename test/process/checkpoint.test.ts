@@ -42,7 +42,10 @@ function recordIn(path: string): CheckpointRecord {
 
 const isAboutIt = ({ msg = '' }: Line): boolean => /^(previous run|checkpoint)/.test(msg);
 
-/** `said()` returns what a process has logged about its checkpoint by the time it is ready. */
+/**
+ * `said()` waits until a process is ready, and resolves with the messages that the process has logged about its
+ * checkpoint.
+ */
 async function said(process: ProcessUnderTest): Promise<string[]> {
   await process.ready();
   return process.lines.filter(isAboutIt).map(({ msg = '' }) => msg);
@@ -56,8 +59,8 @@ async function infoOf(process: ProcessUnderTest): Promise<Readonly<Record<string
   return { outcome, phase };
 }
 
-// For each phase, the environment variables that keep the lifecycle in this phase, so that the test can kill the
-// process in it.
+// The environment variables with which the lifecycle stays in each phase, so that the test can kill the process in that
+// phase.
 const phases: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Started: {},
   MuxAndDiscoveryComplete: { HANGS: 'post-start' },
@@ -102,8 +105,9 @@ test('ShutdownInitiated is written to the checkpoint before it is logged', async
   assert.equal(recordIn(path).phase, 'ShutdownInitiated');
 });
 
-// Linux reports a write to a file as `change`, and a file that replaces another one as `rename`.
-test('the checkpoint is never written in place', { skip: process.platform !== 'linux' }, async (t) => {
+// On Linux, `fs.watch()` reports a write to a file as `change`, and the replacement of a file by another file as
+// `rename`.
+test('a rename replaces the whole checkpoint file', { skip: process.platform !== 'linux' }, async (t) => {
   const path = join(folder(t), 'checkpoint.json');
   const program = start(t, path);
   await program.ready();
@@ -187,8 +191,8 @@ describe('a file that is not a checkpoint of this pod causes one log line, and i
 });
 
 /**
- * `obstructed()` starts a process whose checkpoint cannot be written. The process must log one line about this, and
- * serve requests.
+ * `obstructed()` fails unless a process that cannot write its checkpoint serves requests, exits with 0, and logs
+ * exactly one line about the checkpoint. It resolves with this line.
  */
 async function obstructed(process: ProcessUnderTest | LoggingCommand): Promise<Line> {
   const { port } = await process.line('listening', ({ msg }) => msg === 'listening');
@@ -324,6 +328,7 @@ test('the UID of the pod is read from the folder from which the kubelet has moun
   const hash = '0123456789abcdef0123456789abcdef';
   assert.equal(podUidIn(line(`/var/lib/kubelet/pods/${hash}/etc-hosts`, '/etc/hosts')), hash);
   assert.equal(podUidIn(other), null);
-  // On the node itself, outside of any container, the table of mounts lists the folders of all pods in this form.
+  // On a node, outside of any container, the table of mounted file systems has lines of this form for the volumes of
+  // every pod.
   assert.equal(podUidIn(line(`/pods/${uid}/volumes/a`, `/var/lib/kubelet/pods/${uid}/volumes/b`)), null);
 });

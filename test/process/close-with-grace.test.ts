@@ -13,7 +13,7 @@ for (const [args, environment] of [
   [['app.js', '--close-grace-delay', '10000'], { FASTIFY_CLOSE_GRACE_DELAY: '30000' }],
   [['app.js'], { FASTIFY_CLOSE_GRACE_DELAY: '10000' }],
 ] as const) {
-  test(`with the variables ${JSON.stringify(environment)}, fastify start ${args.join(' ')} would end the process before the drain is over`, () => {
+  test(`with the variables ${JSON.stringify(environment)}, lameduck warns that fastify start ${args.join(' ')} ends the process before the drain is over`, () => {
     assert.equal(
       describeCloseWithGrace([...cli, ...args], 28_000, environment),
       'fastify-cli ends this process after its delay (default 500ms), even with requests in flight: start fastify-cli with --close-grace-delay 28000 or more',
@@ -31,7 +31,7 @@ for (const [args, environment] of [
   });
 }
 
-test('fastify-cli is also recognized by its folder, and the option -g of another program does not count as a close delay', () => {
+test('fastify-cli is also recognized by the folder of its script, and the option -g sets the close delay only for fastify-cli', () => {
   const byFolder = ['node', '/app/node_modules/fastify-cli/cli.js', 'start', 'app.js'];
   assert.match(describeCloseWithGrace(byFolder, 28_000, {}) ?? '', /^fastify-cli ends this process/);
   assert.match(
@@ -40,7 +40,7 @@ test('fastify-cli is also recognized by its folder, and the option -g of another
   );
 });
 
-test('P-070 a signal listener that close-with-grace has not added is ignored', (t) => {
+test('P-070 a signal listener that does not belong to close-with-grace causes no warning about close-with-grace', (t) => {
   const onSignal = (signal: string): void => {
     process.stdout.write(signal);
   };

@@ -8,7 +8,9 @@ import { isDevelopment, type Launch } from '../../src/process/development.ts';
 const plain: Launch = { execArgv: [], hasTerminal: false, hasChannel: false, isClusterWorker: false, parent: ['sh'] };
 const nodemon = ['node', '/app/node_modules/.bin/nodemon', 'server.js', ''];
 
-/** The ways in which a developer starts a process. */
+/**
+ * The ways in which a developer starts a process: a title, the environment variables, and how the process is launched.
+ */
 const developed: readonly (readonly [string, Readonly<Record<string, string>>, Launch])[] = [
   ['node --watch', { WATCH_REPORT_DEPENDENCIES: '1' }, plain],
   ['a terminal on standard input', {}, { ...plain, hasTerminal: true }],

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { sendShutdown } from '../../src/process/group-messages.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
-test('P-071 a cluster worker gets the shutdown budget of its primary minus time for its exit: 1.5 s, or a quarter of the budget if that is less', () => {
+test('P-071 the shutdown budget of a cluster worker is the budget of its primary minus 1.5 s, or minus a quarter if that is less, so that the worker can exit in time', () => {
   const clock = new FakeClock();
   const budgets = [20_000, 2_000, -1].map((left) => {
     const sent: object[] = [];

@@ -1,4 +1,4 @@
-// Tests the end of a fake process. The ends of whole programs are in scenarios/process-*.test.ts.
+// Tests how a simulated process ends. The tests of the ends of real programs are in scenarios/process-*.test.ts.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EmitOverride } from '../../src/process/emit-override.ts';
@@ -10,7 +10,7 @@ import { FakeProcess } from '../support/fake-process.ts';
 
 const clean: Ended = { exitCode: 0, durationMs: 1_000, budgetMs: 28_000 };
 
-/** LifecycleUnderTest drains until the test ends the drain. */
+/** LifecycleUnderTest is a simulated lifecycle whose drain lasts until the test calls `end()`. */
 class LifecycleUnderTest implements JoinedLifecycle {
   readonly shutdownSignals = ['SIGTERM', 'SIGINT'] as const;
   readonly takesShutdownMessage = false;
@@ -91,7 +91,6 @@ function create(options: Partial<Pick<JoinedLifecycle, 'isUnderRegister' | 'runs
   return { target, clock, log, end, lifecycle };
 }
 
-/** `turns()` resolves after some turns of the event loop. */
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await settled();
 }
@@ -170,7 +169,7 @@ test('P-058 a drained process that something keeps alive exits after one second,
   assert.deepEqual(target.exits, [81]);
 });
 
-test('P-058 the process waits for a lifecycle that is added while the process is ending', async () => {
+test('P-058 the process exits only after the shutdown of a lifecycle that is created while the process is ending', async () => {
   const { target, log, end, lifecycle, clock } = create();
   target.emit('SIGTERM', 'SIGTERM', 15);
   const late = new LifecycleUnderTest([], clock);
@@ -262,7 +261,7 @@ test('P-058 process.exit(0) by the program during the drain exits with the code 
   assert.ok(log.includes('report 80'));
 });
 
-test('if leadership is lost and the work continues, or there is no lifecycle, the process exits at once with 83', () => {
+test('if the work continues after a loss of leadership, the process exits at once with exit code 83', () => {
   const { target, log, end } = create();
   end.endAfterLoss('leadership lost', true);
   assert.deepEqual(log.slice(0, 3), ['begin leadership lost', 'leadership lost: exiting at once', 'report 83']);

@@ -137,13 +137,13 @@ describe('the first process signal begins the shutdown, and a second one ends th
     ],
   ]);
 
-  test('P-057 the first process signal counts as settled when no other process signal is pending', () => {
+  test('P-057 after a process signal, the 100 ms for its repetition begin when all pending process signals have been delivered', () => {
     assert.deepEqual(next(draining0, { kind: 'signal settled', at: 1_000 }), [draining]);
     assert.deepEqual(next(running, { kind: 'signal settled', at: 1_000 }), [running]);
   });
 });
 
-describe('the first uncaught error begins the shutdown, and a second one ends the process', () => {
+describe('the first uncaught error begins the shutdown, and a second uncaught error ends the process at once', () => {
   follows([
     ['P-063 an uncaught error begins the shutdown of a running process', running, thrown, erring, ['begin', byError]],
     [
@@ -179,7 +179,7 @@ describe('the first uncaught error begins the shutdown, and a second one ends th
   ]);
 });
 
-describe('a loss of leadership begins the shutdown, or ends the process at once with exit code 83', () => {
+describe('a loss of leadership begins the shutdown, or ends the process at once with exit code 83 if the work continues', () => {
   const exit: Action = ['exit', 83, 'leadership of a lost: exiting at once'];
   const lost: State = { phase: 'draining', cause: byLoss, hasLostLeadership: true };
   follows([
@@ -202,7 +202,7 @@ describe('a loss of leadership begins the shutdown, or ends the process at once 
   ]);
 });
 
-describe('the disconnect of a worker of node:cluster begins the shutdown, and takes effect after the drain', () => {
+describe('disconnect() of a node:cluster worker begins the shutdown, and the worker disconnects only after the drain', () => {
   follows([
     [
       'P-071 disconnect() of a cluster worker begins the shutdown, and takes effect after the drain',
@@ -221,7 +221,7 @@ describe('the disconnect of a worker of node:cluster begins the shutdown, and ta
   ]);
 });
 
-describe('how lameduck ends the process after all its shutdowns have ended', () => {
+describe('lameduck ends the process after the shutdowns of all its lifecycles have ended', () => {
   const asGuest: Event = { ...drained, isUnderRegister: true };
   const withListeners: Event = { ...drained, hasListeners: true };
   const calledAtOnce: State = { ...draining, hasCalledListeners: true };

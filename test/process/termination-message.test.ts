@@ -30,7 +30,7 @@ const record: ShutdownRecord = {
   heldBy: ['TCPSocketWrap'],
 };
 
-test('K-212 the termination message has the cause first, and its consequences after it', () => {
+test('K-212 the termination message names the cause of the exit code first, and the consequences of this cause after that', () => {
   assert.equal(
     terminationText(record),
     [
@@ -70,7 +70,7 @@ test('K-115, K-212 a termination message is cut to 3072 bytes, at a character bo
   }
 });
 
-test('K-212 the termination message file is overwritten in place and never created, and is left alone if it has content', (t) => {
+test('K-212 lameduck writes the termination message only to an existing, empty file, and does not replace the file', (t) => {
   const path = emptyFile(t);
   const { ino } = statSync(path);
   writeTerminationMessage(path, 'first');

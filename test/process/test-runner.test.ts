@@ -60,7 +60,7 @@ test('a process that runs tests is recognized', () => {
 
 for (const args of [[], ['--test'], ['--test', `${isolation}=none`]]) {
   const command = ['node', ...args].join(' ');
-  test(`under ${command} a server that a test closes leaves no log line, and the process ends on its own`, (t) => {
+  test(`under ${command}, lameduck logs nothing about a server that a test closes, and the test process ends on its own`, (t) => {
     const output = run(t, testOfServer, ...args);
     assert.match(output, /pass 1\b/);
     assert.doesNotMatch(output, /lifecycle|shutdown|"level"/);
@@ -80,7 +80,7 @@ test('in a test lameduck logs if the test passes a logger', (t) => {
   assert.match(output, /lifecycle started/);
 });
 
-test('lameduck writes its log in a separate process that a test starts', (t) => {
+test('if a test starts a program as a separate process, lameduck writes its log in this process', (t) => {
   const output = run(
     t,
     `

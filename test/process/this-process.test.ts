@@ -53,7 +53,7 @@ test('if the program removes a signal listener of lameduck, the listener is adde
   assert.deepEqual(added(), [0, 0, 0, 0, 0, 0]);
 });
 
-test('P-070 a lifecycle that joins and leaves the process does not change the order of the signal listeners of other code', () => {
+test('P-070 the start and the end of a lifecycle do not change the order of the signal listeners of other code', () => {
   const other = (): void => undefined;
   process.on('SIGUSR2', other);
   const others = process.listeners('SIGUSR2');
@@ -62,7 +62,7 @@ test('P-070 a lifecycle that joins and leaves the process does not change the or
   process.off('SIGUSR2', other);
 });
 
-test('P-070 a new lifecycle can join a process after all earlier lifecycles of the process have ended', () => {
+test('P-070 a process can start a new lifecycle after all its earlier lifecycles have ended', () => {
   thisProcess().join(lifecycleFor('SIGTERM'))();
   const leave = thisProcess().join(lifecycleFor('SIGTERM'));
   assert.deepEqual(added(), [1, 0, 0, 0, 0, 0]);
@@ -85,7 +85,7 @@ test('P-056 several copies of the package in one process share the signal listen
   assert.deepEqual(added(), [0, 0, 0, 0, 0, 0]);
 });
 
-test('if a process has two copies of the package, each with a lifecycle, only the first lifecycle writes the checkpoint file', async (t) => {
+test('if two copies of the package in one process each have a lifecycle, only the lifecycle that opens the checkpoint file first writes the file', async (t) => {
   const copy = new URL('../../src/process/checkpoint.ts?copy', import.meta.url).href;
   const other = (await import(copy)) as { openCheckpoint: typeof openCheckpoint };
   const path = join(folder(t), 'checkpoint.json');

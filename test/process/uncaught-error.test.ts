@@ -7,7 +7,7 @@ import { describeUncaught } from '../../src/process/uncaught-error.ts';
 
 const version = `\nNode.js ${process.version}\n`;
 
-/** Returns an error whose stack begins with the given frame. */
+/** Returns an error whose stack has `frame` as its first stack frame. */
 function errorAt(frame: string): Error {
   const error = new Error('broken');
   error.stack = `Error: broken\n    at ${frame}\n    at main (${import.meta.filename}:1:1)`;

@@ -100,20 +100,20 @@ async function run(
   return { ...exit, own };
 }
 
-void describe('programs that end in the same way with lameduck/register as without it', { concurrency: 4 }, () => {
+void describe('a program ends in the same way with lameduck/register as without', { concurrency: 4 }, () => {
   for (const [programs, isKilled] of [
     [stops, true],
     [errors, false],
   ] as const) {
     for (const [name, code] of Object.entries(programs)) {
-      test(`P-055, P-116 a program that ends in an unusual way prints the same and ends the same with lameduck/register as without: it ${name}`, async (t) => {
+      test(`P-055, P-116 a program that ${name} has the same output and the same end with lameduck/register as without`, async (t) => {
         const [without, withIt] = await Promise.all([run(t, code, {}, isKilled), run(t, code, registered(), isKilled)]);
         assert.deepEqual(withIt, without);
       });
     }
   }
 
-  test('with lameduck/register, if the program calls lameduck() for a server after listen(), the server has only the lifecycle from this call', async (t) => {
+  test('with lameduck/register, if the program calls lameduck() for a server after listen(), this call creates the only lifecycle of the server', async (t) => {
     const index = new URL('../../src/index.ts', import.meta.url).href;
     const code = `
       import('${index}').then(async ({ lameduck }) => {

@@ -8,7 +8,8 @@ import { Http2Client, type Outcome } from '../support/http2-client.ts';
 import { messages, registered } from '../support/under-register.ts';
 import { LoggingCommand } from '../support/process-under-test.ts';
 
-// Returns the source of a program that runs the code `then` while a request of 300 ms is in flight.
+// Returns the source of a program that runs the code in the parameter `then` while the program serves a request for 300
+// ms.
 function program(then: string, before = ''): string {
   return `
     const { createServer, get } = require('node:http');
@@ -44,7 +45,7 @@ test('with lameduck/register, a process signal before the first response starts 
   assert.ok(messages(command.lines).includes('whole'));
 });
 
-test("with lameduck/register, the program's own listener of a signal before the first response is called after the drain", async (t) => {
+test("with lameduck/register, if a process signal arrives before the first response, the program's own signal listener is called after the drain", async (t) => {
   const own = "process.on('SIGTERM', () => { say('own listener'); process.exit(7); });";
   const command = started(t, program("process.kill(process.pid, 'SIGTERM');", own));
   assert.deepEqual(await command.exit, { code: 7, signal: null });
@@ -54,7 +55,7 @@ test("with lameduck/register, the program's own listener of a signal before the 
   assert.deepEqual(said, ['whole', 'shutdown ended', 'own listener']);
 });
 
-test('with lameduck/register, a program whose own process.on() ignores SIGTERM listeners serves as without lameduck/register', async (t) => {
+test('with lameduck/register, a program still serves requests if it replaces process.on() by a function that adds no SIGTERM listener', async (t) => {
   const before = `
     const on = process.on;
     process.on = function (event, listener) {
@@ -72,7 +73,7 @@ test('with lameduck/register, a process signal that is not in shutdownSignals ha
   assert.deepEqual(await command.exit, { code: null, signal: 'SIGINT' });
 });
 
-test('with lameduck/register, an uncaught error before the first response starts a drain', async (t) => {
+test('with lameduck/register, an uncaught error drains the server even before the server has sent its first response', async (t) => {
   const command = started(t, program("setImmediate(() => { throw new Error('on purpose'); });"));
   await command.exit;
   assert.ok(messages(command.lines).includes('whole'));
@@ -80,7 +81,7 @@ test('with lameduck/register, an uncaught error before the first response starts
   assert.equal(exitCode, 82);
 });
 
-test('with lameduck/register, a second server that listens before the lifecycle is loaded drains with the first', async (t) => {
+test('with lameduck/register, if a second server listens before the code of the lifecycle is loaded, both servers drain together', async (t) => {
   const second = `
     const other = createServer().listen(0, () => process.kill(process.pid, 'SIGTERM'));
     process.on('exit', () => say(other.listening ? 'second listens' : 'second closed'));`;
@@ -90,7 +91,7 @@ test('with lameduck/register, a second server that listens before the lifecycle 
   assert.ok(said.includes('whole') && said.includes('second closed'), said.join());
 });
 
-test('with lameduck/register, a request that ends after the listener has closed causes no warning', async (t) => {
+test('with lameduck/register, a request that ends after the listening socket has closed causes no warning that the server does not listen', async (t) => {
   const command = started(
     t,
     `

@@ -36,8 +36,8 @@ const bystanders: Readonly<Record<string, { readonly code: string; readonly isKi
     isKilled: true,
   },
   'a server of node:net': {
-    // The program prints the loaded files. A process without an HTTP server may have loaded only lameduck/register and
-    // the files that lameduck/register loads immediately.
+    // The program prints the loaded files. In a process without an HTTP server, only lameduck/register and the files
+    // that it loads immediately may be loaded.
     code: `const loaded = () => Object.keys(require.cache).filter((file) => !/register\\.cts|emit-override\\.ts/.test(file));
       require("node:net").createServer().listen(0, () => { console.log("up", process.listenerCount("SIGTERM"), loaded()) })`,
     isKilled: true,
@@ -47,7 +47,7 @@ const bystanders: Readonly<Record<string, { readonly code: string; readonly isKi
 
 void describe('lameduck/register changes nothing in a process without an HTTP server', { concurrency: 2 }, () => {
   for (const [name, { code, isKilled = false }] of Object.entries(bystanders)) {
-    test(`P-117 a program without an HTTP server, ${name}, prints exactly the same with lameduck/register as without`, async (t) => {
+    test(`P-117 a program without an HTTP server, ${name}, has the same output with lameduck/register as without`, async (t) => {
       const then = isKilled ? /up/ : undefined;
       const [without, withIt] = await Promise.all([
         run(t, ['--eval', code], {}, then),
@@ -57,14 +57,15 @@ void describe('lameduck/register changes nothing in a process without an HTTP se
     });
   }
 
-  test('P-117 a forked process that inherits NODE_OPTIONS prints exactly the same with lameduck/register as without', async (t) => {
+  test('P-117 a forked process that inherits NODE_OPTIONS has the same output with lameduck/register as without', async (t) => {
     const args = [new URL('../fixtures/forks.ts', import.meta.url).pathname];
     assert.deepEqual(await run(t, args, registered()), await run(t, args, {}));
   });
 
   for (const program of ['npm', 'npx']) {
-    test(`P-117 ${program} prints exactly the same with lameduck/register as without`, async (t) => {
-      // The script of the program is started by the first `node` in the PATH, so put the tested Node there.
+    test(`P-117 ${program} has the same output with lameduck/register as without`, async (t) => {
+      // The script of the program runs with the first `node` in the PATH, so the folder of the tested Node comes first
+      // in the PATH.
       const PATH = `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}`;
       const outcome = await run(t, ['--version'], registered({ PATH }), undefined, program);
       assert.deepEqual(outcome, await run(t, ['--version'], { PATH }, undefined, program));
@@ -72,7 +73,7 @@ void describe('lameduck/register changes nothing in a process without an HTTP se
     });
   }
 
-  test('lameduck/register does nothing in a process whose only HTTP server is in a worker thread', async (t) => {
+  test('lameduck/register changes nothing in a process if the only HTTP server of the process is in a worker thread', async (t) => {
     const outcome = await run(
       t,
       [new URL('../fixtures/listens-in-a-worker.ts', import.meta.url).pathname],
@@ -82,7 +83,7 @@ void describe('lameduck/register changes nothing in a process without an HTTP se
   });
 });
 
-void describe('programs that lameduck/register leaves unchanged', { concurrency: 2 }, () => {
+void describe('lameduck/register changes nothing if it is disabled or cannot run', { concurrency: 2 }, () => {
   test('LAMEDUCK_DISABLED=1 leaves a program with lameduck/register unchanged', async (t) => {
     const subject = disposed(
       t,
@@ -112,7 +113,8 @@ void describe('programs that lameduck/register leaves unchanged', { concurrency:
   test('an error inside lameduck/register causes one log line, and the program continues', async (t) => {
     const frozen = `const s = require("node:http").createServer(); Object.defineProperty(s, "emit", { value: s.emit });
       s.listen(0, () => { console.log("up") })`;
-    // The two lines are on different streams, so their order may vary.
+    // The program writes its line to standard output, and lameduck/register writes its line to standard error. So
+    // either line may arrive first.
     const both = /^(up\n)?lameduck\/register: disabled: .*emit.*\n(up\n)?$/;
     const outcome = await run(t, ['--eval', frozen], registered(), /up\n[^]*disabled.*\n|disabled.*\nup\n/);
     assert.match(outcome.output, both);

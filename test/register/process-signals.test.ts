@@ -12,8 +12,8 @@ const program = 'knows-nothing.ts';
 const count = ({ lines }: ProcessUnderTest, msg: string): number => lines.filter((line) => line.msg === msg).length;
 
 /**
- * `drain()` sends SIGTERM with a request in flight. The request gets its response before any listener of the program is
- * called.
+ * `drain()` sends SIGTERM while a request is in flight. It fails unless the request gets its response before any signal
+ * listener of the program is called.
  */
 async function drain(t: TestContext, subject: ProcessUnderTest): Promise<void> {
   const request = await HeldRequest.open(t, await subject.ready());
@@ -23,7 +23,7 @@ async function drain(t: TestContext, subject: ProcessUnderTest): Promise<void> {
   assert.equal(await request.release(), 'served');
 }
 
-void describe('process signals of a program with lameduck/register', { concurrency: 2 }, () => {
+void describe('lameduck/register drains the program, then calls its signal listeners', { concurrency: 2 }, () => {
   test("P-111 under lameduck/register the program's own listener is called after the last response and the final log line, with the arguments of the signal", async (t) => {
     const subject = disposed(t, startUnderRegister(program, { IDIOM: 'closes its server and exits' }));
     await drain(t, subject);
@@ -77,7 +77,7 @@ void describe('process signals of a program with lameduck/register', { concurren
   });
 
   for (const idiom of ['signals itself', 'signals itself if it has the only listener']) {
-    test(`P-116 under lameduck/register, a program that ${idiom} is ended by the signal that it received, and its cleanup has run once`, async (t) => {
+    test(`P-116 under lameduck/register, a program that ${idiom} at the end of its cleanup is ended by this signal, and the cleanup has run once`, async (t) => {
       const subject = disposed(t, startUnderRegister(program, { IDIOM: idiom }));
       await subject.ready();
       subject.kill('SIGTERM');
@@ -108,7 +108,7 @@ void describe('process signals of a program with lameduck/register', { concurren
     assert.match(String(subject.lines.at(-1)?.msg), /own cleanup took longer than the shutdown budget/);
   });
 
-  test('P-058 under lameduck/register, if a listener only logs, the process exits with 0 a second later, and the log names what kept it alive', async (t) => {
+  test('P-058 under lameduck/register, if the signal listener of the program only logs, the process exits with 0 a second later, and the log names what kept the process alive', async (t) => {
     const subject = disposed(t, startUnderRegister(program, { IDIOM: 'only logs' }));
     await drain(t, subject);
     assert.deepEqual(await subject.exit, { code: 0, signal: null });
@@ -132,7 +132,7 @@ void describe('process signals of a program with lameduck/register', { concurren
     });
   }
 
-  test("under lameduck/register, an error in the program's cleanup ends the program as it would without a lifecycle", async (t) => {
+  test("under lameduck/register, an error in the program's cleanup after a process signal ends the process with exit code 1, as without lameduck/register", async (t) => {
     const subject = disposed(t, startUnderRegister(program, { IDIOM: 'throws in its cleanup' }));
     await subject.ready();
     subject.kill('SIGTERM');
@@ -160,14 +160,14 @@ void describe('process signals of a program with lameduck/register', { concurren
     assert.equal(twice['code'], 'ERR_SERVER_NOT_RUNNING');
   });
 
-  test('under lameduck/register, if the program itself closes its server, the server closes as without lameduck/register, and the process then ends on its own', async (t) => {
+  test('under lameduck/register, if the program closes its own server before any process signal, the server closes without an error, and the process ends on its own', async (t) => {
     const subject = disposed(t, startUnderRegister(program, { IDIOM: 'closes before any signal' }));
     assert.deepEqual(await subject.exit, { code: 0, signal: null });
     assert.equal(count(subject, 'closed'), 1);
     assert.equal((await subject.line('callback', ({ msg }) => msg === 'callback'))['hasFailed'], false);
   });
 
-  describe('lameduck/register in a program that is PID 1', () => {
+  describe('lameduck/register keeps a process signal that PID 1 receives before it listens, unless the program has its own signal listener', () => {
     const late = new URL('../fixtures/knows-nothing-and-listens-late.ts', import.meta.url).pathname;
     const start = (t: TestContext, env = {}) => disposed(t, new FirstProcess([late], registered(env)));
     const signal = async (first: FirstProcess) => {

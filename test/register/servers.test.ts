@@ -10,7 +10,7 @@ import { registered, startUnderRegister, messages } from '../support/under-regis
 import { LoggingCommand } from '../support/process-under-test.ts';
 import { HeldRequest } from '../support/held-request.ts';
 
-void describe('servers of a program with lameduck/register', { concurrency: 2 }, () => {
+void describe('lameduck/register gives all servers of a program one lifecycle', { concurrency: 2 }, () => {
   test('P-020, P-112 under lameduck/register servers of every kind drain together, and the program can then close each of them', async (t) => {
     const subject = disposed(t, startUnderRegister('knows-nothing-of-many-servers.cts'));
     const { ports } = (await subject.line('listening', ({ msg }) => msg === 'listening')) as unknown as {
@@ -75,10 +75,11 @@ void describe('servers of a program with lameduck/register', { concurrency: 2 },
   });
 });
 
-void describe('environment settings of lameduck/register', { concurrency: 2 }, () => {
+void describe('lameduck/register reads its settings from environment variables', { concurrency: 2 }, () => {
   test('with lameduck/register the probe port is 8081 by default, and if this port is in use, one log line says so', async (t) => {
     const subject = disposed(t, startUnderRegister('knows-nothing.ts', { LAMEDUCK_PROBE_PORT: '' }));
-    // Another process of this machine may already use the default probe port. The line names the port in either case.
+    // Another process of this machine may already use the default probe port. The log line names the port in both
+    // cases: if the port is free, and if it is in use.
     const line = await subject.line('the probe port', ({ msg }) => String(msg).includes('probe port'));
     assert.match(JSON.stringify(line), /8081/);
     await subject.ready();
@@ -102,7 +103,7 @@ void describe('environment settings of lameduck/register', { concurrency: 2 }, (
     ['plain', 2],
     ['code', 1],
   ] as const)
-    test(`under lameduck/register, the probe port belongs to the lifecycle of the program's code if the ${first} server listens first`, async (t) => {
+    test(`under lameduck/register, the lifecycle that the program creates with lameduck() gets the probe port, even if the ${first} server listens first`, async (t) => {
       const env = { LAMEDUCK_PROBE_PORT: String(await reservePort()), FIRST: first };
       const subject = disposed(t, startUnderRegister('has-a-plain-server.ts', env));
       const { port } = await subject.line('listening', ({ msg }) => msg === 'listening');

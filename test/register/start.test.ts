@@ -6,8 +6,8 @@ import { pieces } from '../../scripts/build/entries.ts';
 import { disposed } from '../support/disposed.ts';
 import { LoggingCommand } from '../support/process-under-test.ts';
 
-// A program that sends the first request to itself as soon as it listens, and then measures each turn of its event
-// loop.
+// The source of a program that sends the first request to itself as soon as it listens. After that, the program
+// measures each turn of its event loop.
 const program = `
   const { createServer, get } = require('node:http');
   const say = (msg, details) => console.log(JSON.stringify({ msg, ...details }));
@@ -40,8 +40,8 @@ function started(t: TestContext, code: string, env: Readonly<Record<string, stri
 }
 
 test('P-117 before the first response lameduck/register has neither loaded the lifecycle nor started a thread', async (t) => {
-  // In this test, no timer of lameduck/register fires. On a busy machine, the first response may take longer than
-  // lameduck/register waits for it.
+  // In this test, the timers of lameduck/register never fire. On a busy machine, the first response could otherwise
+  // come after the time for which lameduck/register waits for it.
   const withoutTimers = `
     require('node:timers').setTimeout = () => ({ unref() { return this; } });
     require(${JSON.stringify(built)});`;

@@ -11,7 +11,7 @@ const order: Release = { version: '0.2.0', date: '2026-11-23', repository };
 const changed = (file: string, text: string, release = order): string =>
   changes(['express'], '0.1.0').get(file)?.(text, release) ?? '';
 
-test('a release sets the version in package.json, and three URLs that follow from the address of the repository', () => {
+test('the release command sets the version in package.json, and three URLs that it derives from the address of the repository', () => {
   assert.deepEqual(JSON.parse(changed('package.json', '{ "version": "0.1.0", "type": "module" }')), {
     version: '0.2.0',
     type: 'module',
@@ -23,7 +23,7 @@ test('a release sets the version in package.json, and three URLs that follow fro
   assert.deepEqual(JSON.parse(changed('package.json', '{ "version": "0.1.0" }', bare)), { version: '0.2.0' });
 });
 
-test('a release sets the version in the lock file and in the examples', () => {
+test('the release command sets the version in the lock file and in the examples', () => {
   const lock =
     '{ "version": "0.1.0", "packages": { "": { "version": "0.1.0" }, "node_modules/a": { "version": "0.1.0" } } }';
   assert.deepEqual(JSON.parse(changed('package-lock.json', lock)), {
@@ -36,7 +36,7 @@ test('a release sets the version in the lock file and in the examples', () => {
   });
 });
 
-test('a release sets the version of the chart and of its library, and adds the address of the repository only if it is missing', () => {
+test('the release command sets the version of the application chart and of the library chart, and adds the address of the repository only if it is missing', () => {
   const dependency = 'dependencies:\n  # beside it\n  - name: lameduck-library\n    version: 0.1.0\n';
   const text = `name: lameduck\ntype: application\nversion: 0.1.0\nappVersion: '0.0.0'\n${dependency}`;
   const expected = [
@@ -54,7 +54,7 @@ test('a release sets the version of the chart and of its library, and adds the a
   assert.equal(changed('helm/lameduck/Chart.yaml', once), expected);
 });
 
-test('a release adds a heading for the version below [Unreleased] in the CHANGELOG, and links to both versions', () => {
+test('the release command adds a heading for the new version below [Unreleased] in the CHANGELOG, and a link for each of these two headings', () => {
   const first = changed('CHANGELOG.md', '# Changelog\n\n## [Unreleased]\n\n### Added\n\n- One.\n', {
     ...order,
     version: '0.1.0',

@@ -28,7 +28,7 @@ interface Sight {
 }
 
 for (const retryAfter of [false, true]) {
-  describe(`the clients of the apiserver transcript, shutdownSendRetryAfter ${String(retryAfter)}`, () => {
+  describe(`clients see the same as in the recorded shutdown of a kube-apiserver, with shutdownSendRetryAfter ${String(retryAfter)}`, () => {
     it('A-003, A-106, A-120, P-001, P-002, P-077, K-215 the clients see no reset, get Connection: close before the listener closes, and can leave connections idle for one second', async (t) => {
       const service = disposed(
         t,
@@ -123,7 +123,7 @@ for (const retryAfter of [false, true]) {
       );
 
       const left = silenceBeforeClose - delay;
-      // Use the time in the log line, because this process may read the line late.
+      // Use the time in the log line. The time at which this test reads the line may be later.
       const { time } = await service.signaled('NotAcceptingNewRequest');
       const outlived = (await silentEnd) + performance.timeOrigin - Number(time);
       assert.ok(
@@ -192,8 +192,8 @@ function isRefusal(saw: string): boolean {
   return saw === 'ECONNREFUSED' || saw === 'ECONNRESET';
 }
 
-// Waits as long as a client of the apiserver transcript waits between two requests. This is a fixed delay, not a wait
-// for an event.
+// Waits for the fixed time between two requests of a client in the recorded shutdown of a kube-apiserver. No event ends
+// this wait.
 function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

@@ -16,7 +16,7 @@ const manyRequests = 70 * clientCount;
 for (const adapter of ['node:http', 'node:https', 'Fastify'] as const) {
   for (const delay of ['500ms', '0s']) {
     for (const retryAfter of [false, true]) {
-      describe(`${adapter}, shutdownDelayDuration ${delay}, shutdownSendRetryAfter ${String(retryAfter)}`, () => {
+      describe(`${adapter} loses no request of closed-loop clients, with shutdownDelayDuration ${delay} and shutdownSendRetryAfter ${String(retryAfter)}`, () => {
         for (let round = 1; round <= rounds; round++) {
           it('P-003, P-047 thirty closed-loop keep-alive clients that never retry lose no request at SIGTERM', async (t) => {
             await shutDownUnderLoad(t, adapter, delay, retryAfter);
@@ -27,7 +27,7 @@ for (const adapter of ['node:http', 'node:https', 'Fastify'] as const) {
   }
 }
 
-describe('a program whose own SIGTERM listener closes its connection pool and its server', () => {
+describe('a program whose own SIGTERM listener closes its connection pool and its server loses no request', () => {
   for (const adapter of ['node:http', 'Fastify'] as const) {
     for (let round = 1; round <= rounds; round++) {
       it(`P-055, P-111 thirty closed-loop clients lose no request, and no handler finds the connection pool closed, on ${adapter}`, async (t) => {
@@ -77,11 +77,11 @@ async function shutDownUnderLoad(
   const record = await server.finalLine();
   assert.deepEqual(record['unfinished'], []);
   assert.ok(account.answered > answeredBefore, 'some requests must be served after the process signal');
-  // A client ends when its new connection is refused. This may happen only after the server has announced the close of
-  // the client's old connection.
+  // A client ends when its new connection is refused. The server may refuse a client only after it has announced the
+  // close of this client's old connection.
   //
-  // When a server closes its listener, the kernel resets connections that the server has not accepted yet. Such a reset
-  // counts as a refusal. If the server closes its listener too early, nearly every client is reset (P-018).
+  // When a server closes its listening socket, the kernel resets connections that the server has not accepted yet. Such
+  // a reset counts as a refusal. If the listening socket closes too early, nearly every client gets a reset (P-018).
   const accepted = await server.acceptedPorts(port);
   const resets = account.resetPorts.filter((reset) => accepted.includes(reset));
   assert.deepEqual(resets, [], 'no accepted connection may be reset');

@@ -23,12 +23,15 @@ async function signalled(t: TestContext, listener: string, env = {}): Promise<Pr
   return program;
 }
 
-/** `order()` returns those of the given messages that the program has printed, in the order of the output. */
+/**
+ * `order()` returns those of the `messages` that the program has logged, in the order in which the program has logged
+ * them.
+ */
 function order({ lines }: ProcessUnderTest, ...messages: readonly string[]): string[] {
   return lines.flatMap(({ msg = '' }) => (messages.includes(msg) ? [msg] : []));
 }
 
-void describe('the signal listeners of a program that calls lameduck()', { concurrency: 4 }, () => {
+void describe("lameduck() calls the program's signal listeners only after the drain", { concurrency: 4 }, () => {
   for (const how of ['the signal', 'process.emit() of the signal']) {
     test(`P-111 the program's signal listeners receive ${how} after the last response and the final log line, with the signal's arguments`, async (t) => {
       const program = start(t, 'closes its server and exits');
@@ -52,15 +55,15 @@ void describe('the signal listeners of a program that calls lameduck()', { concu
     assert.deepEqual(await program.exit, clean);
     const messages = ['first', 'earliest', 'second', 'third', 'exit'];
     assert.deepEqual(order(program, final, ...messages), [final, ...messages]);
-    // The program added the second listener with once(), so Node has already removed it. One of the four remaining
-    // listeners belongs to lameduck.
+    // The program added its second SIGTERM listener with once(), so Node has already removed that listener. One of
+    // the four SIGTERM listeners that are left belongs to lameduck.
     assert.equal((await program.line('the count', ({ msg }) => msg === 'third'))['count'], 4);
   });
 
   for (const by of ['lameduck()', 'lameduck/register']) {
     const env = by === 'lameduck()' ? { LIFECYCLE: 'code' } : registered();
 
-    test(`P-111 with ${by} the program's listeners are called even if a library wraps process.on()`, async (t) => {
+    test(`P-111 with ${by}, lameduck calls the program's signal listeners even if a library wraps process.on()`, async (t) => {
       const program = disposed(t, new ProcessUnderTest('wraps-process-on.ts', env));
       const request = await HeldRequest.open(t, await program.ready());
       program.kill('SIGTERM');
@@ -71,7 +74,7 @@ void describe('the signal listeners of a program that calls lameduck()', { concu
     });
 
     for (const hidden of ['before lameduck', 'after lameduck']) {
-      test(`with ${by}, if a launcher has hidden its signal listener ${hidden}, the listener is called as soon as the signal arrives, and only once`, async (t) => {
+      test(`with ${by}, a signal listener that a launcher hides from process.listeners() ${hidden} starts is called only once, as soon as the signal arrives`, async (t) => {
         const program = disposed(t, new ProcessUnderTest('hides-its-signal-listener.ts', { ...env, HIDDEN: hidden }));
         const request = await HeldRequest.open(t, await program.ready());
         program.kill('SIGTERM');
@@ -84,7 +87,7 @@ void describe('the signal listeners of a program that calls lameduck()', { concu
       });
     }
 
-    test(`with ${by}, a program that removes all its signal listeners still drains if a library wraps process.on()`, async (t) => {
+    test(`with ${by}, if a library wraps process.on(), a program still drains after it has removed all its signal listeners`, async (t) => {
       const program = disposed(t, new ProcessUnderTest('wraps-process-on.ts', env));
       await program.ready();
       program.child.stdin?.write('remove');
@@ -108,7 +111,8 @@ void describe('the signal listeners of a program that calls lameduck()', { concu
 
   test('each signal listener is called after the promise of the previous one has settled, and the process waits for the last promise', async (t) => {
     const program = await signalled(t, 'returns promises');
-    // The timers of the program's signal listeners keep the process alive until the last listener has ended.
+    // The timers that the program's signal listeners have started keep the process alive until the promise of the last
+    // signal listener has settled.
     assert.deepEqual(await program.exit, clean);
     const messages = ['first called', 'first done', 'second called', 'second done'];
     assert.deepEqual(order(program, final, ...messages), [final, ...messages]);
@@ -128,8 +132,9 @@ void describe('the signal listeners of a program that calls lameduck()', { concu
     await once(client, 'connect');
     program.kill('SIGTERM');
     await program.line('the call', ({ msg }) => msg === 'called');
-    // A process with a non-empty event loop exits after one second. `held` received its signal later than `program`,
-    // and has already exited. So `program` has waited for more than a second.
+    // A process whose event loop is not empty exits one second after its signal listeners have been called. `held`
+    // received SIGTERM after `program` did, and has exited in this way. So `program` has already waited for more than
+    // one second.
     const held = await signalled(t, 'only logs');
     assert.deepEqual(await held.exit, clean);
     assert.equal(program.child.exitCode, null);
@@ -156,7 +161,7 @@ void describe('the signal listeners of a program that calls lameduck()', { concu
     [{}, 0],
     [{ HOOK: 'fails' }, 81],
   ] as const) {
-    test(`P-116 if a signal listener finally sends the signal to its own process again, the process exits with the exit code of the shutdown, ${String(code)}`, async (t) => {
+    test(`P-116 if a signal listener ends with process.kill(process.pid, signal), the process exits with the exit code of the shutdown, ${String(code)}`, async (t) => {
       const program = await signalled(t, 'signals itself', env);
       assert.deepEqual(await program.exit, { code, signal: null });
       assert.equal(order(program, 'called').length, 1);
@@ -168,7 +173,7 @@ void describe('the signal listeners of a program that calls lameduck()', { concu
     ['at once', []],
     ['asynchronously', ['second called']],
   ] as const) {
-    test(`if a signal listener calls process.exit() ${when}, the next listener ${called.length === 0 ? 'does not run' : 'still runs'}, as without lameduck`, async (t) => {
+    test(`a signal listener that calls process.exit() ${when} has the same effect as without lameduck: the next signal listener ${called.length === 0 ? 'is not called' : 'is still called'}`, async (t) => {
       const program = await signalled(t, 'exits, and further listeners follow', { WHEN: when });
       assert.deepEqual(await program.exit, { code: 5, signal: null });
       assert.deepEqual(order(program, final, 'second called'), [final, ...called]);
@@ -224,7 +229,7 @@ void describe('the signal listeners of a program that calls lameduck()', { concu
     assert.deepEqual(order(program, ...messages), messages);
   });
 
-  test('P-116 with ownSignalListeners=run, if a signal listener finally sends the signal to its own process again, the process exits with the exit code of the shutdown', async (t) => {
+  test('P-116 with ownSignalListeners=run, if a signal listener ends with process.kill(process.pid, signal), the process exits with the exit code of the shutdown', async (t) => {
     const program = await signalled(t, 'signals itself', { HOOK: 'fails', ...run });
     assert.deepEqual(await program.exit, { code: 81, signal: null });
   });

@@ -107,7 +107,7 @@ test('an audit line that SIGKILL left incomplete gets its line feed at the next 
   assert.equal(later.length, 2);
 });
 
-test('the counts of requests in the audit log equal the counts in the metrics', async (t) => {
+test('for each HTTP status code, the audit log has as many requests as the metrics', async (t) => {
   const file = disposed(t, new AuditFile());
   const served = disposed(t, audited(file.path));
   const port = await served.ready();
@@ -180,9 +180,9 @@ const hostile: readonly [what: string, code: string, prepare: (file: AuditFile) 
   // The path of a file in /proc that not even root can write.
   ['to a read-only file', 'EACCES', () => '/proc/sys/kernel/ostype'],
 ];
-describe('an audit log that cannot be written', { concurrency: 3 }, () => {
+describe('a program serves requests even if its audit log cannot be written', { concurrency: 3 }, () => {
   for (const [what, code, prepare] of hostile) {
-    test(`an audit log that cannot be written, here ${what}, causes one log line, and the service continues`, async (t) => {
+    test(`an audit log that cannot be written, here ${what}, causes one log line, and the program still serves requests`, async (t) => {
       const file = disposed(t, new AuditFile());
       const served = disposed(t, audited(prepare(file)));
       const client = await dial(await served.ready());

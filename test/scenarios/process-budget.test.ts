@@ -1,5 +1,5 @@
-// Tests programs that change their own sockets, listeners and process. None of them may run longer than its shutdown
-// budget.
+// Tests programs that change their own sockets, event listeners and process. Each of these programs must end within its
+// shutdown budget.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -20,12 +20,12 @@ const shortBudget = {
 
 interface Hindered {
   readonly hinder: string;
-  /** The exit codes of the program in two cases: its client disconnects (`leaves`), or stays connected (`stays`). */
-  readonly codes: Readonly<Record<'leaves' | 'stays', number>>;
   /**
-   * The exit codes in the final log line. Set only if they differ from the exit codes of the process, which are in
-   * `codes`.
+   * The exit code of the process in two cases: the client of the program disconnects (`leaves`), or the client stays
+   * connected (`stays`).
    */
+  readonly codes: Readonly<Record<'leaves' | 'stays', number>>;
+  /** The exit codes in the final log line, if these differ from the exit codes of the process in `codes`. */
   readonly inLine?: Readonly<Record<'leaves' | 'stays', number>>;
 }
 
@@ -39,8 +39,8 @@ async function request(t: TestContext, port: number, path: string): Promise<Sock
 }
 
 /**
- * `answered()` sends a request and resolves when its response arrives. By then, the server has also received all
- * requests that other connections sent earlier.
+ * `answered()` sends a request and resolves when the response arrives. When it resolves, the server has also received
+ * all requests that were sent earlier on other connections.
  */
 async function answered(t: TestContext, port: number): Promise<Socket> {
   const socket = await request(t, port, '/');
@@ -56,8 +56,8 @@ async function ended(program: ProcessUnderTest): Promise<number | null> {
 }
 
 /**
- * assertInTime compares times from the log of the process, because on a busy machine the test notices the exit of the
- * process late.
+ * assertInTime measures the duration of the shutdown by the times in the log. On a busy machine, the test itself would
+ * notice the exit of the process too late.
  */
 async function assertInTime(program: ProcessUnderTest): Promise<void> {
   const begun = await program.signaled('ShutdownInitiated');
@@ -65,7 +65,7 @@ async function assertInTime(program: ProcessUnderTest): Promise<void> {
   assert.ok(took <= budgetMs + margin + 250, `the final log line was written after ${String(took)} ms`);
 }
 
-describe('a program that hinders its own shutdown ends within its shutdown budget', { concurrency: 4 }, () => {
+describe('a program that throws or hangs in its shutdown ends within its shutdown budget', { concurrency: 4 }, () => {
   for (const { hinder, codes, inLine = codes } of [
     { hinder: 'removes the close listeners of the socket', codes: { leaves: 0, stays: 80 } },
     { hinder: 'removes all listeners of the response', codes: { leaves: 0, stays: 80 } },
@@ -136,8 +136,8 @@ describe('a program that hinders its own shutdown ends within its shutdown budge
 
   test('P-057, P-058 a second process signal ends a program at once, even if the program has replaced process.exit by a function that throws', async (t) => {
     const hinder = 'replaces process.exit by a function that throws';
-    // Two signals within 100 ms count as one. On a busy machine, the process may receive them in a later turn of the
-    // event loop, and the 100 ms begin then.
+    // lameduck counts two process signals within 100 ms as one. On a busy machine, the process may handle the first
+    // signal late, and the 100 ms begin only at that time.
     const env = { HINDER: hinder, ...shortBudget, LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' };
     const program = disposed(t, new ProcessUnderTest('hinders-its-end.ts', env));
     await request(t, await program.ready(), '/held');

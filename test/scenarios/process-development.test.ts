@@ -18,7 +18,7 @@ const cleanup = 300;
 const hasScript = spawnSync('script', ['--version']).status === 0;
 const skip = hasScript ? false : 'there is no script(1) here, which opens a terminal';
 
-void describe('restarts of a program in development', { concurrency: 2 }, () => {
+void describe('in development, a program exits quickly when a tool restarts it', { concurrency: 2 }, () => {
   test('P-107 under node --watch a restart waits for neither the shutdown delay nor idle connections', async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'lameduck-development-'));
     t.after(() => {
@@ -46,7 +46,7 @@ void describe('restarts of a program in development', { concurrency: 2 }, () => 
     },
   );
 
-  test('P-058, P-107 a timer that keeps the event loop alive does not delay a restart', async (t) => {
+  test('P-058, P-107 in development, a timer that keeps the event loop alive does not delay the exit of a process that a tool restarts', async (t) => {
     const env = { KEEPS: 'timer', WATCH_REPORT_DEPENDENCIES: '1' };
     await assertRestartsAtOnce(t, async () => {
       const restarted = new Restarted(t, process.execPath, [fixture], { env });
@@ -101,7 +101,7 @@ void describe('restarts of a program in development', { concurrency: 2 }, () => 
     assert.match(started.msg ?? '', /max\(shutdownDelayDuration 0s \(development\)/);
   });
 
-  test('P-101, P-107 in development, a run logs only its start line and its final log line', async (t) => {
+  test('P-101, P-107 in development, a process logs only its start line and its final log line', async (t) => {
     const env = { WATCH_REPORT_DEPENDENCIES: '1' };
     const program = disposed(t, new LoggingCommand(process.execPath, [fixture], { env }));
     const { pid } = await program.line('the port', ({ msg }) => msg === 'listening');
@@ -118,7 +118,7 @@ void describe('restarts of a program in development', { concurrency: 2 }, () => 
     ['with NODE_ENV=production', { NODE_ENV: 'production' }],
     ['in a cluster', { KUBERNETES_SERVICE_HOST: '10.0.0.1' }],
   ] as const) {
-    test(`P-107 ${where}, the drain has its full length even under a watcher such as node --watch`, async (t) => {
+    test(`P-107 ${where}, the drain is not shortened, even if a watcher such as node --watch has started the program`, async (t) => {
       const program = { ...env, WATCH_REPORT_DEPENDENCIES: '1', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1ms' };
       const restarted = new Restarted(t, process.execPath, [fixture], { env: program });
       assert.ok((await restarted.restart((pid) => process.kill(pid, 'SIGTERM'))).tookMs >= silenceBeforeClose);

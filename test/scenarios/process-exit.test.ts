@@ -8,7 +8,7 @@ import { ProcessUnderTest, type Line } from '../support/process-under-test.ts';
 
 const said = (msg: string) => (line: Line) => line.msg === msg;
 
-void describe('how the process ends after its shutdown', { concurrency: 3 }, () => {
+void describe('the exit code of the process shows how the shutdown ended', { concurrency: 3 }, () => {
   test('P-058, P-101 a drained process whose event loop is empty exits with 0 at once', async (t) => {
     const program = disposed(t, new ProcessUnderTest('works-a-queue.ts'));
     await program.signaled('HasBeenReady');
@@ -157,7 +157,8 @@ void describe('how the process ends after its shutdown', { concurrency: 3 }, () 
     const final = await program.line('the final line', ({ schema }) => schema !== undefined);
     assert.equal(final['reason'], 'the program');
     assert.equal(program.child.exitCode, null);
-    // lameduck has removed its signal listeners, so this process signal ends the process as without lameduck.
+    // The lifecycle of the process has ended, so lameduck has removed its signal listeners. This process signal
+    // therefore ends the process, as without lameduck.
     program.kill('SIGTERM');
     assert.deepEqual(await program.exit, { code: null, signal: 'SIGTERM' });
     assert.equal(program.lines.filter(({ schema }) => schema !== undefined).length, 1);
@@ -179,7 +180,7 @@ void describe('how the process ends after its shutdown', { concurrency: 3 }, () 
     assert.deepEqual(final['heldBy'], ['Timeout']);
   });
 
-  test('all lifecycles of a process drain before it ends, including one that is created during the shutdown', async (t) => {
+  test('a process exits only after all its lifecycles have drained, including a lifecycle that is created during the shutdown', async (t) => {
     const program = disposed(t, new ProcessUnderTest('has-two-lifecycles.ts'));
     const isReady = (line: Line): boolean => line['name'] === 'HasBeenReady';
     await program.line('both to be ready', () => program.lines.filter(isReady).length === 2);
@@ -197,7 +198,7 @@ void describe('how the process ends after its shutdown', { concurrency: 3 }, () 
     assert.ok(program.lines.some(said('the late lifecycle is destroyed')));
   });
 
-  test('the final log line follows its schema, and has the duration of each phase', async (t) => {
+  test('the final log line has the fields of its schema, and the duration of each phase of the shutdown', async (t) => {
     const program = disposed(t, new ProcessUnderTest('listens.ts', { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '50ms' }));
     await program.ready();
     program.kill('SIGTERM');

@@ -1,4 +1,5 @@
-// Tests a process whose standard output is not read: its health endpoints report this until a reader reads again.
+// Tests a process whose standard output nobody reads. Its health endpoints fail until a reader reads the standard
+// output again.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -43,13 +44,14 @@ test('A-077 the check "log" fails while the standard output of the process is no
     throw new Error(`/livez does not say ${String(pattern)}: ${await ask('/livez?verbose')}`);
   };
 
-  // When /readyz passes, the line about readiness has been written. It is the last line of the start.
+  // The log line about readiness is the last line that the program logs at its start. It has been written when /readyz
+  // passes.
   while ((await ask('/readyz')) !== 'ok') await setTimeout(50);
   await livez(/^\[\+\]log ok$/m);
   assert.equal(await ask('/fill'), 'EAGAIN');
   assert.match(await ask('/livez?verbose'), /^\[\+\]log ok$/m, 'every log line so far must have been written');
-  // Standard output is full, so the line about the failed check is the first line that cannot be written. After this
-  // probe, the line is lost.
+  // Standard output is full. This probe makes a check fail, and the log line about the failed check is the first log
+  // line that is lost.
   await ask('/readyz');
   assert.equal(await livez(/^\[-\]/m), '[+]ping ok\n[-]log failed: reason withheld\nlivez check failed\n');
   for (const endpoint of ['/readyz', '/healthz']) assert.match(await ask(endpoint), /^\[-\]log failed/m);

@@ -47,25 +47,25 @@ async function linesOf(t: TestContext, env: Readonly<Record<string, string>>): P
 
 const isFinal = ({ schema }: Line): boolean => schema === 'lameduck/shutdown/v1';
 
-// The grace period and the timeouts are shorter than in other tests of the shutdown budget, because only the log line
-// matters here.
+// These tests check only log lines. So the grace period and the time limits of the hooks are shorter than in the tests
+// of the shutdown budget.
 const shortBudget = {
   LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '4',
   LAMEDUCK_PRE_SHUTDOWN_HOOK_TIMEOUT: '500ms',
   LAMEDUCK_DESTROY_HOOK_TIMEOUT: '500ms',
 };
 
-describe('the settings of the log', { concurrency: 4 }, () => {
+describe('lameduck logs at the level and in the format that the settings select', { concurrency: 4 }, () => {
   test('P-101 with LAMEDUCK_LOG_LEVEL=silent, lameduck/register writes no log line', async (t) => {
     assert.deepEqual(await linesOf(t, { LAMEDUCK_LOG_LEVEL: 'silent', LAMEDUCK_DELAY: '1s' }), []);
   });
 
-  test('P-101 with LAMEDUCK_LOG_LEVEL=error, a clean run logs only its final log line', async (t) => {
+  test('P-101 with LAMEDUCK_LOG_LEVEL=error, a process without errors logs only its final log line', async (t) => {
     const lines = await linesOf(t, { LAMEDUCK_LOG_LEVEL: 'error', LAMEDUCK_DELAY: '1s' });
     assert.deepEqual(lines.map(isFinal), [true]);
   });
 
-  test('P-101 with LAMEDUCK_LOG_LEVEL=warn, a run logs its warnings and the final log line', async (t) => {
+  test('P-101 with LAMEDUCK_LOG_LEVEL=warn, a process logs only its warnings and the final log line', async (t) => {
     const lines = await linesOf(t, { LAMEDUCK_LOG_LEVEL: 'warn', LAMEDUCK_DELAY: '1s' });
     assert.deepEqual(
       lines.map(({ level, msg }) => [level, msg]),
@@ -122,7 +122,7 @@ describe('the settings of the log', { concurrency: 4 }, () => {
   });
 });
 
-/** A value for each setting, which differs from the default of the setting. */
+/** For each setting, a valid value that differs from the default of the setting. */
 const values: Readonly<Record<SettingName, string>> = {
   shutdownDelayDuration: '1ms',
   shutdownSendRetryAfter: 'true',

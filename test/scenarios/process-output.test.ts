@@ -1,5 +1,5 @@
-// Tests that no log line is lost at the end of the process. The reader of the log may be slow, and a worker thread may
-// write it.
+// Tests that no log line is lost when the process ends, with a slow reader of the log, or with a worker thread that
+// writes it.
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
@@ -29,7 +29,7 @@ function unread(t: TestContext, ...how: [fixture: string, env?: Record<string, s
 // How long a slow reader of the log does not read (P-060). This is a fixed delay, not a wait for an event.
 const slowly = (): Promise<void> => setTimeout(2_000);
 
-void describe('the log is complete at the end of the process', { concurrency: 6 }, () => {
+void describe('no log line is lost when the process ends', { concurrency: 6 }, () => {
   test('P-060 the final log line arrives even if the log is larger than the buffer of its pipe and the reader is slow', async (t) => {
     const program = disposed(t, new ProcessUnderTest('logs-more-than-a-pipe-holds.ts'));
     await program.signaled('HasBeenReady');
@@ -44,8 +44,8 @@ void describe('the log is complete at the end of the process', { concurrency: 6 
   });
 
   for (const env of [{}, { NON_BLOCKING: '1' }]) {
-    const how = 'NON_BLOCKING' in env ? ', set non-blocking' : '';
-    test(`P-060 the final log line arrives complete after a large output of the program itself${how}`, async (t) => {
+    const how = 'NON_BLOCKING' in env ? ', with standard output set to non-blocking' : '';
+    test(`P-060 the final log line is complete even if the program has written a lot of output before it${how}`, async (t) => {
       const { program, read } = unread(t, 'floods-its-output.ts', env);
       await program.printed(/flooded/);
       program.kill('SIGTERM');

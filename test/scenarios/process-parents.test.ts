@@ -47,7 +47,7 @@ function forked(t: TestContext, fixture: string, env: Readonly<Record<string, st
   };
 }
 
-void describe('programs that a parent process ends', { concurrency: 2 }, () => {
+void describe('a program drains when PM2 or its cluster primary ends it', { concurrency: 2 }, () => {
   test("P-068 PM2's shutdown message starts a drain like a process signal, and the log recommends a kill timeout", async (t) => {
     const program = forked(t, 'listens.ts', { pm_id: '0' });
     await program.said(/"name":"HasBeenReady"/);
@@ -79,7 +79,7 @@ void describe('programs that a parent process ends', { concurrency: 2 }, () => {
       ['a program with lameduck() in its code', {}],
       ['a program with lameduck/register', registered({ UNDER_REGISTER: '1' })],
     ] as const) {
-      test(`P-071 after the ${by} calls worker.disconnect(), /readyz of ${who} fails, and the worker exits with 0 after its requests in flight`, async (t) => {
+      test(`P-071 after the ${by} calls worker.disconnect(), /readyz of ${who} fails, and the worker exits with 0 when its requests in flight have ended`, async (t) => {
         const probePort = await reservePort();
         const all = { ...env, BY: by, LAMEDUCK_PROBE_PORT: String(probePort) };
         const primary = disposed(t, new ProcessUnderTest('disconnects-its-worker.ts', all));
@@ -92,7 +92,8 @@ void describe('programs that a parent process ends', { concurrency: 2 }, () => {
         const final = await primary.line('the final line', ({ schema }) => schema === 'lameduck/shutdown/v1');
         assert.deepEqual([final['reason'], final['exitCode']], ['cluster disconnect', 0]);
         const { code, wasMeant } = await primary.line('the end', ({ msg }) => msg === 'worker has ended');
-        // The primary must not take the exit of this worker for a crash. Otherwise, it would start another worker.
+        // The primary must treat the exit of this worker as intended. If the primary took the exit for a crash, it
+        // would start another worker.
         assert.deepEqual([code, wasMeant], [0, true]);
       });
     }
@@ -103,7 +104,7 @@ void describe('programs that a parent process ends', { concurrency: 2 }, () => {
     ['a program with lameduck/register', registered({ UNDER_REGISTER: '1' })],
   ] as const) {
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-      test(`P-071 if ${signal} ends the cluster primary, the worker of ${who} completes its requests in flight`, async (t) => {
+      test(`P-071 if ${signal} ends the cluster primary of ${who}, the worker still completes its requests in flight`, async (t) => {
         const primary = disposed(t, new ProcessUnderTest('disconnects-its-worker.ts', env));
         const request = await HeldRequest.open(t, await primary.ready());
         primary.kill(signal);
@@ -123,7 +124,7 @@ void describe('programs that a parent process ends', { concurrency: 2 }, () => {
     ['kill', 'worker.kill()', 'served'],
     ['primary', 'worker.disconnect()', 'refused'],
   ] as const) {
-    test(`P-071 after ${call} in the cluster primary, clients of its only worker are ${clients} during the shutdown delay`, async (t) => {
+    test(`P-071 if the cluster primary calls ${call} for its only worker, new connections are ${clients} during the shutdown delay`, async (t) => {
       const env = { BY: by, LAMEDUCK_SHUTDOWN_DELAY_DURATION: '15s' };
       const primary = disposed(t, new ProcessUnderTest('disconnects-its-worker.ts', env));
       const port = await primary.ready();

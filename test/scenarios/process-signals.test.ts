@@ -90,15 +90,15 @@ void describe('process signals', { concurrency: 3 }, () => {
     assert.equal((await program.finalLine())['reason'], 'SIGTERM');
   });
 
-  test('P-057 a process signal that arrives while the event loop is blocked counts as if it had arrived at the end of the block', async (t) => {
+  test('P-057 a process signal that arrives while the event loop is blocked counts as if it had arrived when the event loop runs again', async (t) => {
     const program = await signalTwiceWhileBlocked(t, 'SIGTERM');
     assert.deepEqual(await program.exit, endedWell);
     assert.deepEqual(signalsIn(program.lines), sequence);
   });
 
   for (const env of [{}, { SLOW_LOG: 'yes' }]) {
-    const how = 'SLOW_LOG' in env ? ', however long the first takes' : '';
-    test(`P-057 two different process signals while the event loop is blocked count as one${how}`, async (t) => {
+    const how = 'SLOW_LOG' in env ? ', even if the handling of the first takes long' : '';
+    test(`P-057 two different process signals that arrive while the event loop is blocked count as one process signal${how}`, async (t) => {
       const program = await signalTwiceWhileBlocked(t, 'SIGINT', env);
       assert.deepEqual(await program.exit, endedWell);
       assert.deepEqual(signalsIn(program.lines), sequence);
@@ -141,8 +141,8 @@ void describe('process signals', { concurrency: 3 }, () => {
     ['hold', false],
     ['run', true],
   ] as const) {
-    const when = isFirst ? 'at once' : 'after the final line';
-    test(`P-070, P-111 with ownSignalListeners ${ownSignalListeners} the listeners of other libraries are called ${when}`, async (t) => {
+    const when = isFirst ? 'at once' : 'after the final log line';
+    test(`P-070, P-111 with ownSignalListeners ${ownSignalListeners}, signal listeners that other libraries have added are called ${when}`, async (t) => {
       const env = { LAMEDUCK_OWN_SIGNAL_LISTENERS: ownSignalListeners };
       const program = disposed(t, new ProcessUnderTest('listens-to-process-signals-itself.ts', env));
       await program.signaled('HasBeenReady');
@@ -194,8 +194,8 @@ function served(answered: number): object {
 }
 
 /**
- * signalTwiceWhileBlocked starts a program and blocks its event loop. It sends SIGTERM and another signal during the
- * block.
+ * signalTwiceWhileBlocked starts a program and blocks its event loop. While the event loop is blocked, it sends SIGTERM
+ * and then a second process signal.
  */
 async function signalTwiceWhileBlocked(t: TestContext, second: NodeJS.Signals, env = {}): Promise<ProcessUnderTest> {
   const program = disposed(t, new ProcessUnderTest('blocks-its-loop.ts', env));

@@ -34,7 +34,8 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
     test(`P-063, P-064 an error whose stack has no source location is printed without a location: ${thrown}`, async (t) => {
       const [ours, nodes] = await printed(t, thrown);
       assert.ok(ours.length > 0);
-      // Node prints the source line of the throw first. All other lines are the same with lameduck as without.
+      // Node first prints the source line that threw the error. All later lines of the error report are the same with
+      // lameduck as without.
       if (thrown === 'event') assert.match(nodes, /^node:events:\d+\n.*\n +\^\n\n/);
       assert.equal(withoutPlace(ours), withoutPlace(nodes));
     });
@@ -168,7 +169,8 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
   });
 });
 
-// Removes the lines of an error report up to the caret, and the empty line after the caret.
+// Removes the source excerpt at the start of an error report: the lines up to the caret `^`, and the empty line after
+// the caret.
 function withoutPlace(text: string): string {
   return text.replace(/^\n?(file|node):[^]*?\n\s*\^\n\n?/, '');
 }

@@ -6,7 +6,7 @@ import { runRound } from './random-shutdowns/round.ts';
 
 const parallel = 4;
 
-// Each of these seeds has revealed a bug. .ci/run adds random seeds.
+// Each of these seeds of the random simulation has revealed a bug. `.ci/run` adds random seeds.
 const fixed = [1, 2, 6, 1018, 1023, 3063, 4037, 10434, 10573, 948390541];
 
 function seeds(): readonly number[] {
@@ -20,11 +20,11 @@ const chosen = seeds();
 
 void describe(`random shutdowns from SEED=${String(chosen[0])}`, { concurrency: parallel }, () => {
   for (const seed of chosen) {
-    it(`P-003, P-012, P-022, P-039, P-043 no request is lost, reset or refused too early, and each stream has a proper end, with SEED=${String(seed)}`, async (t) => {
+    it(`P-003, P-012, P-022, P-039, P-043 in a random shutdown with SEED=${String(seed)}, no request is lost, reset or refused too early, and each stream ends cleanly`, async (t) => {
       const { failures, plan, answered, refused, took, attempts } = await runRound(seed);
       assert.deepEqual(failures, [], `SEED=${String(seed)} ROUNDS=1 repeats this round: ${plan}`);
-      // In a short round, all clients may wait for the process signal before they send a request. It is then possible
-      // that the server refuses every client.
+      // If a round of the simulation is short, it is possible that no client sends a request before the process signal.
+      // The server may then refuse every client.
       assert.ok(answered + refused > 0, 'some client must get a response or a refusal');
       const repeated = attempts > 1 ? `, gone through ${String(attempts)} times` : '';
       t.diagnostic(

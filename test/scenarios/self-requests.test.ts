@@ -43,7 +43,7 @@ for (const [listenHost, host] of [
   });
 }
 
-it('A-126 while a program sends requests to itself, all its listeners refuse connections from other processes', async (t) => {
+it('A-126 while a draining program sends requests to itself, all its listening sockets refuse connections from other processes', async (t) => {
   const program = disposed(t, new ProcessUnderTest('asks-itself.ts', inCode));
   const port = await program.ready();
   const held = await HeldRequest.open(t, port, '/');
@@ -128,18 +128,18 @@ async function shutDownUnderLoad(t: TestContext, env: Readonly<Record<string, st
   const stop = new AbortController();
   const clients = Array.from({ length: clientCount }, () => runClient({ port, isSecure, account, stop: stop.signal }));
   await until(() => account.answered >= 2 * clientCount);
-  // Whatever the clients do, this handler sends a request to its own server after the listener has closed to other
-  // processes.
+  // After the listening socket has closed for other processes, the handler of this request sends a request to its own
+  // server. The other clients cannot prevent this.
   const held = await HeldRequest.open(t, port, '/', isSecure);
   program.kill('SIGTERM');
   await program.signaled('NotAcceptingNewRequest');
-  // The proxy responds in chunks, and the last chunk is empty.
+  // If the program is the proxy, its response has a chunked body, whose last chunk is empty.
   assert.match((await held.release()) ?? '', /leaf$|^0$/);
   const { code } = await program.exit;
   await Promise.all(clients);
   assert.equal(account.failed, 0);
-  // If no server had accepted a connection when the listener closed, the kernel resets the connection (P-018). Such a
-  // connection does not count as lost.
+  // If the program had not accepted a connection when the listening socket closed, the kernel resets the connection
+  // (P-018). The test does not count such a connection as lost.
   const accepted = await program.acceptedPorts(port);
   const lost = account.lost.filter((_, index) => {
     const first = account.lostPorts[index];

@@ -21,13 +21,13 @@ const skip = PodNetwork.skip ?? false;
 interface Shutdown {
   readonly server: LoggingCommand;
   readonly exit: Promise<Exit>;
-  /** The number of bytes that each client has not received. */
+  /** For each client, the number of bytes of the response that the client has not received. */
   readonly missing: () => Promise<number[]>;
 }
 
 /**
- * shutDown sends SIGTERM after every client has begun to read. When the process has ended, it removes the network
- * interface.
+ * shutDown sends SIGTERM after every client has begun to read its response. When the server process has ended, shutDown
+ * removes the network interface of the simulated pod.
  */
 async function shutDown(
   t: TestContext,
@@ -60,7 +60,7 @@ async function shutDown(
   return { server, exit, missing };
 }
 
-/** handedOver resolves when the whole response is in buffers of the kernel. */
+/** handedOver resolves when Node has passed the whole response to the socket buffers of the kernel. */
 async function handedOver(_: PodNetwork, server: LoggingCommand): Promise<void> {
   await server.line('the end of the handler', ({ msg }) => msg === 'handed over');
 }
@@ -84,7 +84,7 @@ void describe('clients that read slowly', { skip, concurrency: 3 }, () => {
     });
   }
 
-  test('P-006 destroy hooks run while slow readers are still receiving their responses', async (t) => {
+  test('P-006 destroy hooks run even while slow clients are still reading their responses', async (t) => {
     const { server, exit } = await shutDown(t, 'http', ['kept']);
     const destroyed = Number((await server.line('destroyed', ({ msg }) => msg === 'destroyed'))['time']);
     await exit;
@@ -115,7 +115,7 @@ void describe('clients that read slowly', { skip, concurrency: 3 }, () => {
     assert.equal(line['unacknowledgedBytes'], unfinished?.['unacknowledgedBytes']);
   });
 
-  test("a client that does not read leaves enough time for the program's own signal listeners", async (t) => {
+  test("if a client does not read its response, the drain still ends early enough for the program's own signal listeners", async (t) => {
     const env = {
       LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '5',
       LAMEDUCK_DESTROY_HOOK_TIMEOUT: '1s',

@@ -46,7 +46,7 @@ test('white space around the value of a variable is ignored', () => {
   assert.equal(completeSettings({}, { LAMEDUCK_PRE_STOP_SECONDS: ' 5\n' }).settings.preStopSeconds, 5);
 });
 
-test('the option values 0 and false are kept, and not replaced by the default', () => {
+test('an option with the value 0 or false keeps this value, and does not get its default', () => {
   const given = { shutdownDelayDuration: 0, terminationGracePeriodSeconds: 0, shutdownSendRetryAfter: false };
   const inCluster = { KUBERNETES_SERVICE_HOST: '10.96.0.1' };
   const { settings, sources } = completeSettings(given, inCluster);
@@ -100,7 +100,7 @@ test('an option whose value is null counts as given, and is rejected', () => {
   assert.match(problems({ shutdownDelayDuration: null })[0] ?? '', /^shutdownDelayDuration: null from code: /);
 });
 
-test('an invalid variable is rejected even if the option in code is valid', () => {
+test('an invalid environment variable is rejected even if the code sets the same setting to a valid value', () => {
   assert.equal(problems({ preStopSeconds: 1 }, { LAMEDUCK_PRE_STOP_SECONDS: '1s' }).length, 1);
 });
 

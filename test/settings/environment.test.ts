@@ -28,7 +28,7 @@ test('an unknown LAMEDUCK_ variable causes one warning with the nearest name', (
   ]);
 });
 
-test("a setting's variable in other letter case is not read, and is reported unless the correct variable has the same value", () => {
+test('a variable whose name differs from that of a setting only in letter case is not read, and is reported unless the correct variable has the same value', () => {
   const other = { lameduck_pre_stop_seconds: '5', Lameduck_Disabled: '1', LAMEDUCK_SHUTDOWN_SIGNALs: 'SIGTERM' };
   assert.deepEqual(unknownVariables(other, known), [
     'unknown variable lameduck_pre_stop_seconds; the nearest is LAMEDUCK_PRE_STOP_SECONDS',

@@ -23,7 +23,7 @@ for (const name of ['toString', 'constructor', 'hasOwnProperty', '__proto__', 't
   });
 }
 
-test('options without a prototype, frozen options and options of a class work like any other', () => {
+test('options can be an object without a prototype, a frozen object or an instance of a class', () => {
   class FromFile {
     get preStopSeconds(): number {
       return 7;
@@ -110,7 +110,7 @@ function revoked(): object {
 }
 
 for (const [what, value] of Object.entries(values)) {
-  test(`a malicious value such as ${what} is rejected for every setting, with one short line for each`, () => {
+  test(`every setting rejects a malicious value such as ${what}, with one short error line for each setting`, () => {
     const names = Object.keys(settingsTable) as SettingName[];
     const lines = refused(Object.fromEntries(names.map((name) => [name, value])));
     assert.deepEqual(
@@ -157,7 +157,7 @@ const texts: readonly string[] = [
 ];
 
 for (const text of texts) {
-  test(`"${text.slice(0, 20)}" in the environment is rejected for every setting`, () => {
+  test(`every setting rejects the text "${text.slice(0, 20)}" in its environment variable`, () => {
     // Only the audit log accepts `-`, which means standard output.
     const takes = (name: SettingName): boolean => text === '-' && name === 'auditLogPath';
     const names = (Object.keys(settingsTable) as SettingName[]).filter((name) => !takes(name));

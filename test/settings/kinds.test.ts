@@ -47,7 +47,7 @@ test('a value that is neither a string nor a number is not a duration', () => {
   for (const given of [true, null, {}, [], 10n, () => 1]) assert.match(refused(duration.fromCode(given)), /duration/);
 });
 
-test('a setting with fixed choices accepts only these words, in the environment and in code', () => {
+test('a setting with a fixed set of values accepts only these values, in the environment and in code', () => {
   const kind = choice('hold', 'run');
   assert.deepEqual([kind.fromText('run'), kind.fromCode('hold')], [{ value: 'run' }, { value: 'hold' }]);
   for (const text of ['RUN', '', 'off']) assert.equal(refused(kind.fromText(text)), 'hold or run');
@@ -199,7 +199,7 @@ test('a setting for a file is either off, or an absolute path', () => {
   for (const given of [1, null, ['/a']]) assert.match(refused(file.fromCode(given)), /or the word off$/);
 });
 
-test('P-090 a stall limit of the event loop is at least one second, or off', () => {
+test('P-090 the stall limit of the event loop must be at least one second, or 0s, which switches the limit off', () => {
   assert.deepEqual(stallLimit.fromText('1s'), { value: 1_000 });
   assert.deepEqual(stallLimit.fromText('0s'), { value: 0 });
   assert.deepEqual(stallLimit.fromCode(0), { value: 0 });

@@ -69,7 +69,7 @@ test('P-107 the start line of the log marks the default delay as a default', asy
   assert.match((await startLines(t, {})).start.message, /max\(shutdownDelayDuration 0s \(default\)/);
 });
 
-test('P-075 contradicting settings cause a warning after the start line of the log, and the warning takes the registered hooks into account', async (t) => {
+test('P-075 if settings contradict each other, a warning follows the start line of the log, and the check includes the time limits of the registered hooks', async (t) => {
   const options = { requestTimeout: '15s', healthCheckTimeout: '2s', shutdownWatchTerminationGracePeriod: '20s' };
   const { warnings } = await startLines(t, options, { LAMEDUCK_DELAY: '5s' });
   const ours = warnings.filter((warning) => !warning.startsWith('started '));

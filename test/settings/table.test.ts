@@ -12,17 +12,17 @@ test("the variable of a setting is LAMEDUCK_ followed by the option's name in up
   assert.equal(variableOf('preStopSeconds'), 'LAMEDUCK_PRE_STOP_SECONDS');
 });
 
-test('no two settings share a variable', () => {
+test('each setting has its own environment variable', () => {
   const variables = [...names.map(variableOf), ...Object.keys(electionTable).map(electionVariableOf)];
   assert.equal(new Set(variables).size, rows.length);
 });
 
 for (const [name, { kind, default: defaultIn }] of rows) {
-  test(`the default of ${name} is a valid value, also in the form that it has in the environment`, () => {
+  test(`the default of ${name} is a valid value, both in code and as the text of an environment variable`, () => {
     for (const inCluster of [true, false]) {
       const value = defaultIn(inCluster);
       if (value === undefined) continue;
-      // An empty list must be given as a word, so that a list that is empty by mistake is rejected.
+      // In code, an empty list must be given as a word. An array that is empty by mistake is therefore rejected.
       const given = Array.isArray(value) && value.length === 0 ? kind.format(value) : value;
       assert.deepEqual(kind.fromCode(given), { value });
       assert.deepEqual(kind.fromText(kind.format(value).replace(/^(\d+)s$/, kind.name === 'seconds' ? '$1' : '$&')), {

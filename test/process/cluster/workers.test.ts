@@ -1,4 +1,5 @@
-// Tests the primary's part of a cluster with workers that have no lifecycle, or that get one only after they listen.
+// Tests how a node:cluster primary treats workers without a lifecycle, and workers that create their lifecycle only
+// after they listen.
 import assert from 'node:assert/strict';
 import type { Cluster } from 'node:cluster';
 import { EventEmitter } from 'node:events';
@@ -23,13 +24,16 @@ class FakeWorker extends EventEmitter {
     });
   }
 
-  /** Simulates the message with which a worker reports that it has a lifecycle. */
+  /** Simulates the message with which a worker tells its primary that the worker has a lifecycle. */
   sayHello(): void {
     this.process.emit('internalMessage', { cmd: 'NODE_LAMEDUCK', kind: 'hello' });
   }
 }
 
-/** Creates a group whose workers listen, and records the process IDs of the workers about which it warns. */
+/**
+ * Creates a group of node:cluster workers that listen. Records the process IDs of the workers about which the group
+ * warns because they have no lifecycle.
+ */
 function listeningGroup(...pids: number[]) {
   const clock = new FakeClock();
   const cluster = Object.assign(new EventEmitter(), { Worker: FakeWorker }) as unknown as Cluster;
@@ -66,7 +70,7 @@ describe('a primary of node:cluster', () => {
     assert.deepEqual(warned, [11]);
   });
 
-  it('P-071 the cluster primary does not warn about a worker that has exited, or about a worker that gets its lifecycle after it listens', async () => {
+  it('P-071 the cluster primary does not warn about a worker that has exited, or about a worker that creates its lifecycle only after it listens', async () => {
     const { clock, workers, warned } = listeningGroup(11, 12);
     await clock.advance(9_000);
     workers[0].sayHello();
@@ -75,7 +79,7 @@ describe('a primary of node:cluster', () => {
     assert.deepEqual(warned, []);
   });
 
-  it('P-071 a primary of node:cluster sends the process signal to a worker without a lifecycle after the listener is closed', async () => {
+  it('P-071 if no worker has a lifecycle, the cluster primary closes the shared listening sockets, and then sends the process signal to the workers', async () => {
     const { clock, group, workers, closes } = listeningGroup(11, 12);
     group.shutDown('SIGTERM', clock.now() + 20_000);
     assert.deepEqual(workers[0].signals, []);
@@ -85,7 +89,7 @@ describe('a primary of node:cluster', () => {
     assert.deepEqual([workers[0].signals, workers[1].signals], [['SIGTERM'], ['SIGTERM']]);
   });
 
-  it('P-071 a primary of node:cluster leaves the listener open for a worker with a lifecycle', async () => {
+  it('P-071 a cluster primary leaves the shared listening sockets open if one of its workers has a lifecycle', async () => {
     const { clock, group, workers, closes } = listeningGroup(11, 12);
     workers[0].sayHello();
     group.shutDown('SIGTERM', clock.now() + 20_000);

@@ -53,7 +53,7 @@ for (const [when, env] of [
   ['before', {}],
   ['after', { THREADS_FIRST: '1' }],
 ] as const) {
-  test(`P-072 worker threads that the program started ${when} it called lameduck([]) shut down together with the main thread, which waits for them`, async (t) => {
+  test(`P-072 the main thread waits until the worker threads that the program started ${when} it called lameduck([]) have also shut down`, async (t) => {
     const { program, ports } = await start(t, env);
     const request = await HeldRequest.open(t, ports[0] ?? 0);
     program.kill('SIGTERM');
@@ -84,7 +84,7 @@ for (const [when, env] of [
   });
 }
 
-test('P-072 the main thread serves the probe port, which no worker thread opens', async (t) => {
+test('P-072 the main thread opens the probe port, and worker threads do not', async (t) => {
   const port = await reservePort();
   const { program } = await start(t, { LAMEDUCK_PROBE_PORT: String(port) });
   await program.line('probe port', ({ msg }) => msg === 'probe port listens');

@@ -58,8 +58,8 @@ test("K-197 while a dependency hangs, liveness passes at once on both ports, and
     for (let count = 0; count < 5; count++) assert.equal(await verdict({ port: one, path: '/livez' }), 'success');
     const { status, tookMs } = await readyz;
     assert.equal(status, 500);
-    // lameduck ends a check after its time limit of 900 ms. The response may arrive later than that, because the
-    // machine can be busy.
+    // lameduck ends a check at the time limit of the check, 900 ms. The response to the probe may arrive later, because
+    // the machine can be busy.
     assert.ok(tookMs < 2_500, String(tookMs));
   }
 });

@@ -56,8 +56,8 @@ test('K-198, K-203, K-208, K-215 after SIGTERM, readiness probes fail, liveness 
   await Promise.all([liveness.stop(), readiness.stop()]);
   assert.deepEqual(await program.exit, endedWell);
 
-  // The last probe of each kind may fail because the listener has closed. Such a probe has no status, and the test
-  // ignores it.
+  // The last liveness probe and the last readiness probe may fail because the listening socket has closed. A probe that
+  // failed in this way has no HTTP status, and the test ignores it.
   const results = (of: Prober): unknown[] => [
     ...new Set(of.outcomes.filter(({ status }) => status).map(({ result }) => result)),
   ];
@@ -108,7 +108,7 @@ test('K-205 during the drain, a readiness probe with exclude=shutdown passes; wi
   assert.deepEqual(await program.exit, endedWell);
 });
 
-// With these settings, the shutdown budget is 2 s.
+// Settings with which the shutdown budget is 2 s.
 const shortGrace = {
   LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '4',
   LAMEDUCK_DESTROY_HOOK_TIMEOUT: '500ms',

@@ -5,7 +5,7 @@ export interface Answer {
   readonly head: string;
   readonly body: string;
   readonly isClose: boolean;
-  /** The position in the received text at which the next response begins. */
+  /** The index at which the next response begins, in the text that the client has received on this connection. */
   readonly end: number;
 }
 

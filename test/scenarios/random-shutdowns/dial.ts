@@ -18,7 +18,8 @@ export async function dial(
   allowHalfOpen = false,
 ): Promise<Dialed | undefined> {
   const raw = connect({ port: world.port, host: '127.0.0.1', noDelay: true, allowHalfOpen });
-  // A socket error may occur at any time. Without this listener, it would be an uncaught error.
+  // A socket error may occur at any time. Without a listener for `error`, the socket error would be an uncaught error
+  // of the test.
   raw.on('error', () => undefined);
   try {
     await once(raw, 'connect');

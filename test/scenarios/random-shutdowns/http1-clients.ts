@@ -118,7 +118,8 @@ const halfHead: Client = async (world, name, random) => {
         }
         wire.send(text.slice(cut));
         const answer = await wire.answer();
-        // The server may also have sent its FIN before the rest of the request head reached it.
+        // It is also correct if the server has sent its FIN before the rest of the request head arrived at the server.
+        // The client then gets no response.
         const hasCrossed = answer === undefined && wire.error === undefined && wire.received.length === 0;
         if (hasCrossed && wasSilent && world.sendsRetryAfter && world.mayRefuse) return;
         if (!isBody(wire, 'half head', body, wire.judge('half head', answer))) return;
@@ -205,7 +206,8 @@ const eventStream: Client = async (world, name, random) => {
 };
 
 /**
- * A client that sends a long poll. The server has no news, so the response must come from the drain, and not earlier.
+ * A client that sends a long poll. The server has no news for it, so the drain must end the poll with a response, and
+ * no response may arrive before the drain.
  */
 const longPoll: Client = async (world, name) => {
   const wire = await Wire.open(world, name);
@@ -270,7 +272,7 @@ const halfCloser: Client = async (world, name, random) => {
   wire.close();
 };
 
-/** A client that blocks the event loop of the server from time to time. */
+/** A client whose requests block the event loop of the server from time to time. */
 const blocker: Client = async (world, name, random) => {
   await connections(world, name, async (wire) => {
     await pause(random, 0, 600);

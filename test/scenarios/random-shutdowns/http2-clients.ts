@@ -16,12 +16,14 @@ class Session {
   readonly #session: ClientHttp2Session;
   readonly #port: number;
   readonly #socket: Dialed['socket'];
-  /** Whether the server has refused a request because it arrived after NotAcceptingNewRequest. */
+  /**
+   * Whether the server has refused a request in this session because the request arrived after NotAcceptingNewRequest.
+   */
   isRefused = false;
   #lastStream = Infinity;
   /**
-   * Whether the first GOAWAY of a shutdown has arrived, which has the highest stream ID and so refuses no stream. After
-   * it, the client must open no more streams.
+   * Whether the client has received the first GOAWAY of a shutdown. This GOAWAY has the highest possible stream ID, so
+   * it refuses no stream. After it, the client must open no more streams.
    */
   #isAnnounced = false;
   #error: string | undefined;
@@ -107,7 +109,7 @@ async function sessions(world: World, name: string, talk: (session: Session) => 
     if (session === undefined) return;
     await talk(session);
     session.close();
-    // A client whose session was refused does not reconnect.
+    // A client does not reconnect after the server has refused a request on its HTTP/2 session.
     if (session.isRefused) return;
   }
 }
@@ -140,7 +142,10 @@ const streams: Client = async (world, name, random) => {
   });
 };
 
-/** A client that reads each event stream to its clean end, and reads long responses at the same time. */
+/**
+ * A client that reads each event stream until the server ends the stream cleanly. At the same time, the client reads
+ * long responses.
+ */
 const streamReader: Client = async (world, name, random) => {
   await sessions(world, name, async (session) => {
     const events = (): Promise<boolean> =>

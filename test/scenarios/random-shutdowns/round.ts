@@ -14,7 +14,7 @@ const budget = 28_000;
 // The connection of each client must have ended after this many milliseconds.
 const longestLeave = 3_000;
 
-// A round is valid only if the event loop of this process was never blocked for longer than this many milliseconds. The
+// The longest time in milliseconds for which the event loop of the test process may be blocked in a valid round. The
 // server closes connections that are silent for one second, and clients pause for at most 700 ms.
 const longestStall = 250;
 
@@ -25,7 +25,7 @@ export interface Outcome {
   readonly answered: number;
   readonly refused: number;
   readonly took: number;
-  /** The number of attempts at the round, including the invalid attempts. */
+  /** The number of times that this round of the simulation has run, including its invalid runs. */
   readonly attempts: number;
 }
 
@@ -58,7 +58,7 @@ function planOf(seed: number): Plan {
   const clients = Array.from({ length: count }, (_, index) => {
     const name = oneOf(random, names);
     const talk = known[name] as Client;
-    // Most clients begin before the process signal. Some begin at the same time or later.
+    // Most clients start before the process signal. Some start at the process signal or later.
     const at = between(random, 0, signalAt + (random() < 0.2 ? 1_500 : 0));
     return { name: `${name} ${String(index + 1)}`, talk, at, random: seededRandom(Math.floor(random() * 2 ** 32)) };
   });

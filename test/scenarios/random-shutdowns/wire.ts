@@ -15,9 +15,12 @@ export class Wire {
   received = '';
   bytes = 0;
   error: string | undefined;
-  /** Whether the server has refused a request because it arrived after NotAcceptingNewRequest. */
+  /**
+   * Whether the server has refused a request on this connection because the request arrived after
+   * NotAcceptingNewRequest.
+   */
   isRefused = false;
-  /** Whether the server has sent `Connection: close`. */
+  /** Whether the server has sent `Connection: close` on this connection. */
   saidClose = false;
   hasEnded = false;
   readonly #world: World;
@@ -58,14 +61,17 @@ export class Wire {
   }
 
   /**
-   * Whether the server has announced the close of this connection or begun it. The client must then send no more
-   * requests.
+   * Whether the server has announced that it will close this connection, or has begun to close it. The client must then
+   * send no more requests on this connection.
    */
   get isTold(): boolean {
     return this.saidClose || this.hasEnded;
   }
 
-  /** Whether the server must respond to a request that is sent now. */
+  /**
+   * Whether the server must respond to a request that the client sends now. This is so if the connection is not
+   * closing, and has not been silent for too long.
+   */
   get isFit(): boolean {
     return !this.isTold && performance.now() - this.#touchedAt < longestSilence;
   }
@@ -106,8 +112,8 @@ export class Wire {
   }
 
   /**
-   * `served()` resolves with the response to a request if the program has sent it. Any other result is recorded in the
-   * World of the round: a refusal, a reset or a failure.
+   * `served()` resolves with the response to a request, if the program has sent one. Otherwise, it records a refusal, a
+   * reset or a failure in the World object of this round.
    */
   async served(what: string): Promise<Answer | undefined> {
     return this.judge(what, await this.answer());

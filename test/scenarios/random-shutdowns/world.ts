@@ -5,18 +5,21 @@ import { setTimeout } from 'node:timers/promises';
 export const kinds = ['http', 'https', 'h2c', 'h2'] as const;
 export type Kind = (typeof kinds)[number];
 
-// At most this many streams may be sent while the GOAWAY is on its way to the client. A client that sends requests on a
-// timer can send such a stream at any time (P-043). Node's client also reports a stream as refused if it has not sent
-// the stream yet.
+// The most refused streams that may count as sent while the GOAWAY was on its way to the client. A client that sends
+// requests on a timer can send such a stream at any time (P-043). Node's client also reports a stream as refused if
+// Node's client has not sent the stream yet.
 const mostCrossed = 12;
 
-/** Reset is a connection that ended before a byte arrived. The server may never have accepted it (P-018). */
+/**
+ * Reset is a connection that ended before the client received a byte. The server may never have accepted the connection
+ * (P-018).
+ */
 export interface Reset {
   readonly port: number;
   readonly what: string;
 }
 
-/** World is one server, and the results of its clients. */
+/** World is the server of one round of the simulation, and the results of the clients of this server. */
 export class World {
   answered = 0;
   refused = 0;
@@ -25,7 +28,7 @@ export class World {
   readonly kind: Kind;
   readonly port: number;
   readonly sendsRetryAfter: boolean;
-  /** Resolves when the test sends the process signal. */
+  /** A promise that resolves when the test sends the process signal to the server. */
   readonly told: Promise<void>;
   readonly #delay: number;
   #toldAt = Infinity;
@@ -46,7 +49,7 @@ export class World {
     return this.kind === 'https' || this.kind === 'h2';
   }
 
-  /** `tell()` records that the process signal is sent now. */
+  /** `tell()` records the current time as the time of the process signal, and resolves `told`. */
   tell(): void {
     this.#toldAt = performance.now();
     this.#resolve();
@@ -56,15 +59,13 @@ export class World {
     return this.#toldAt < Infinity;
   }
 
-  /**
-   * Whether NotAcceptingNewRequest can already have fired. It fires at the end of the shutdown delay at the earliest.
-   */
+  /** Whether the shutdown delay has passed, so that NotAcceptingNewRequest may have fired. */
   get mayRefuse(): boolean {
     return performance.now() >= this.#toldAt + this.#delay;
   }
 
   /**
-   * Whether /readyz must fail by now. Half a second after the process signal, /readyz must fail even if the event loop
+   * Whether half a second has passed since the process signal. From then on, /readyz must fail, even if the event loop
    * was blocked when the signal arrived.
    */
   get mustBeRed(): boolean {
@@ -82,8 +83,8 @@ export class World {
 
   /**
    * refuseStream counts a refused stream. Over TLS, the server sends one GOAWAY, and refuses only streams that were
-   * sent before the GOAWAY reached the client. Without TLS, the server refuses no stream after its first GOAWAY. A
-   * stream is then refused only by Node's client, if the client has not sent the stream yet.
+   * sent before the GOAWAY reached the client. Without TLS, the server refuses no stream after its first GOAWAY. After
+   * this GOAWAY, only Node's client refuses a stream, if it has not sent the stream yet.
    */
   refuseStream(what: string, isAnnounced: boolean): void {
     const isKeptBack = this.kind === 'h2c' ? isAnnounced : ++this.#crossed <= mostCrossed;
@@ -98,8 +99,8 @@ export class World {
   }
 
   /**
-   * `reset()` records a connection that ended before the client received a byte. The connection counts as refused if
-   * the server never accepted it.
+   * `reset()` records a connection that ended before the client received a byte. If the server never accepted the
+   * connection, `judgeResets()` counts the connection as refused.
    */
   reset(port: number, what: string): void {
     this.resets.push({ port, what });

@@ -64,7 +64,7 @@ export class AdoptedProgram implements AsyncDisposable {
     return this.#command.output;
   }
 
-  /** Returns how often the program has printed a line. */
+  /** Returns how many times the program has printed the given line. */
   countOf(line: string): number {
     return this.output.split('\n').filter((printed) => printed === line).length;
   }
@@ -115,7 +115,7 @@ export class AdoptedProgram implements AsyncDisposable {
     return this.#wasKilled ? 'killed' : String(code ?? signal);
   }
 
-  /** `lost()` returns the requests that were lost on connections that the program had accepted. */
+  /** `lost()` returns the requests that clients have lost on connections that the program had accepted. */
   lost(clients: readonly Ended[]): string[] {
     const accepted = new Set(readFileSync(join(this.#folder, 'accepted'), 'utf8').split('\n').map(Number));
     return clients.flatMap(({ account: { lost, lostPorts, resetPorts } }) => [

@@ -18,14 +18,20 @@ const isLong = process.env['LONG'] === 'yes';
 
 interface Example extends Omit<Startable, 'folder' | 'args'> {
   readonly name: string;
-  /** How the example is started. This field is set only if several entries start the same example in different ways. */
+  /**
+   * How the example program is started, as text for the title of the test. Set only if several entries start the same
+   * example in different ways.
+   */
   readonly startedBy?: string;
   readonly args?: readonly string[];
-  /** Whether the example gets its lifecycle from lameduck/register. */
+  /** Whether the example program gets its lifecycle from lameduck/register, and not from a call of lameduck(). */
   readonly isRegistered?: boolean;
-  /** Whether the example prints at its end that it has closed its pool. */
+  /** Whether the example program prints, before it ends, that it has closed its connection pool. */
   readonly hasPool?: boolean;
-  /** How the example ends. By default, it exits with code 0. Some frameworks exit on their own after the drain. */
+  /**
+   * How the example program ends. By default, the program exits with code 0. Some frameworks end the process themselves
+   * after the drain.
+   */
   readonly end?: string;
 }
 
@@ -141,7 +147,7 @@ interface Calls {
   readonly ended: Promise<string>;
 }
 
-/** callUntilRefused sends one call after another until the server refuses a call without executing it. */
+/** callUntilRefused sends gRPC calls one after another, until the server refuses a call without running its handler. */
 function callUntilRefused({ port }: Target): Calls {
   const client = new Client(`127.0.0.1:${String(port)}`, credentials.createInsecure(), {
     'grpc.use_local_subchannel_pool': 1,

@@ -48,14 +48,14 @@ export class Load {
     return this.#accounts.reduce((sum, { answered }) => sum + answered, 0);
   }
 
-  /** Whether each client has received more than one response. */
+  /** Whether each client of this load has received at least two responses. */
   get isFlowing(): boolean {
     return this.#accounts.every(({ answered }) => answered > 1);
   }
 
   /**
-   * `ended()` resolves when each client has ended. It stops clients that are still running after `patience`
-   * milliseconds.
+   * `ended()` resolves when all clients have ended. After `patience` milliseconds, it stops the clients that are still
+   * running.
    */
   async ended(patience: number): Promise<Ended[]> {
     const timer = setTimeout(() => {

@@ -1,4 +1,5 @@
-// The programs that take minutes to install and to build. `.ci/register-programs` runs them with --long.
+// The test programs whose installation and build take minutes. `.ci/register-programs` runs these programs only with
+// the option --long.
 import { usual, type Program } from './program.ts';
 
 const long = { ...usual, isLong: true } as const;

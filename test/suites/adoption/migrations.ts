@@ -54,7 +54,7 @@ test('docs/migrate.md shows a program before and after the migration for each pa
   );
 });
 
-void describe('the programs of docs/migrate.md', { concurrency: 4 }, () => {
+void describe('each program in docs/migrate.md loses no request after its migration', { concurrency: 4 }, () => {
   for (const { title } of migrations) {
     test(`${title} in docs/migrate.md: the program before the migration closes its pool when it ends`, async (t) => {
       const startable = { folder: folderOf(title, 0), args: ['main.js'] };
@@ -83,9 +83,9 @@ void describe('the programs of docs/migrate.md', { concurrency: 4 }, () => {
   }
 });
 
-// A rehearsal runs both manifests of the section "A preStop sleep" with the programs of another section. To save time,
-// the test shortens 15 s in the manifests to 5 s. This is still longer than the 2.3 s for which the nodes of a
-// rehearsal send new connections to a deleted pod.
+// A rehearsal runs both manifests of the section "A preStop sleep" of docs/migrate.md, with the programs of another
+// section. To save time, the test shortens 15 s in the manifests to 5 s. The simulated nodes of a rehearsal send new
+// connections to a deleted pod for 2.3 s, which is still less.
 test('A preStop sleep in docs/migrate.md: a pod with the shutdown delay instead of the sleep loses no request', async (t) => {
   const section = sections.find(({ title }) => title === 'A preStop sleep');
   const [before = '', after = ''] = section?.manifests ?? [];

@@ -11,10 +11,13 @@ export interface Paths {
   readonly header?: string;
 }
 
-/** Program is one way to start a program that is in a folder of programs/. Most of these programs have only one way. */
+/**
+ * Program describes one way to start a test program, which is in a folder of programs/. Most of these test programs
+ * have only one way to start.
+ */
 export interface Program {
   readonly title: string;
-  /** The package that docs/register.md names in the table row of this program. By default, this is Node itself. */
+  /** The npm package in the row of this program in the table of docs/register.md. The default is Node itself. */
   readonly package?: string;
   /** How the program handles SIGTERM, as text for the table of docs/register.md. */
   readonly handling: string;
@@ -23,13 +26,15 @@ export interface Program {
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly protocol?: 'http' | 'https' | 'http2';
-  /** Another module that Node preloads before or after lameduck/register. */
+  /** A module that Node preloads in addition to lameduck/register, before it or after it. */
   readonly preload?: { readonly module: string; readonly side: 'before' | 'after' };
-  /** Whether lameduck/register is an argument of node. By default it is in NODE_OPTIONS. */
+  /** Whether lameduck/register is an argument in the command line of node. The default is an option in NODE_OPTIONS. */
   readonly isInArguments?: boolean;
   /** The lines that the program's own cleanup code prints. Each must be printed exactly once. */
   readonly cleanup: readonly string[];
-  /** How the program ends after its own cleanup: its exit code, or the process signal that it sends to itself. */
+  /**
+   * How the program ends after its own cleanup: an exit code, or the process signal that the program sends to itself.
+   */
   readonly end: string;
   /** A health path that the program itself serves, and a text that its response must contain. */
   readonly ownProbe?: { readonly path: string; readonly body: string };
@@ -38,7 +43,10 @@ export interface Program {
    * `/slow`.
    */
   readonly paths?: Paths;
-  /** Whether the program takes long to install and to build. It is in `programs/long`, and `--long` runs it. */
+  /**
+   * Whether the installation and the build of the program take minutes. Such a program is in `programs/long`, and runs
+   * only with the option `--long`.
+   */
   readonly isLong?: boolean;
   /**
    * A path that answers a POST with an event stream. The stream takes longer than the shutdown delay, and ends with
@@ -47,11 +55,11 @@ export interface Program {
   readonly stream?: { readonly path: string; readonly lastEvent: string };
   readonly hasAdminPort?: boolean;
   readonly hasWebSockets?: boolean;
-  /** Text that the program prints if the module that is preloaded together with lameduck/register works. */
+  /** The text that shows that the module in `preload` works. The program prints this text only if the module works. */
   readonly prints?: RegExp;
 }
 
-/** `usual` has the fields that are the same for most programs. */
+/** `usual` has the values of the Program fields that are the same for most programs. */
 export const usual = { args: ['main.mjs'], cleanup: ['pool closed'], end: '0' } as const;
 
 /** Startable has the fields that are needed to start a program. */

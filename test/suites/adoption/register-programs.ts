@@ -16,21 +16,21 @@ import { folderOf, lockedPackage, type Measured, type Row } from '../../../scrip
 
 const root = process.env['PROGRAMS'] ?? '';
 const results = process.env['RESULTS'];
-// Runs only programs whose title contains this text, to examine one of them.
+// The variable ONLY selects the programs whose title contains its text, to examine one of the programs.
 const only = process.env['ONLY'] ?? '';
 const isLong = process.env['LONG'] === 'yes';
 const chosen = programs.filter((program) => program.title.includes(only) && (isLong || program.isLong !== true));
 const rows = new Map<Program, Row>();
 
-test('the packed package of lameduck is installed, and the test programs have the versions of their lock file', () => {
+test('lameduck is installed from its packed package, and each test program has the package versions of the lock file', () => {
   assert.ok(root !== '' && existsSync(join(root, 'node_modules', 'lameduck', 'dist', 'register.cjs')), root);
   for (const program of chosen) assert.equal(installedPackage(program), lockedPackage(program), program.title);
 });
 
-void describe('programs that do not use lameduck in their code', { concurrency: 2 }, () => {
+void describe('lameduck/register protects the requests of a program without lameduck', { concurrency: 2 }, () => {
   for (const program of chosen) {
     test(`P-003, P-112 ${program.title}: with lameduck/register no request is lost, and the program's own cleanup runs once`, async (t) => {
-      // The program also runs without lameduck/register, but only if the test writes the table of docs/register.md.
+      // The test runs the program without lameduck/register only if the test writes the table of docs/register.md.
       const without = results === undefined ? undefined : await endWithout(t, program);
       const withRegister = await endRegistered(t, program);
       if (without === undefined) return;
@@ -60,8 +60,8 @@ interface End {
   readonly end: string;
 }
 
-// Returns how the program ends without lameduck/register. The table shows how many requests the program then loses. No
-// test fails because of these losses.
+// Returns how the program ends without lameduck/register. The table in docs/register.md shows how many requests the
+// program then loses. Lost requests fail no test here.
 async function endWithout(t: TestContext, program: Program): Promise<End> {
   const adopted = disposed(t, await AdoptedProgram.start(root, program, false));
   await adopted.serving();

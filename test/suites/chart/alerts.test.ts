@@ -46,8 +46,8 @@ const replicas = named('kube_horizontalpodautoscaler_status_current_replicas', '
 const most = named('kube_horizontalpodautoscaler_spec_max_replicas', 'horizontalpodautoscaler');
 
 /**
- * The seconds that are left of a pod's shutdown budget. The pod serves for five minutes, drains for 46 s, and then no
- * longer exists.
+ * The time series of the remaining shutdown budget of a pod, in seconds. The pod serves requests for five minutes,
+ * drains for 46 s, and then no longer exists.
  */
 const drained: Sampled = (second) => {
   if (second < 300) return undefined;
@@ -60,14 +60,14 @@ interface Case {
   readonly fires: Series;
   /** Series of metrics with which the alert must not fire. */
   readonly silent: Series;
-  /** Set `isOnPod` to false if the alert does not name a pod. */
+  /** Set `isOnPod` to false if the alert has no label `pod`. */
   readonly isOnPod?: false;
   readonly says: RegExp;
 }
 
 /**
- * Two sets of time series for each alert. The alert must fire with the set `fires`, and must not fire with the set
- * `silent`.
+ * For each alert, two sets of time series. With the set `fires`, the alert must fire. With the set `silent`, the alert
+ * must not fire.
  */
 const cases: Readonly<Record<string, Case>> = {
   LameduckShutdownWouldCutRequests: {
@@ -80,8 +80,8 @@ const cases: Readonly<Record<string, Case>> = {
     at: '8m',
     fires: { [overrun]: steps([0, 0], [310, 1], [346, 'stale']), [remaining]: drained },
     silent: { [overrun]: steps([0, 1], [290, 0], [346, 'stale']), [remaining]: drained },
-    // The series end at second 346. With a scrape interval of 15 s, the last scrape is 8 s earlier. With an interval of
-    // 30 s, the last scrape is 5 s earlier.
+    // The time series of the pod end at second 346. With a scrape interval of 15 s, the last scrape is 8 s before this
+    // end. With a scrape interval of 30 s, it is 5 s before this end.
     says: /will cut requests: [85]s of the shutdown budget were left at the last scrape/,
   },
   LameduckRequestsCut: {
@@ -119,7 +119,8 @@ const cases: Readonly<Record<string, Case>> = {
   LameduckContainerKilled: {
     at: '5m',
     fires: { [exitCode]: steps([120, 137]), [restarts]: steps([0, 0], [120, 1]) },
-    // The container was killed long before the first scrape, so its exit code is old and the alert must not fire.
+    // In the series of this set, the container was killed long before the first scrape. The exit code is old, so the
+    // alert must not fire.
     silent: { [exitCode]: always(137), [restarts]: always(1) },
     says: /exit code 137/,
   },
@@ -165,13 +166,13 @@ const cases: Readonly<Record<string, Case>> = {
   },
 };
 
-// Prometheus has this series for every pod with lameduck.
+// Prometheus has a time series of `lameduck_build_info` for every pod with lameduck.
 const known = { [scraped('lameduck_build_info')]: always(1) };
 
 const trials = (which: 'fires' | 'silent'): Trial[] =>
   Object.entries(cases).map(([alert, one]) => ({ alert, at: one.at, series: { ...known, ...one[which] } }));
 
-describe('H-145 H-146 HC-30 the alerts of the chart', () => {
+describe('H-145 H-146 HC-30 each alert of the chart fires for its own cause, and for no other cause', () => {
   it('every alert of the chart has a test with series for which it fires, and series for which it does not', async () => {
     for (const scope of scopes) {
       const alerts = rulesOf(await metricRules({ prometheusRule: { scope } })).map(({ alert }) => alert);
@@ -202,7 +203,7 @@ describe('H-145 H-146 HC-30 the alerts of the chart', () => {
     }
   }
 
-  it('two releases in one namespace cause separate alerts', { skip: noPromtool() }, async () => {
+  it('two Helm releases in one namespace have separate alerts', { skip: noPromtool() }, async () => {
     const shop = scraped('lameduck_shutdown_overrun_predicted');
     const cart = shop.replaceAll('shop', 'cart');
     const series = { [shop]: always(1), [cart]: always(1) };
@@ -236,7 +237,7 @@ describe('H-145 H-146 HC-30 the alerts of the chart', () => {
     ];
     const rules = Object.fromEntries(names.map((name) => [name, { threshold: 1 }]));
     const groups = await metricRules({ alerts: { rules } });
-    // The alert is evaluated 15 s after the last sample, so that increase() must extrapolate.
+    // The test evaluates the alert 15 s after the last sample, so that increase() must extrapolate beyond the samples.
     const once = names.map((alert) => ({ alert, at: '14m15s', series: { ...known, ...cases[alert]?.fires } }));
     for (const scraping of scrapings) assert.deepEqual(await fired(groups, once, scraping), ['', '', '', '']);
   });
@@ -278,7 +279,7 @@ describe('H-145 H-146 HC-30 the alerts of the chart', () => {
   });
 });
 
-test('the alerts for a whole cluster can be installed once, in a release without pods', async () => {
+test('one Helm release without pods can install the alerts for a whole cluster', async () => {
   const scope = { enabled: true, scope: 'cluster' };
   const values = { rulesOnly: true, prometheusRule: scope, logRules: scope, dashboard: { enabled: true } };
   const all = (await objects(values)).map(({ kind }) => kind).sort();
@@ -300,7 +301,7 @@ test('the alerts on the log of a whole cluster name the Deployment of each pod, 
   }
 });
 
-test('H-146 HC-30 the alerts on cut requests and failed shutdowns read the final log line of each pod', async () => {
+test('H-146 HC-30 the alerts about cut requests and failed shutdowns are computed from the final log line of each pod', async () => {
   const rules = rulesOf(await logRules());
   assert.deepEqual(
     rules.map(({ alert }) => alert),

@@ -33,7 +33,7 @@ describe('H-043 HC-01 HC-02 the grace period is preStop + max(delay, hooks) + lo
     ['for a load balancer of Google', { front: 'gce' }, 83],
   ];
   for (const [what, lameduck, seconds] of cases) {
-    it(`the chart computes a grace period of ${String(seconds)} s ${what}`, async () => {
+    it(`${what}, the grace period in the chart is ${String(seconds)} s`, async () => {
       assert.equal(await graceOf(lameduck), seconds);
     });
   }
@@ -48,7 +48,8 @@ test('H-050 with each load balancer or proxy, the default of longestRequestDurat
 test('H-062 the chart leaves at least the time of the longest request for the drain', async () => {
   const deployment = await object('Deployment', { lameduck: { preStopSeconds: 120, front: 'gce' } });
   const grace = specOf(deployment).template.spec.terminationGracePeriodSeconds;
-  // The package computes the same limit of the drain: grace period − preStop − 2 s − delay − destroy hooks.
+  // The package computes the same time limit of the drain as the chart: grace period − preStop − 2 s − delay − destroy
+  // hooks.
   assert.equal(grace - 120 - 2 - 45 - 3, 30 + 5 - 2);
 });
 
@@ -161,7 +162,7 @@ describe('H-148 HC-31 the notes of the chart describe the shutdown of a pod', ()
     assert.match(faster, /^A rollout of 21 pods takes about 40 s /m);
   });
 
-  it('H-081 the notes warn of values that can lose requests', async () => {
+  it('H-081 the notes that Helm prints after the installation warn of values that can lose requests', async () => {
     const text = await notes([
       '--set',
       'lameduck.healthCheckTimeout=1s,lameduck.allowShortDelay=true,lameduck.front=nginx',
@@ -190,7 +191,7 @@ describe('H-148 HC-31 the notes of the chart describe the shutdown of a pod', ()
     assert.match(await notes(['--set', 'autoscaling.enabled=true,resources.requests.cpu=null']), /cannot scale by CPU/);
   });
 
-  it('H-143 the notes warn of a scrape interval that is longer than a drain', async () => {
+  it('H-143 the notes that Helm prints after the installation warn of a scrape interval that is longer than a drain', async () => {
     for (const monitor of ['podMonitor', 'serviceMonitor']) {
       const of = (interval: string) => ['--set', `${monitor}.enabled=true,${monitor}.interval=${interval}`];
       assert.match(await notes(of('41s')), new RegExp(`^ {2}- ${monitor}\\.interval is 41s: .* at most 40s\\.$`, 'm'));

@@ -40,7 +40,9 @@ export async function withComponents(names: readonly string[]): Promise<Kubernet
   }
 }
 
-/** loadBalancers lists the names of the Kustomize components for load balancers and proxies. */
+/**
+ * loadBalancers has the names of the Kustomize components for load balancers and proxies: the names of their folders.
+ */
 export const loadBalancers: readonly string[] = readdirSync(join(examples, 'load-balancers'));
 
 /** writtenByHand returns the objects of the manifest that docs/kubernetes.md shows. */

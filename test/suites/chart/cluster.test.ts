@@ -74,7 +74,7 @@ describe('a real API server accepts the objects of the chart', { skip }, () => {
     });
   }
 
-  it('the API server accepts the manifest of docs/kubernetes.md, the objects of examples/kustomize, and the pods of both', async () => {
+  it('the API server accepts the manifest of docs/kubernetes.md, the objects of examples/kustomize, and the pods that these objects create', async () => {
     for (const all of [writtenByHand(), await kustomized(), await withComponents(['lifecycle'])]) {
       await accepts(all);
       await accepts(all, '--server-side');

@@ -36,7 +36,7 @@ async function dashboard(namespace = 'orders', release = 'shop', values: Values 
   return [key, JSON.parse(text) as Dashboard];
 }
 
-test('H-147 HC-30 the rendered dashboard has the panels of the file in the chart, and its variables select the release', async () => {
+test('H-147 HC-30 the rendered dashboard has the panels of files/dashboard.json in the chart, and its variables select the Helm release', async () => {
   const [key, { uid, title, panels, templating, ...rest }] = await dashboard();
   const file = JSON.parse(readFileSync(join(chart, 'files', 'dashboard.json'), 'utf8')) as Dashboard;
   const { uid: _uid, title: _title, panels: panelsOfFile, templating: _templating, ...restOfFile } = file;
@@ -51,7 +51,7 @@ test('H-147 HC-30 the rendered dashboard has the panels of the file in the chart
   assert.ok(templating.list.slice(1).every(({ multi }) => multi === true));
 });
 
-test('each line of the panel Error rate is a share of all requests in percent', async () => {
+test('each curve in the panel Error rate is a percentage of all requests', async () => {
   const [, { panels }] = await dashboard();
   const targets = panels.find(({ title }) => title === 'Error rate')?.targets ?? [];
   assert.equal(targets.length, 2);
@@ -60,11 +60,11 @@ test('each line of the panel Error rate is a share of all requests in percent', 
   }
 });
 
-// The most characters that the chart gives to the name of a Deployment.
+// The maximum number of characters in the name of a Deployment that the chart renders.
 const longest = 54;
 
-// A pod's name has at most 63 characters. Its last five characters are random. Kubernetes shortens the part before them
-// to 58 characters.
+// The name of a pod has at most 63 characters, of which the last five are random. Kubernetes shortens the part before
+// the random characters to 58 characters.
 const podOf = (deployment: string, hash: string): string => `${`${deployment}-${hash}-`.slice(0, 58)}x2x4z`;
 
 test('the variable workload of the dashboard names the Deployment of each pod, and the queries select these pods', async () => {

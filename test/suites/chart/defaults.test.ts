@@ -31,7 +31,7 @@ test('H-151 HC-32 helm lint --strict reports nothing about the chart', async () 
   }
 });
 
-describe('the objects of the chart with default values', () => {
+describe('with default values, the chart renders objects with safe probes, times and permissions', () => {
   let deployment: KubernetesObject;
   it('the chart renders one Deployment by default', async () => {
     deployment = await object('Deployment');

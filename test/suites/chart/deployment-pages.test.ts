@@ -10,7 +10,7 @@ import { specOf } from './pods.ts';
 
 const index = 'docs/load-balancers.md';
 
-test('H-056 the page of each load balancer or proxy has the times of the table in docs/load-balancers.md', () => {
+test('H-056 the page of each load balancer or proxy has the same durations as the table in docs/load-balancers.md', () => {
   const [, ...rows] = tablesIn(readPage(index))[0] ?? [];
   const products = rows.filter(([front = '']) => !['`none`', '`gateway`'].includes(front));
   assert.equal(products.length, 9);
@@ -36,7 +36,7 @@ test('H-056 the page of each load balancer or proxy links to the source of its i
   }
 });
 
-/** shownValues returns the values files that a page shows as blocks. */
+/** shownValues returns the values files in the code blocks of a documentation page. */
 function shownValues(page: string): Values[] {
   const files = blocksIn(readPage(page)).filter(({ text }) => text.startsWith('# values.yaml'));
   assert.ok(files.length > 0, page);

@@ -13,7 +13,7 @@ function commandsIn(page: string): string[] {
   return text.split('\n').filter((line) => line.startsWith('helm install '));
 }
 
-test('Helm accepts each helm install command in docs/helm.md and helm/lameduck/README.md, in each supported version', async () => {
+test('each supported version of Helm accepts each helm install command in docs/helm.md and helm/lameduck/README.md', async () => {
   const commands = ['docs/helm.md', 'helm/lameduck/README.md'].flatMap(commandsIn);
   assert.ok(commands.length >= 4, commands.join('\n'));
   for (const helm of helms) {

@@ -71,7 +71,10 @@ export function changed(one: Pod, other: Pod): string[] {
   return [...new Set(paths)];
 }
 
-/** `annotation()` returns the value of the annotation that the policy has added to a pod. */
+/**
+ * `annotation()` returns the value of the annotation `lameduck/injected` or `lameduck/skipped` that the injector has
+ * added to a pod.
+ */
 export function annotation(pod: Pod, name: 'injected' | 'skipped'): string | undefined {
   return pod.metadata.annotations?.[`lameduck/${name}`];
 }

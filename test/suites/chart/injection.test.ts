@@ -6,7 +6,7 @@ import { after, before, describe, it, test } from 'node:test';
 import { object, run } from './chart.ts';
 import { containerOf, environmentOf, specOf, type Container } from './pods.ts';
 
-describe('the init container of an injection', () => {
+describe('with inject.enabled, the chart adds an init container that copies the package as a whole or not at all', () => {
   let work: string;
   let from: string;
   let to: string;
@@ -31,7 +31,7 @@ describe('the init container of an injection', () => {
     rmSync(work, { recursive: true });
   });
 
-  it('the init container of an injection copies the package and its dependencies, and renames the folder when the copy is complete', async () => {
+  it('the init container copies the package and its dependencies to a temporary folder, and renames the folder when the copy is complete', async () => {
     const { code, errors } = await run(process.execPath, [...script, from, to]);
     assert.equal(code, 0, errors);
     assert.deepEqual(readdirSync(to), ['package']);
@@ -39,18 +39,18 @@ describe('the init container of an injection', () => {
     assert.equal(readFileSync(join(to, 'package/node_modules/pino/pino.js'), 'utf8'), 'node_modules/pino/pino.js');
   });
 
-  it('the init container of an injection makes its copy readable for a server that runs as another user', () => {
+  it('the init container that copies the package makes the copy readable for a server that runs as another user', () => {
     assert.equal(statSync(join(to, 'package')).mode & 0o777, 0o755);
   });
 
-  it('the init container of an injection changes nothing when it runs again, for example after a restart of the node', async () => {
+  it('the init container that copies the package changes nothing when it runs again, for example after a restart of the node', async () => {
     writeFileSync(join(from, 'dist/register.cjs'), 'another one');
     const { code, errors } = await run(process.execPath, [...script, from, to]);
     assert.equal(code, 0, errors);
     assert.equal(readFileSync(join(to, 'package/dist/register.cjs'), 'utf8'), 'dist/register.cjs');
   });
 
-  it('the init container of an injection fails if the image lacks the package, and leaves no folder that could be loaded', async () => {
+  it('the init container that copies the package fails if its image lacks a part of the package, and leaves no folder that Node could load', async () => {
     const other = join(work, 'other');
     mkdirSync(other);
     rmSync(join(from, 'node_modules'), { recursive: true });
@@ -79,7 +79,7 @@ test('M-07 with delivery imageVolume, the image itself is mounted as the volume,
   assert.deepEqual(containerOf(atRoot).volumeMounts[0], mount);
 });
 
-test('H-108 the init container of an injection does not run as root, even if the pod does', async () => {
+test('H-108 the init container that copies the package does not run as root, even if the pod does', async () => {
   const userOf = async (podSecurityContext: object): Promise<unknown> => {
     const { spec } = specOf(await object('Deployment', { inject: { enabled: true }, podSecurityContext })).template;
     const [{ securityContext }] = spec['initContainers'] as [{ securityContext: { runAsUser?: number } }];
@@ -90,7 +90,7 @@ test('H-108 the init container of an injection does not run as root, even if the
   assert.equal(await userOf({}), undefined);
 });
 
-test('an injected image keeps its own /tmp, unless its root file system is read-only', async () => {
+test('with inject.enabled, the container keeps the folder /tmp of its image, unless its root file system is read-only', async () => {
   const paths = async (values: object): Promise<string[]> =>
     containerOf(await object('Deployment', { inject: { enabled: true }, ...values })).volumeMounts.map(
       ({ mountPath }) => mountPath,

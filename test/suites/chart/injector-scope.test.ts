@@ -45,7 +45,7 @@ describe('which pods the injector changes', { skip, concurrency: 2 }, () => {
     }
   });
 
-  describe('the preStop hook of the injector', () => {
+  describe('the injector adds a preStop hook to containers in which a package manager or a shell starts Node', () => {
     const hookOf = async (container: object, injector = byVolume) =>
       containerNamed(await injector.inject(podWith(container))).lifecycle;
 

@@ -14,7 +14,7 @@ import {
 } from './injected-pods.ts';
 import { Injector, restricted, skip } from './injector.ts';
 
-describe('which pods the injector skips', { skip, concurrency: 2 }, () => {
+describe('the injector skips pods that it cannot inject, and gives the reason', { skip, concurrency: 2 }, () => {
   let byVolume: Injector;
   // An injector for namespaces without pod security, to test pods that pod security would reject.
   let open: Injector;

@@ -138,7 +138,7 @@ test('M-07 M-16 from Kubernetes 1.36 on the injector has a v1 policy and an imag
   );
 });
 
-test('M-02 M-13 the policy of the injector ignores errors, and uses no parameter object that could be missing', async () => {
+test('M-02 M-13 the policy of the injector has failurePolicy Ignore, and uses no parameter object that could be missing', async () => {
   const [policy] = await rendered();
   const spec = policy?.['spec'] as Record<string, unknown>;
   assert.equal(spec['failurePolicy'], 'Ignore');
@@ -183,7 +183,7 @@ function defaultsOf(all: Readonly<Record<string, Property>>): Record<string, unk
   return Object.fromEntries(Object.entries(all).map(([name, property]) => [name, property.default]));
 }
 
-test("the table in the injector's README equals the schema", () => {
+test("the table in the injector's README has the names, defaults and descriptions of the values in values.schema.json", () => {
   const [first, last] = [
     '<!-- The table comes from values.schema.json: UPDATE=1 npm run test:chart. -->',
     '<!-- Up to here. -->',

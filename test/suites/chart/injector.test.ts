@@ -59,7 +59,7 @@ describe('the injector adds lameduck to a pod', { skip, concurrency: 2 }, () => 
     assert.deepEqual(changed(await broken.create(labelled(podWith(), 'disabled')), await broken.create(given)), []);
   });
 
-  it("M-03 the injector's policy handles a pod with 5000 variables and a pod with 100 containers within the cost limit of the API server", async () => {
+  it("M-03 the injector's policy handles a pod with 5000 variables and a pod with 100 containers within the API server's cost limit for CEL expressions", async () => {
     const env = Array.from({ length: 5000 }, (_, index) => ({ name: `V${String(index)}`, value: 'x' }));
     assert.equal(annotation(await byVolume.inject(podWith({ env })), 'injected'), 'app');
     const [one] = podWith().spec.containers;
@@ -106,7 +106,7 @@ describe('the injector adds lameduck to a pod', { skip, concurrency: 2 }, () => 
   it('M-07 M-08 pod security restricted accepts pods that are injected by image volume and by init container', async () => {
     for (const injector of [byVolume, byContainer])
       assert.equal(annotation(await injector.inject(podWith()), 'injected'), 'app');
-    // This error shows that the namespace enforces pod security.
+    // If the API server rejects the pod with this error, the namespace enforces pod security.
     await assert.rejects(byVolume.inject(plainPod()), /violates PodSecurity "restricted/);
   });
 
@@ -159,7 +159,7 @@ describe('the injector adds lameduck to a pod', { skip, concurrency: 2 }, () => 
     assert.deepEqual([livenessProbe, startupProbe], [undefined, undefined]);
   });
 
-  it("M-11 the injector raises the grace period to the minimum plus the preStop hook, unless the pod's own is longer", async () => {
+  it("M-11 the injector raises the grace period to minTerminationGracePeriodSeconds plus the time of the preStop hook, unless the pod's grace period is longer", async () => {
     const sleep = (seconds: number) => ({ lifecycle: { preStop: { sleep: { seconds } } } });
     const exec = { lifecycle: { preStop: { exec: { command: ['sleep', '5'] } } } };
     for (const [container, own, expected, preStop] of [

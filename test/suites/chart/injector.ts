@@ -1,5 +1,5 @@
-// Installs the injector in a real API server, bound to one namespace. Only its policies are stored. Pods are created as
-// a server-side dry run, in which the policies change them as usual.
+// Installs the policies of the injector in a real API server, bound to one namespace. The API server stores no pods:
+// the tests create pods as a server-side dry run, in which the policies change the pods as usual.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -100,8 +100,8 @@ export class Injector {
   }
 
   /**
-   * `deployment()` resolves with a Deployment whose template is this pod, in the form in which the API server would
-   * store it.
+   * `deployment()` resolves with a Deployment that has this pod as its pod template, in the form in which the API
+   * server would store the Deployment.
    */
   async deployment({ metadata, spec }: Pod): Promise<string> {
     const labels = { app: 'one', ...metadata.labels };
@@ -115,14 +115,13 @@ export class Injector {
     return (await feed(JSON.stringify(whole), kubectl, ...args)).output;
   }
 
-  /** `metrics()` resolves with the metrics of the API server. */
   metrics(): Promise<string> {
     return run(kubectl, 'get', '--raw', '/metrics');
   }
 
   /**
-   * `breaks()` replaces the expression of a variable with an invalid one, and resolves when the API server no longer
-   * injects pods.
+   * `breaks()` replaces the CEL expression of a variable in the injector's policy with an invalid expression. It
+   * resolves when the API server no longer injects pods.
    */
   async breaks(variable: string, expression: string): Promise<void> {
     const policy = this.#objects.find(({ kind }) => kind === 'MutatingAdmissionPolicy');
@@ -132,14 +131,14 @@ export class Injector {
     await this.#injects(false);
   }
 
-  /** bindAgain creates a second binding for the policy. */
+  /** bindAgain binds the injector's policy to the namespace with a second MutatingAdmissionPolicyBinding. */
   async bindAgain(): Promise<void> {
     const binding = this.#objects.find(({ kind }) => kind.endsWith('Binding'));
     assert.ok(binding);
     await apply({ ...binding, metadata: { ...binding.metadata, name: `${this.name}-again` } });
   }
 
-  /** `add()` installs another admission policy of the injector for the same namespace. */
+  /** `add()` installs a second admission policy of the injector for the namespace that already has one. */
   async add(values: Values): Promise<void> {
     for (const object of await this.#narrowed(values, `${this.name}-other`)) await apply(object);
   }
@@ -171,7 +170,7 @@ export class Injector {
     });
   }
 
-  // The API server learns of a new policy through a watch, so wait until the policy takes effect.
+  // The API server receives a new policy through a watch, with some delay. So wait until the policy takes effect.
   async #injects(expected: boolean): Promise<void> {
     const since = performance.now();
     while ((annotation(await this.inject(podWith()), 'injected') !== undefined) !== expected) {

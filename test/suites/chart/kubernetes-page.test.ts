@@ -86,9 +86,10 @@ test('the component `lifecycle` of examples/kustomize sets the same fields of a 
   assert.deepEqual(lifecycleOf(patched), lifecycleOf(await object('Deployment', noSocket)));
 });
 
-test('H-056 HC-07 the Kustomize components for load balancers and proxies have the times of the chart', async () => {
+test('H-056 HC-07 the Kustomize components for load balancers and proxies set the same durations as the chart', async () => {
   const fronts = firstColumn(readPage('docs/load-balancers.md'), '`front`');
-  // For these values of `front`, the chart does not know the idle timeout of the load balancer or proxy.
+  // With the values `none` and `gateway` of `front`, the chart does not know the idle timeout of the load balancer or
+  // proxy.
   const others = ['none', 'gateway'];
   assert.deepEqual([...loadBalancers].sort(), fronts.filter((front) => !others.includes(front)).sort());
   for (const front of loadBalancers) {
@@ -121,7 +122,7 @@ test('the manifest of docs/kubernetes.md has the same durations, limits and disr
   assert.deepEqual((only('Service', all)['spec'] as { selector: object }).selector, selector.matchLabels);
 });
 
-test('the timeline of docs/kubernetes.md has the numbers of the chart and of the package', async () => {
+test('the timeline in docs/kubernetes.md has the default durations of the chart and of the package', async () => {
   const [head, ...rows] = tablesIn(page)[0] ?? [];
   assert.deepEqual(head?.slice(0, 2), ['time with the chart', 'time without the chart']);
   const inCluster = { KUBERNETES_SERVICE_HOST: '10.96.0.1' };
@@ -153,7 +154,7 @@ function seconds(milliseconds: number): string {
   return String(milliseconds / 1_000);
 }
 
-test('H-164 HC-40 docker/compose.yaml has the grace period of the chart, and the same variables divide it into delay, drain and hooks', async () => {
+test('H-164 HC-40 docker/compose.yaml has the grace period of the chart, and divides the grace period into delay, drain and hooks by the same variables', async () => {
   const deployment = await object('Deployment', noSocket);
   const { services } = parse(readPage('docker/compose.yaml')) as {
     services: Record<string, { stop_grace_period: string; environment: Record<string, string>; image: string }>;

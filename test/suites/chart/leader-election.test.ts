@@ -16,7 +16,7 @@ interface Rules {
   readonly rules: unknown;
 }
 
-test('H-113 HC-23 L-041 the chart, the log of an elector and docs/leader-election.md have the same Role', async () => {
+test('H-113 HC-23 L-041 the Role that the chart renders equals the Role in the log of an elector and in docs/leader-election.md', async () => {
   const { rules } = (await object('Role', on({ leaseName: 'shop-worker' }))) as unknown as Rules;
   assert.deepEqual(rules, (parse(roleText({ name: 'shop-worker', namespace: 'orders' })) as Rules).rules);
   const [shown] = blocksIn(readPage('docs/leader-election.md')).filter(({ text }) => text.includes('kind: Role'));
@@ -65,7 +65,7 @@ test("the Lease has the name of the release's other objects by default, so that 
   assert.equal(environmentOf(await object('Deployment'))['LEASE_NAME'], undefined);
 });
 
-test('H-043 HC-01 the grace period includes the time of the hook that releases the Lease, and the process computes the same time for the drain', async () => {
+test('H-043 HC-01 the grace period includes the time limit of the hook that releases the Lease, and the chart and the process compute the same time for the drain', async () => {
   const cases: [Values, Values, number][] = [
     [{}, {}, 48],
     [{ stopTimeout: '12s' }, {}, 50],

@@ -18,7 +18,10 @@ import {
 import { addWorkloads, createOwnChart, shownValues } from './own-chart.ts';
 import { containerOf, environmentOf, specOf } from './pods.ts';
 
-/** Values for the library chart, each with the equivalent values for the application chart. */
+/**
+ * Sets of values for the block `lameduck`. From each set, the library chart must render the same grace period, settings
+ * and probes as the application chart.
+ */
 const blocks: Readonly<Record<string, Values>> = {
   'no values': {},
   'the values that the README shows': shownValues().lameduck,
@@ -42,7 +45,10 @@ const blocks: Readonly<Record<string, Values>> = {
 
 for (const helm of helms) libraryWith(helm);
 
-/** Fails unless the pods of a workload have what the application chart gives to its own pods. The Job has no probes. */
+/**
+ * Fails unless the pods of `workload` have the same grace period, settings, probes and lifecycle hooks as the pods of
+ * the application chart, `theirs`. A Job has no probes.
+ */
 function assertSamePod(workload: KubernetesObject, theirs: KubernetesObject, port: string | number): void {
   assert.equal(
     specOf(workload).template.spec.terminationGracePeriodSeconds,
@@ -61,7 +67,7 @@ function assertSamePod(workload: KubernetesObject, theirs: KubernetesObject, por
 }
 
 function libraryWith(helm: string): void {
-  describe(`a chart of helm create that includes the library chart, with ${basename(helm)}`, { concurrency: 2 }, () => {
+  describe(`the library chart works in a chart made by helm create, with ${basename(helm)}`, { concurrency: 2 }, () => {
     const own = { parent: '' };
     const folder = (): string => join(own.parent, 'shop');
 

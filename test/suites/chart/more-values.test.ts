@@ -61,7 +61,7 @@ test('H-122 the values set the network, scheduler and runtime fields of the pod'
   for (const name of Object.keys(given)) assert.ok(!(name in plain), name);
 });
 
-test('H-103 a behavior in the values replaces the autoscaler behavior of the chart', async () => {
+test('H-103 autoscaling.behavior in the values replaces the behavior that the chart gives to the HorizontalPodAutoscaler', async () => {
   const behavior = { scaleDown: { stabilizationWindowSeconds: 60 } };
   const { spec } = (await object('HorizontalPodAutoscaler', {
     autoscaling: { enabled: true, behavior },
@@ -118,7 +118,7 @@ test('H-045 with lameduck.enabled: false, the pods have LAMEDUCK_DISABLED, TCP p
   for (const probe of ['readinessProbe', 'livenessProbe', 'startupProbe'] as const) {
     assert.partialDeepStrictEqual(container[probe], { tcpSocket: { port: 'http' } }, probe);
   }
-  // The preStop sleep replaces the shutdown delay, and the grace period stays the same.
+  // The pod waits in a preStop sleep instead of a shutdown delay, so its grace period stays the same.
   assert.deepEqual(lifecycle, { preStop: { sleep: { seconds: 30 } } });
   assert.equal(spec.terminationGracePeriodSeconds, 98);
   const { annotations } = all.find(({ kind }) => kind === 'Ingress')?.metadata ?? {};
@@ -197,7 +197,7 @@ test('H-169 a program that npm or a shell starts gets a preStop hook that runs `
   for (const values of unwrapped) assert.equal(await hook({ ...values }), undefined, JSON.stringify(values));
 });
 
-test('H-108 an injected image keeps its own user and its writable file system, unless the values say otherwise', async () => {
+test('H-108 with inject.enabled, the container keeps the user of its image and a writable file system, unless the values say otherwise', async () => {
   const inject = { enabled: true };
   const contexts = async (values: Values): Promise<unknown[]> => {
     const deployment = await object('Deployment', values);

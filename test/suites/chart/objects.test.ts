@@ -74,7 +74,7 @@ test('each optional object is rendered if and only if its value enables it', asy
   assert.deepEqual(await kinds(least), ['Deployment']);
 });
 
-describe('the chart with the image of another project', () => {
+describe('the chart can deploy the image of any other project', () => {
   const values = valueSets['any image'] ?? {};
   let deployment: KubernetesObject;
 
@@ -84,7 +84,7 @@ describe('the chart with the image of another project', () => {
     assert.equal(containerOf(deployment).image, `registry.example/shop/api:1.4.2@${digest}`);
   });
 
-  it("H-118 H-119 HC-25 the values' own variables come after lameduck's settings, and numbers have no exponent", () => {
+  it("H-118 H-119 HC-25 the variables from the value env come after lameduck's settings, and numbers are rendered without an exponent", () => {
     const environment = environmentOf(deployment);
     assert.equal(environment['PORT'], '3000');
     assert.equal(environment['LIMIT'], '10000000');
@@ -114,7 +114,7 @@ describe('the chart with the image of another project', () => {
   });
 });
 
-test('H-101 H-102 HC-12 the Deployment does not set replicas if there is an autoscaler, or if replicaCount is null', async () => {
+test('H-101 H-102 HC-12 the Deployment has no field replicas if autoscaling.enabled is true, or if replicaCount is null', async () => {
   assert.ok(!('replicas' in specOf(await object('Deployment', { autoscaling: { enabled: true } }))));
   assert.ok(!('replicas' in specOf(await object('Deployment', { replicaCount: null }))));
 });
@@ -190,7 +190,7 @@ test('H-136 HC-07 a Google load balancer gets its health check and drain time fr
   assert.equal(told['cloud.google.com/backend-config'], '{"default": "shop-lameduck"}');
 });
 
-test('H-142 HC-16 a ServiceMonitor uses a second Service, which includes pods that are ending', async () => {
+test('H-142 HC-16 for a ServiceMonitor, the chart renders an additional Service, which also includes terminating pods', async () => {
   const all = await objects(valueSets['a ServiceMonitor'] ?? {});
   const services = all.filter(({ kind }) => kind === 'Service');
   const publishes = services.map(({ metadata, spec }) => [
@@ -210,7 +210,7 @@ test('H-142 HC-16 a ServiceMonitor uses a second Service, which includes pods th
   );
 });
 
-test('H-142 the scrapes of the two metrics paths have separate series, including `up`', async () => {
+test('H-142 Prometheus stores separate time series for the two metrics paths, also separate series of `up`', async () => {
   const relabelings = [{ action: 'labeldrop', regex: 'endpoint' }];
   const { spec } = (await object('PodMonitor', { podMonitor: { enabled: true, relabelings } })) as unknown as {
     spec: { podMetricsEndpoints: { path: string; relabelings: object[] }[] };
@@ -255,12 +255,12 @@ test('H-138 HC-28 an HTTPRoute routes to the Service of the chart by default', a
   ]);
 });
 
-test("H-109 the values of the chart can leave the choice of the pod's user to OpenShift", async () => {
+test('H-109 if the values set runAsUser to null, the pods have no user ID, so that OpenShift can choose one', async () => {
   const { spec } = specOf(await object('Deployment', valueSets['a security context of OpenShift'] ?? {})).template;
   assert.deepEqual(spec.securityContext, { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
 });
 
-test('H-027 a field whose value in the chart is null is left out of the objects', async () => {
+test('H-027 a field that the values set to null does not appear in the rendered objects', async () => {
   const gone = ['resources', 'tmp', 'securityContext', 'env', 'extraEnv', 'extraVolumes', 'podLabels', 'tolerations'];
   const values: Values = {
     ...Object.fromEntries(gone.map((name) => [name, null])),
@@ -283,7 +283,7 @@ test('H-077 with inject.nodeOption require, the package is loaded with --require
   assert.equal(environment['NODE_OPTIONS'], '--require=/opt/lameduck/package/dist/register.cjs');
 });
 
-test('injection adds the package after the existing NODE_OPTIONS, and only the init container can write to the copy', async () => {
+test('injection appends the option that loads the package to the existing NODE_OPTIONS, and only the init container can write to the copied package', async () => {
   const deployment = await object('Deployment', valueSets['injection'] ?? {});
   const { initContainers, volumes } = specOf(deployment).template.spec as unknown as {
     initContainers: { name: string; volumeMounts: object[] }[];

@@ -8,7 +8,7 @@ import { readSchema } from './readme.ts';
 
 const lameduck = { front: 'nginx' };
 
-/** Values with which the pod and its container have each field that the chart can set. */
+/** Chart values that set every field of the pod and of its container that the chart can set. */
 const everyField = {
   affinity: { nodeAffinity: {} },
   args: ['main.js'],
@@ -93,7 +93,7 @@ test('H-122 an extra port can be a UDP port, and can have a hostPort and a nodeP
   assert.deepEqual(ingress[0]?.ports, [{ port: 'http' }, { port: 'dns', protocol: 'UDP' }, { port: 'dns-tcp' }]);
 });
 
-test('H-135 a path of an Ingress can have another backend than the Service of the release, such as an action of an ALB', async () => {
+test('H-135 a path of an Ingress can have a backend other than the Service of the chart, such as an action of an ALB', async () => {
   const backend = { service: { name: 'ssl-redirect', port: { name: 'use-annotation' } } };
   const hosts = [{ host: 'a.example', paths: [{ path: '/', backend }, '/api'] }];
   const { rules } = (await object('Ingress', { lameduck, ingress: { enabled: true, hosts } }))['spec'] as {

@@ -10,7 +10,8 @@ const annotations = { 'example.com/owner': 'shop' };
 const peer = [{ podSelector: { matchLabels: labels } }];
 
 /**
- * Each row: a value of the chart, a valid setting, the kind of object that contains it, and the path in that object.
+ * Each row has the name of a chart value, and a valid setting of this value. The chart copies the setting to an object
+ * of the given kind, at the given path.
  */
 const passedOn: readonly [value: string, given: unknown, kind: string, where: string][] = [
   ['ingress.className', 'internal', 'Ingress', 'spec.ingressClassName'],
@@ -117,7 +118,7 @@ function set(values: Values, path: string, given: unknown): void {
   else set((values[first] ??= {}) as Values, rest.join('.'), given);
 }
 
-describe('H-122 H-138 H-141 HC-28 HC-29 values that the chart copies unchanged to an object', () => {
+describe('H-122 H-138 H-141 HC-28 HC-29 the chart copies these values unchanged to an object', () => {
   const all: KubernetesObject[] = [];
 
   before(async () => {
@@ -137,13 +138,13 @@ describe('H-122 H-138 H-141 HC-28 HC-29 values that the chart copies unchanged t
   });
 
   for (const [value, given, kind, where] of passedOn) {
-    it(`the value ${value} is copied to the ${kind}`, () => {
+    it(`the chart copies its value ${value} into the ${kind}`, () => {
       const found = at(
         all.find((one) => one.kind === kind),
         where,
         given,
       );
-      // If the chart copies a map from the values, the copy may have more keys.
+      // The chart may add keys to a map that it copies from the values.
       if (typeof given === 'object' && !Array.isArray(given)) assert.partialDeepStrictEqual(found, given);
       else assert.deepEqual(found, given);
     });

@@ -27,14 +27,20 @@ export interface Groups {
  */
 export type Sampled = (second: number) => number | 'stale' | undefined;
 
-/** Trial has an alert, the series that it reads, and the time `at` of the evaluation, such as `6m`. */
+/**
+ * Trial is one evaluation of an alert. It has the name of the alert, the time series that the alert reads, and the time
+ * `at` of the evaluation, such as `6m`.
+ */
 export interface Trial {
   readonly alert: string;
   readonly at: string;
   readonly series: Readonly<Record<string, Sampled>>;
 }
 
-/** Scraping holds the seconds between two scrapes, and the seconds from the start of a series to its first scrape. */
+/**
+ * Scraping has two times in seconds: the interval between two scrapes, and the offset from the start of a time series
+ * to its first scrape.
+ */
 export interface Scraping {
   readonly interval: 15 | 30;
   readonly offset: number;
@@ -52,15 +58,18 @@ export const always =
   () =>
     value;
 
-/** `steps()` returns a series that has each value from the given second on. */
+/**
+ * `steps()` returns a time series. Each of its values begins at the given second, and applies until the next value
+ * begins.
+ */
 export function steps(...changes: readonly [second: number, value: number | 'stale'][]): Sampled {
   return (second) => changes.findLast(([from]) => second >= from)?.[1];
 }
 
-/** rulesOf returns the rules of all groups. */
+/** rulesOf returns the alert rules of all rule groups. */
 export const rulesOf = ({ groups }: Groups): Rule[] => groups.flatMap(({ rules }) => rules);
 
-/** metricRules returns the rules of the PrometheusRule. */
+/** metricRules returns the alert rules in the PrometheusRule that the chart renders. */
 export async function metricRules(values: Values = {}): Promise<Groups> {
   const { prometheusRule = {}, ...rest } = values;
   const all = { ...rest, prometheusRule: { enabled: true, ...(prometheusRule as object) } };
@@ -77,8 +86,8 @@ export function noPromtool(): string | false {
 }
 
 /**
- * `fired()` returns the report of promtool for each trial, in order. The report lists the firing alerts with labels and
- * annotations, and is empty if none fires.
+ * `fired()` runs promtool, and returns one report for each trial, in the order of the trials. A report lists the firing
+ * alerts with their labels and annotations, and is empty if no alert fires.
  */
 export async function fired(groups: Groups, trials: readonly Trial[], scraping: Scraping): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'alerts-'));

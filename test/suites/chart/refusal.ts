@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { refusals, type Values } from './chart.ts';
 
-/** Refusal is an invalid value, with the error line that the chart prints for it. */
+/** Refusal is a set of invalid values for the chart, together with the error line that the chart must print for it. */
 export interface Refusal {
   readonly title: string;
   readonly values: Values;
@@ -22,7 +22,10 @@ export function refusal(title: string, values: Values, line: RegExp, args: reado
 
 const collected: { list?: Refusal[] } = {};
 
-/** `collect()` returns the invalid chart values that test files declare, and does not run the tests in these files. */
+/**
+ * `collect()` returns the invalid chart values that the given test files declare. It does not run the tests in these
+ * files.
+ */
 export async function collect(files: readonly string[]): Promise<Refusal[]> {
   const list: Refusal[] = [];
   collected.list = list;

@@ -1,5 +1,5 @@
-// Tests that the tests of the chart cover each error in its templates: if a template no longer reports an error, a test
-// fails.
+// Tests that each error in the chart's templates has a test of the chart. So if a template no longer reports an error,
+// a test fails.
 import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,14 +13,14 @@ import { collect } from './refusal.ts';
 const unknownValues = '_includes.tpl';
 
 /**
- * A template statement that adds an error. Several templates include refuseDuplicates, so the statement in it is
- * counted once for each include.
+ * Matches a template statement that adds an error. Several templates include refuseDuplicates, and each include counts
+ * as a statement of its own.
  */
 const statement = /\{\{- include "lameduck\.refuse(?:Duplicates)?" \(list \$problems(?! \$path \$name \$rule)/g;
 
 /**
- * `number()` appends to each error message of a chart the place of its statement in the templates. It returns all
- * places.
+ * `number()` appends a place to each error message in the templates of a chart: the file and line of the statement that
+ * adds the error. It returns all these places.
  */
 function number(folder: string): string[] {
   const places: string[] = [];
@@ -51,7 +51,8 @@ test('HC-04 each error message in the templates of the chart has a test in which
   const names = readdirSync(import.meta.dirname).filter((name) => /^refusals-(?!complete).*\.test\.ts$/.test(name));
   const list = await collect(names);
   const seen = new Set<string>();
-  // Render two sets of values at the same time, as the other tests of the chart do.
+  // Two loops render the chart at the same time. So at most two processes of Helm run at once, as in the other tests of
+  // the chart.
   const render = async (): Promise<void> => {
     for (let next = list.pop(); next !== undefined; next = list.pop()) {
       const lines = await refusals(next.values, { chart: folder, args: next.args });

@@ -78,7 +78,7 @@ test('each value whose name begins with `allow` accepts what the chart would oth
   await template({ command: ['npm', 'start'], preStopHook: 'never', lameduck: { probePort: 'off' } });
 });
 
-test('for a release without pods, the chart accepts pod values that it rejects for a release with pods', async () => {
+test('if the values of a Helm release create no pods, the chart accepts pod values that it otherwise rejects', async () => {
   const pods = {
     replicaCount: 1,
     strategy: { type: 'Recreate' },

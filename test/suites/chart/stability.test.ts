@@ -27,7 +27,7 @@ const everythingBeside: Values = {
   replicaCount: 7,
 };
 
-test('H-123 HC-17 two renders of the chart with the same values are byte-identical', async () => {
+test('H-123 HC-17 if the chart is rendered twice with the same values, both outputs are byte-identical', async () => {
   for (const helm of helms) {
     assert.equal(await template(everythingBeside, { helm }), await template(everythingBeside, { helm }));
   }
@@ -52,7 +52,7 @@ test('H-124 HC-16 switching optional objects of the chart on or off does not res
   assert.equal(await podTemplate({ serviceMonitor: { enabled: true } }), await podTemplate());
 });
 
-test('H-016 H-124 HC-15 a new version of the chart or of the application alone does not restart pods', async () => {
+test('H-016 H-124 HC-15 if only the version of the chart or of the application changes, no pod restarts', async () => {
   const copy = mkdtempSync(join(tmpdir(), 'chart-'));
   try {
     cpSync(chart, copy, { recursive: true });
@@ -84,9 +84,9 @@ test('H-015 HC-19 the selector, and the names of ports, Service and ServiceAccou
   assert.equal((await object('ServiceAccount')).metadata.name, 'shop-lameduck');
 });
 
-test('H-013 every name is valid and begins with a letter, for any release name', async () => {
+test('H-013 for any name of the Helm release, the names of all rendered objects are valid and begin with a letter', async () => {
   const values = { ...everythingBeside, tests: { enabled: true }, podMonitor: {}, serviceMonitor: { enabled: true } };
-  // A release name with a dot, and two names that YAML would parse as numbers.
+  // Names of Helm releases: one with a dot, and two that YAML would parse as numbers.
   const more = ['shop.v2', '2024', '1e3'];
   for (const release of ['1x', 'a'.repeat(53), `lameduck-${'b'.repeat(44)}`, ...more]) {
     for (const { kind, metadata } of await objects(values, { release })) {
@@ -96,7 +96,7 @@ test('H-013 every name is valid and begins with a letter, for any release name',
   }
 });
 
-test('H-013 the chart as a dependency may have an alias with capital letters', async () => {
+test('H-013 a chart that depends on this chart can give it an alias with capital letters', async () => {
   const parent = mkdtempSync(join(tmpdir(), 'chart-'));
   try {
     cpSync(chart, join(parent, 'charts', 'lameduck'), { recursive: true });
@@ -131,6 +131,6 @@ test('H-158 HC-18 no list has two elements with the same merge key of server-sid
   for (const names of lists) assert.equal(new Set(names).size, names.length);
 });
 
-test('H-019 no object of the chart sets its own namespace', async () => {
+test('H-019 no object that the chart renders has the field metadata.namespace', async () => {
   for (const { kind, metadata } of await objects(everythingBeside)) assert.ok(!('namespace' in metadata), kind);
 });

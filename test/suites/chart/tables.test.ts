@@ -59,7 +59,8 @@ test('H-033 HC-20 the comment above each value in values.yaml is its description
       // In values.yaml, the comment above the first key of a map belongs to the map.
       const above = isScalar(key) ? key.commentBefore : undefined;
       const comment = above ?? (index === 0 ? map.commentBefore : undefined);
-      // In values.yaml, the comment of the file precedes the comment of the first key, with an empty line between them.
+      // At the start of values.yaml, an empty line separates the comment about the whole file from the comment about
+      // the first key.
       const text = comment?.split('\n\n').at(-1)?.replace(/\s+/g, ' ').trim();
       assert.equal(text, below?.description, JSON.stringify(key));
       compared++;
@@ -85,26 +86,26 @@ test('H-029 HC-20 the schema rejects unknown keys at every level that the chart 
   assert.ok(!validate({ ...defaults, replicas: 3 }));
 });
 
-describe("H-118 HC-25 the block lameduck of the values equals the package's table of settings", () => {
+describe("H-118 HC-25 the chart values under `lameduck` match the package's table of settings", () => {
   const block = readSchema().properties?.['lameduck']?.properties ?? {};
 
-  it('the block lameduck has each setting of the package, and otherwise only values with which the chart computes times', () => {
+  it('the chart values under `lameduck` are all settings of the package, and otherwise only values from which the chart computes durations', () => {
     assert.deepEqual(Object.keys(block).sort(), [...names, ...terms].sort());
   });
 
-  it("the block lameduck has the package's own default for each setting that the chart needs", () => {
+  it('each chart value under `lameduck` with which the chart computes durations has the default of the package', () => {
     for (const name of ['preStopSeconds', 'preShutdownHookTimeout', 'destroyHookTimeout'] as const) {
       const { kind, default: byDefault } = settingsTable[name];
       assert.deepEqual(kind.fromText(String(block[name]?.default)), { value: byDefault(true) }, name);
     }
   });
 
-  it('the block `lameduck` of the values has no default for a setting that the chart does not need, so that the program decides', () => {
+  it('the chart values under `lameduck` have no default for a setting that the chart does not need, so that the program chooses the value', () => {
     const given = ['probePort', 'preStopSeconds', 'preShutdownHookTimeout', 'destroyHookTimeout'];
     for (const name of names) if (!given.includes(name)) assert.equal(block[name]?.default, null, name);
   });
 
-  it('each setting in the block `lameduck` of the values becomes its variable, in a form that the package can parse', async () => {
+  it('each setting under `lameduck` in the chart values becomes its environment variable, in a form that the package can parse', async () => {
     const lameduck = Object.fromEntries(names.map((name) => [name, example(name)]));
     delete lameduck['terminationGracePeriodSeconds'];
     const environment = environmentOf(await object('Deployment', { lameduck }));
@@ -115,15 +116,15 @@ describe("H-118 HC-25 the block lameduck of the values equals the package's tabl
   });
 });
 
-describe("H-118 HC-25 the block leaderElection of the values equals the package's table of settings for electors", () => {
+describe("H-118 HC-25 the chart values under `leaderElection` match the package's table of elector settings", () => {
   const block = readSchema().properties?.['leaderElection']?.properties ?? {};
   const rows = Object.entries<Row<unknown, unknown>>(electionTable);
 
-  it('the block leaderElection has each setting of an elector, and apart from these settings only `enabled` and `leaseName`', () => {
+  it('the chart values under `leaderElection` are all settings of an elector, and otherwise only `enabled` and `leaseName`', () => {
     assert.deepEqual(Object.keys(block).sort(), [...Object.keys(electionTable), 'enabled', 'leaseName'].sort());
   });
 
-  it("the block leaderElection has the package's default for stopTimeout, and sets no default for any other setting", () => {
+  it('under `leaderElection`, the chart sets a default only for stopTimeout, and this is the default of the package', () => {
     const given = Object.fromEntries(rows.map(([name]) => [name, block[name]?.default]));
     assert.deepEqual(electionTable.stopTimeout.kind.fromText(String(given['stopTimeout'])), {
       value: electionTable.stopTimeout.default(true),
@@ -131,7 +132,7 @@ describe("H-118 HC-25 the block leaderElection of the values equals the package'
     for (const [name] of rows) if (name !== 'stopTimeout') assert.equal(given[name], null, name);
   });
 
-  it('the block leaderElection passes each setting as its variable, and passes none if leaderElection is off', async () => {
+  it('the chart passes each setting under `leaderElection` as its environment variable, and passes none if leader election is off', async () => {
     const values = { leaseNamespace: 'jobs', leaseDuration: '1m', renewDeadline: '40s', retryPeriod: '1500ms' };
     const leaderElection = { ...values, stopTimeout: '7s' };
     const on = environmentOf(await object('Deployment', { leaderElection: { ...leaderElection, enabled: true } }));

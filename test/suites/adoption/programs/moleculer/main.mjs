@@ -21,5 +21,5 @@ broker.createService({
   },
 });
 
-// The broker itself stops its services at SIGTERM.
+// At SIGTERM, the Moleculer broker itself stops its services.
 await broker.start();

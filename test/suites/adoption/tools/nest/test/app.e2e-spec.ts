@@ -20,7 +20,7 @@ describe('AppController (e2e)', () => {
     await app.close();
   });
 
-  it('GET / returns the response of the controller of the application', () =>
+  it('GET / returns the text that the controller of the application returns', () =>
     request(app.getHttpServer()).get('/').expect(200).expect('hello'));
 
   it('duck.shutdown() drains the application and resolves with the exit code 0', async () => {
