@@ -1,5 +1,5 @@
-// Tests that no log line is lost when the process ends, with a slow reader of the log, or with a worker thread that
-// writes it.
+// Tests that no log line is lost when the process ends. The reader of the log may be slow, or a worker thread may write
+// the log.
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
