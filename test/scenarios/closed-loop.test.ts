@@ -16,7 +16,7 @@ const manyRequests = 70 * clientCount;
 for (const adapter of ['node:http', 'node:https', 'Fastify'] as const) {
   for (const delay of ['500ms', '0s']) {
     for (const retryAfter of [false, true]) {
-      describe(`${adapter} loses no request of closed-loop clients, with shutdownDelayDuration ${delay} and shutdownSendRetryAfter ${String(retryAfter)}`, () => {
+      describe(`${adapter}, shutdownDelayDuration ${delay}, shutdownSendRetryAfter ${String(retryAfter)}: no request is lost`, () => {
         for (let round = 1; round <= rounds; round++) {
           it('P-003, P-047 thirty closed-loop keep-alive clients that never retry lose no request at SIGTERM', async (t) => {
             await shutDownUnderLoad(t, adapter, delay, retryAfter);

@@ -27,7 +27,7 @@ test('lameduck is installed from its packed package, and each test program has t
   for (const program of chosen) assert.equal(installedPackage(program), lockedPackage(program), program.title);
 });
 
-void describe('lameduck/register protects the requests of a program without lameduck', { concurrency: 2 }, () => {
+void describe('programs that never call lameduck() lose no request with lameduck/register', { concurrency: 2 }, () => {
   for (const program of chosen) {
     test(`P-003, P-112 ${program.title}: with lameduck/register no request is lost, and the program's own cleanup runs once`, async (t) => {
       // The test runs the program without lameduck/register only if the test writes the table of docs/register.md.
