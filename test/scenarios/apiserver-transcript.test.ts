@@ -29,7 +29,7 @@ interface Sight {
 
 for (const retryAfter of [false, true]) {
   describe(`clients see the same as in the recorded shutdown of a kube-apiserver, with shutdownSendRetryAfter ${String(retryAfter)}`, () => {
-    it('A-003, A-106, A-120, P-001, P-002, P-077, K-215 the clients see no reset, get Connection: close before the listener closes, and can leave connections idle for one second', async (t) => {
+    it('A-003, A-106, A-120, P-001, P-002, P-077, K-215 the clients see no reset, get Connection: close before the listening socket closes, and can leave connections idle for one second', async (t) => {
       const service = disposed(
         t,
         new ProcessUnderTest(
@@ -187,7 +187,7 @@ async function askOnOneConnection(dial: () => Promise<Client>, see: See, stop: A
   }
 }
 
-// When a listener closes, the kernel resets connections that the process has not accepted yet (P-018).
+// When a listening socket closes, the kernel resets connections that the process has not accepted yet (P-018).
 function isRefusal(saw: string): boolean {
   return saw === 'ECONNREFUSED' || saw === 'ECONNRESET';
 }

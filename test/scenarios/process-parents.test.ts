@@ -129,8 +129,8 @@ void describe('a program drains when PM2 or its cluster primary ends it', { conc
       const primary = disposed(t, new ProcessUnderTest('disconnects-its-worker.ts', env));
       const port = await primary.ready();
       primary.kill('SIGUSR2');
-      // worker.disconnect() notifies the worker before it closes the listener, so the log line of the worker may arrive
-      // first.
+      // worker.disconnect() notifies the worker before it closes the listening socket, so the log line of the worker
+      // may arrive first.
       await primary.line('the call', ({ msg }) => msg === 'call has returned');
       await primary.signaled('ShutdownInitiated');
       const answered = await fetch(`http://127.0.0.1:${String(port)}`).then(

@@ -23,7 +23,7 @@ const warningsIn = (lines: readonly Line[]): unknown[] =>
 
 const endedWell = { code: 0, signal: null };
 
-void describe('process signals', { concurrency: 3 }, () => {
+void describe('a process signal begins one shutdown', { concurrency: 3 }, () => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     test(`A-030, A-033, P-056 ${signal} starts one drain, requests in flight get their responses, and the process then exits with 0`, async (t) => {
       const program = disposed(t, new ProcessUnderTest('listens.ts'));

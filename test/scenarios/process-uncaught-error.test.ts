@@ -22,7 +22,7 @@ async function printed(t: TestContext, thrown: string): Promise<[ours: string, n
 
 const isFinal = ({ schema }: Line): boolean => schema !== undefined;
 
-void describe('uncaught errors', { concurrency: 3 }, () => {
+void describe('an uncaught error is printed, and begins the shutdown', { concurrency: 3 }, () => {
   for (const thrown of ['error', 'made', 'rejection']) {
     test(`P-063, P-064, K-211 an uncaught error is printed as Node prints it: ${thrown}`, async (t) => {
       const [ours, nodes] = await printed(t, thrown);

@@ -65,7 +65,7 @@ async function handedOver(_: PodNetwork, server: LoggingCommand): Promise<void> 
   await server.line('the end of the handler', ({ msg }) => msg === 'handed over');
 }
 
-void describe('clients that read slowly', { skip, concurrency: 3 }, () => {
+void describe('slow clients get their whole responses within the shutdown budget', { skip, concurrency: 3 }, () => {
   for (const [kind, readers, env] of [
     ['http', [...http, ...http], {}],
     ['https', ['tls'], {}],

@@ -61,7 +61,7 @@ function listeningGroup(...pids: number[]) {
   return { clock, group, workers: workers as [FakeWorker, FakeWorker], warned, closes };
 }
 
-describe('a primary of node:cluster', () => {
+describe('a node:cluster primary shuts down its workers in the right order', () => {
   it('P-071 a primary of node:cluster warns once if workers still listen without a lifecycle ten seconds after they began to listen', async () => {
     const { clock, warned } = listeningGroup(11, 12);
     await clock.advance(9_999);

@@ -9,7 +9,7 @@ const highest = 2 ** 31 - 1;
 
 let ids = 0;
 
-/** Session is one HTTP/2 connection, and what the server has said about its end. */
+/** Session is one HTTP/2 connection, and what the server has announced about the close of this connection. */
 class Session {
   readonly #world: World;
   readonly #name: string;

@@ -152,8 +152,8 @@ function nodeOptionsOf({ isInArguments, preload }: Startable, isRegistered: bool
 }
 
 /**
- * assertRefusedOnlyAtTheEnd asserts that no client was refused before the listener closed. When a listener closes, the
- * kernel resets connections that the program has not accepted. These connections count as refused.
+ * assertRefusedOnlyAtTheEnd asserts that no client was refused before the listening socket closed. When this socket
+ * closes, the kernel resets connections that the program has not accepted. These connections count as refused.
  */
 export function assertRefusedOnlyAtTheEnd(clients: readonly Ended[], signaledAt: number, output: string): void {
   const line = /^\{.*"name":"NotAcceptingNewRequest".*\}$/m.exec(output)?.[0];

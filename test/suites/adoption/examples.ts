@@ -83,7 +83,7 @@ test('the examples depend on the package versions that the tests install', () =>
   }
 });
 
-void describe('the examples', { concurrency: 4 }, () => {
+void describe('each example loses no request and exits without SIGKILL', { concurrency: 4 }, () => {
   for (const example of servers) {
     const title = [example.name, example.startedBy].filter((part) => part !== undefined).join(', started by ');
     test(`the example ${title} loses no request, and the example program exits without SIGKILL`, async (t) => {

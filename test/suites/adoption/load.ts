@@ -22,7 +22,10 @@ export interface Target {
   readonly protocol: Protocol;
 }
 
-/** Ended holds the results of a client and the time at which it ended. A client ends when its connection is refused. */
+/**
+ * Ended has the results of a client and the time at which the client ended. A client ends when its connection is
+ * refused.
+ */
 export interface Ended {
   readonly account: Account;
   readonly endedAt: number;

@@ -50,7 +50,7 @@ export function run(program: string, args: readonly string[], input = ''): Promi
   });
 }
 
-/** Rendering holds the arguments with which Helm renders a chart. */
+/** Rendering has the arguments with which Helm renders a chart. */
 export interface Rendering {
   readonly helm?: string;
   readonly release?: string;

@@ -35,7 +35,7 @@ export function labelled(pod: Pod, value = 'enabled'): Pod {
   return { ...pod, metadata: { ...metadata, labels: { ...labels, 'lameduck/inject': value } } };
 }
 
-/** `unprivileged` holds the fields that a container needs where pod security `restricted` is enforced. */
+/** `unprivileged` has the fields that a container needs where pod security `restricted` is enforced. */
 export const unprivileged = {
   securityContext: {
     allowPrivilegeEscalation: false,

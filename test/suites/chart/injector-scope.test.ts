@@ -9,7 +9,7 @@ import { Injector, skip } from './injector.ts';
 
 const hook = { exec: { command: ['node', '/opt/lameduck/package/dist/cli/main.js', 'stop'] } };
 
-describe('which pods the injector changes', { skip, concurrency: 2 }, () => {
+describe('the injector changes only pods, and only selected pods', { skip, concurrency: 2 }, () => {
   let byVolume: Injector;
   let byContainer: Injector;
 

@@ -18,7 +18,7 @@ export const injectorChart = join(root, 'helm', 'lameduck-injector');
 export const skip =
   kubeconfig !== undefined || kubectl !== 'kubectl' || wish === 'required' ? false : 'no cluster: set KUBECONFIG';
 
-/** `restricted` holds the labels of a namespace that enforces pod security `restricted`. */
+/** `restricted` has the labels of a namespace that enforces pod security `restricted`. */
 export const restricted = { 'pod-security.kubernetes.io/enforce': 'restricted' };
 
 /** `rendered()` returns the objects that the injector chart renders for values. */
