@@ -170,7 +170,7 @@ test('if two scenarios need different values of a field, `lameduck rehearse` and
   const isGrace = (line: string): boolean => line.startsWith(field);
   assert.deepEqual(result.changes.filter(isGrace), [`${field}: 3 -> 12 (rollout, overload)`]);
   const html = page(result);
-  assert.equal(html.split(field).length, html.split(`${field}: 3 -> 12`).length);
+  assert.equal(html.split(field).length, html.split(`${field}: 3 -&#62; 12`).length);
 });
 
 test('if two scenarios need different shutdown delays, `lameduck rehearse` suggests the longer one', () => {
