@@ -91,7 +91,8 @@ const typed = {
   '@typescript-eslint/no-extraneous-class': 'error',
   '@typescript-eslint/no-floating-promises': [
     'error',
-    // The test runner awaits the promises of `describe`, `it`, `suite` and `test` itself.
+    // A test file need not await the promises of `describe`, `it`, `suite` and `test`, because the test runner awaits
+    // them.
     { allowForKnownSafeCalls: [{ from: 'package', package: 'node:test', name: ['describe', 'it', 'suite', 'test'] }] },
   ],
   '@typescript-eslint/no-for-in-array': 'error',
@@ -195,8 +196,8 @@ const modules = ['cli/main', 'fastify', 'grpc', 'index', 'leader-election', 'tes
 const entryPoints = [...modules.map((name) => `src/${name}.ts`), 'src/register.cts'];
 
 export default defineConfig(
-  // Programs that do not use lameduck, in their authors' style, and examples with their own packages.
-  // .ci/register-programs checks them.
+  // ESLint ignores the test programs that do not use lameduck, because they keep the style of their frameworks. It also
+  // ignores the examples that have packages of their own. .ci/register-programs checks both.
   globalIgnores([
     'dist/',
     'release/',
@@ -217,7 +218,8 @@ export default defineConfig(
   // Allow require() in a `.cts` file. It is CommonJS, because it must not load a module before it has checked the
   // version of Node.
   { files: ['src/**/*.cts'], rules: { '@typescript-eslint/no-require-imports': 'off' } },
-  // Fastify sends the result of an asynchronous handler, so such a handler needs no await.
+  // Allow an asynchronous function without `await`. Fastify sends the value that an asynchronous request handler
+  // returns, so such a handler often awaits nothing.
   { files: ['examples/**/*.ts', 'test/**/*.ts'], rules: { '@typescript-eslint/require-await': 'off' } },
   {
     // These files contain lists of texts for generated pages, so they may be longer than other files.

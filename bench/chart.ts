@@ -8,13 +8,13 @@ export interface Bar {
   readonly high?: number;
   /** Whether this bar of the chart stands for lameduck, and not for a package with which lameduck is compared. */
   readonly isOwn?: boolean;
-  /** The text at the end of the bar. By default, this is the value of the bar. */
+  /** The text that the chart shows at the right end of this bar, by default the bar's value. */
   readonly text?: string;
 }
 
 export interface Chart {
   readonly title: string;
-  /** The value at the left end of the bars, 0 by default. */
+  /** The value of the chart's axis at the left end of every bar, 0 by default. */
   readonly from?: number;
   readonly bars: readonly Bar[];
 }

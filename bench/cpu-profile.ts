@@ -1,26 +1,30 @@
-// Divides the time of a CPU profile between the parts of a process: lameduck, Node, the packages and the program.
+// Divides the time in a CPU profile between the owners of the code: the files of lameduck, Node, npm packages, and the
+// measured program.
 import type { Profiler } from 'node:inspector';
 import { sep } from 'node:path';
 import { median } from './statistics.ts';
 
-/** Parts holds a CPU time for each part of a process. The parts are sorted: the part that used most time is first. */
+/**
+ * Parts maps each owner of code to the CPU time that its code used. An owner is a file of lameduck, Node, an npm
+ * package, or the measured program. The entries are in descending order of their CPU time.
+ */
 export type Parts = Readonly<Record<string, number>>;
 
 const ownPart = 'lameduck, ';
 
-/** samplingInterval is the time between two samples of a profile, in microseconds. */
+/** samplingInterval is the time between two samples of a CPU profile, in microseconds. */
 export const samplingInterval = 200;
 
 /**
- * partsOf returns the microseconds that each part of the process used, without the time in which its thread was idle.
- * The profiler counts the time of a function without the functions that it calls.
+ * partsOf returns the CPU time of each owner of code in microseconds, without the time in which the thread was idle. If
+ * a function calls another function, the time of the call counts only for the called function.
  */
 export function partsOf({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): Parts {
   const parts = new Map<string, number>();
   const partOfNode = new Map(nodes.map(({ id, callFrame }) => [id, partOf(callFrame)]));
   for (const [index, id] of samples.entries()) {
     const part = partOfNode.get(id);
-    // The time before the first sample is that of the start of the profiler.
+    // Skip the first interval of the profile, because the profiler itself used this time to start.
     if (part !== undefined && index > 0) parts.set(part, (parts.get(part) ?? 0) + (timeDeltas[index] ?? 0));
   }
   return Object.fromEntries([...parts].sort(([, one], [, other]) => other - one));
@@ -38,24 +42,27 @@ function partOf({ functionName, url }: Profiler.Profile['nodes'][number]['callFr
   return own === undefined ? 'the program' : `${ownPart}\`${own}\``;
 }
 
-/** ofLameduck tells whether the name of a part is that of a file of lameduck. */
+/** ofLameduck tells whether a key of Parts is a file of lameduck. */
 export function ofLameduck(part: string): boolean {
   return part.startsWith(ownPart);
 }
 
-/** medianParts returns the median of several profiles for each part. A part that a profile lacks has the time 0 there. */
+/**
+ * medianParts returns, for each owner of code, the median of its CPU times in several profiles. If an owner is missing
+ * in a profile, its CPU time in this profile counts as 0.
+ */
 export function medianParts(profiles: readonly Parts[]): Parts {
   const names = new Set(profiles.flatMap((parts) => Object.keys(parts)));
   const medians = [...names].map((name) => [name, median(profiles.map((parts) => parts[name] ?? 0))] as const);
   return Object.fromEntries(medians.sort(([, one], [, other]) => other - one));
 }
 
-/** sumOf returns the time of all parts whose name the test accepts. */
+/** sumOf adds the CPU times of the owners of code for which `isIncluded` returns true. */
 export function sumOf(parts: Parts, isIncluded: (part: string) => boolean): number {
   return Object.entries(parts).reduce((sum, [part, time]) => (isIncluded(part) ? sum + time : sum), 0);
 }
 
-/** largestFiles returns the files of lameduck that used most time, with their times. */
+/** largestFiles returns a text with the `count` files of lameduck that used most CPU time, each with its CPU time. */
 export function largestFiles(parts: Parts, count: number, text: (time: number) => string): string {
   return Object.entries(parts)
     .filter(([part]) => ofLameduck(part))

@@ -1,5 +1,5 @@
-// The implementations that the benchmarks compare: bare node:http, lameduck and similar packages. Each package is used
-// as in the first example of its README.
+// The ways to shut down a server that the benchmarks compare: bare node:http, lameduck and similar packages. Each
+// package is used as in the first example of its README.
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
@@ -16,7 +16,10 @@ export type Install = (server: Server, delay?: number) => unknown;
 const peers = new URL('./peers/', import.meta.url);
 const require = createRequire(peers);
 
-/** Each implementation by its name. All except `bare` and `lameduck` are packages in `bench/peers`. */
+/**
+ * `implementations` maps a name to the way in which a server gets its shutdown. `bare` is a server without a shutdown
+ * package. Every name except `bare` and `lameduck` is a package in `bench/peers`.
+ */
 export const implementations: Readonly<Record<string, Install>> = {
   bare(server, delay) {
     onSigterm(delay, () => server.close());

@@ -1,12 +1,12 @@
-// `npm run bench`: measures, prints, and writes bench/results.json and docs/benchmarks.md. It fails if a request needs
-// too much CPU time, a probe takes too long, or a stream was cut. It measures the last build of lameduck/register: run
-// `npm run build` first.
+// `npm run bench` runs the benchmark, and writes bench/results.json and docs/benchmarks.md. The command fails if a
+// request needs too much CPU time, a probe takes too long, or a stream was cut. Run `npm run build` first, because the
+// benchmark measures the built files of lameduck/register.
 //
 //   --quick        measures only lameduck, in a few minutes. Writes nothing, and compares the CPU time of a request with
 //                  that of the last complete run.
 //   --only PART    measures one part of Results again. With --quick, measures only this part, and writes nothing.
 //
-// The page is written from bench/results.json by `npm run docs`, which this program runs at its end.
+// After the last measurement, the program runs `npm run docs`, which writes docs/benchmarks.md from bench/results.json.
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { join } from 'node:path';
@@ -28,9 +28,10 @@ import { requestRatio, type Use } from './use/section.ts';
 import { bare, variants } from './use/variants.ts';
 import { ratio, signed } from './format.ts';
 
-// How much more CPU time a request with lameduck may need than in the last complete run. The tolerance is a share of
-// the CPU time on a bare server. The limit is the upper end of the confidence interval of that run plus the tolerance.
-// Between two kinds of processors, the measured share differs by less than the tolerance.
+// With --quick, how far the ratio of CPU times may be above the ratio in bench/results.json. The ratio is the CPU time
+// of a request with lameduck, divided by that on a bare server. The benchmark fails if the confidence interval begins
+// above the end of the saved interval plus this tolerance. The ratios on two kinds of processors differ by less than
+// the tolerance.
 const tolerance = 0.01;
 
 let hasTried = false;
@@ -92,8 +93,8 @@ function chosen(only: string | undefined): Part[] {
   return found;
 }
 
-// Saves the results after each part of the benchmark, so that an interruption loses only the results of the current
-// part.
+// Saves the results after each measurement. If the benchmark is interrupted, only the results of the current
+// measurement are lost.
 async function measured(wanted: readonly Part[]): Promise<Results> {
   let all: Partial<Results> = {};
   for (const name of wanted) {
@@ -123,7 +124,8 @@ async function pricesOf(): Promise<Record<string, Price>> {
 
 async function partPricesOf(): Promise<Record<string, Price>> {
   const prices: Record<string, Price> = {};
-  // A quick run does not measure the parts of lameduck, because each part takes as long as a whole package.
+  // With --quick, skip the measurements of single steps of lameduck. Each of them takes as long as the measurement of a
+  // whole package.
   if (isQuick) return prices;
   for (const [name, { title }] of Object.entries(parts)) {
     const price = (prices[name] = await priceOf(`part:${name}`, effort.other));
@@ -172,7 +174,8 @@ async function drainsOf(): Promise<Results['streams']> {
   return drains;
 }
 
-// Checks the measured parts against their limits.
+// Prints the results. Makes the benchmark fail if a request costs too much, a probe takes too long, or a stream was
+// cut.
 function check({ prices, streams, inMemory, start, probes, thread, leases }: Partial<Results>): void {
   if (start !== undefined) checkStart(start);
   const cut = [streams ?? [], inMemory ?? []].flat().reduce((sum, { count, whole }) => sum + count - whole, 0);

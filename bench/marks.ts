@@ -1,10 +1,11 @@
-// The marks of the benchmark: what lameduck may cost at most. The page lists each mark with its measured value.
+// The limits of the benchmark: how much lameduck may cost at most. docs/benchmarks.md lists each limit with the
+// measured value.
 import { ratio as ratioText } from './format.ts';
 import type { Results } from './results.ts';
 import type { Estimate } from './statistics.ts';
 import { requestRatio } from './use/section.ts';
 
-/** Mark is one limit that lameduck must meet in the benchmark, with the measured value. */
+/** Mark is an upper limit for one result of the benchmark, with the measured value of this result. */
 export interface Mark {
   readonly what: string;
   readonly mark: string;
@@ -17,7 +18,7 @@ export interface Mark {
  */
 const idleThread = 1;
 
-/** marksOf returns every mark, in the order of the page. */
+/** marksOf returns the limits of the benchmark in their order on docs/benchmarks.md. */
 export function marksOf({ prices, uses, start, streams, probes, thread }: Results): Mark[] {
   const own = prices['lameduck'];
   const { bare, code, register } = start.byWay;

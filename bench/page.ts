@@ -12,7 +12,7 @@ import { startSection } from './start/section.ts';
 import { streamsSection } from './streams/section.ts';
 import { useSection } from './use/section.ts';
 
-/** `page()` returns docs/benchmarks.md. */
+/** `page()` returns the Markdown text of docs/benchmarks.md. */
 export function page(results: Results): string {
   return [
     ...opening(results),

@@ -4,7 +4,7 @@ import type { Results } from './results.ts';
 import { median } from './statistics.ts';
 import { requestRatio } from './use/section.ts';
 
-/** `pictures()` returns the SVG text of each picture, by its name in docs/benchmarks/. */
+/** `pictures()` maps the name of each file in docs/benchmarks/ to its SVG text. */
 export function pictures({
   prices,
   uses,

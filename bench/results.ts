@@ -1,5 +1,5 @@
-// The results of a complete run. They are stored in bench/results.json, from which the page and its pictures are
-// written.
+// Reads and writes bench/results.json, which has the results of the benchmark. `npm run docs` writes docs/benchmarks.md
+// and its pictures from this file.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import type { Leases } from './leases/leases.ts';
@@ -20,10 +20,16 @@ export interface Results {
   /** For each package in the comparison, its measured version. */
   readonly versions: Readonly<Record<string, string>>;
   readonly prices: Readonly<Record<string, Price>>;
-  /** The CPU time that each part of lameduck adds to a request, by the names in price/parts.ts. */
+  /**
+   * The CPU time that each measured step of lameduck adds to a request. The keys are those of `parts` in
+   * price/parts.ts.
+   */
   readonly partPrices: Readonly<Record<string, Price>>;
   readonly uses: readonly Use[];
-  /** The results of the measured shutdowns, for each implementation and each delay. */
+  /**
+   * For each compared package, the results of its measured shutdowns: one list for each shutdown delay in
+   * `effort.delays`.
+   */
   readonly shutdowns: Readonly<Record<string, readonly (readonly Shutdown[])[]>>;
   readonly rollouts: readonly Rollouts[];
   readonly rate: Rate;
@@ -38,7 +44,10 @@ export interface Results {
     readonly other: Effort;
     readonly use: UseEffort;
     readonly rounds: number;
-    /** The number of rollouts of each implementation in each column. */
+    /**
+     * How many times each compared package is rehearsed with its default options, and how many times with a shutdown
+     * delay.
+     */
     readonly rollouts: number;
     readonly delays: readonly number[];
   };
@@ -54,8 +63,8 @@ export function machineText(): string {
 }
 
 /**
- * saveResults writes the results of a run. It rounds numbers to five significant digits, because the measurement is not
- * more exact.
+ * saveResults writes results to bench/results.json. It rounds numbers to five significant digits, because the benchmark
+ * does not measure more exactly.
  */
 export function saveResults(results: Partial<Results>): void {
   const round = (_key: string, value: unknown): unknown =>
@@ -63,7 +72,7 @@ export function saveResults(results: Partial<Results>): void {
   writeFileSync(file, `${JSON.stringify(results, round)}\n`);
 }
 
-/** savedResults returns the saved results. A part that has never been measured is missing. */
+/** savedResults reads bench/results.json. The results of a measurement that has never been made are missing. */
 export function savedResults(): Partial<Results> {
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Partial<Results>) : {};
 }

@@ -1,5 +1,5 @@
-// A process that contends for a Lease. Without the URL of an API server, the process does nothing. At its end, it
-// reports its own CPU time.
+// A process that contends for a Lease, and reports its own CPU time before it exits. Without the URL of an API server,
+// the process contends for no Lease. It then reports the CPU time of an idle process.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createElector } from '../../src/leader-election.ts';
 

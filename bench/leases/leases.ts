@@ -8,14 +8,17 @@ import { Contest } from '../../test/leader-election/support/contest.ts';
 import { ApiServer } from '../../test/support/api-server.ts';
 import { seededRandom } from '../../src/cli/rehearsal/random.ts';
 
-/** Requests holds the number of requests that an elector sends per hour, by their purpose. */
+/** Requests holds how many requests of each kind an elector sends to the API server per hour. */
 export interface Requests {
   readonly reads: number;
   readonly writes: number;
   readonly watches: number;
 }
 
-/** CpuTime holds the CPU time of each process, in milliseconds per minute. */
+/**
+ * CpuTime holds the CPU time of a process without an elector and of three processes with one, in milliseconds per
+ * minute.
+ */
 export interface CpuTime {
   readonly idle: number;
   readonly leader: number;
@@ -34,7 +37,7 @@ export interface Leases {
 }
 
 export interface LeasesEffort {
-  /** How long the benchmark counts requests to the API server, in minutes of a fake clock. */
+  /** For how many minutes of a fake clock the benchmark runs electors and counts their requests to the API server. */
   readonly minutes: number;
   /** How long the benchmark measures CPU time, in seconds of real time. */
   readonly seconds: number;
@@ -43,8 +46,8 @@ export interface LeasesEffort {
 const retryPeriod = 2_000;
 
 /**
- * measureLeases measures the CPU time of three replicas, and their requests to the API server. The replicas are a
- * leader, a follower that may watch the Lease, and a follower that may not.
+ * measureLeases measures the CPU time of three replicas, and counts their requests to the API server. The replicas are
+ * a leader, a follower with the permission to watch the Lease, and a follower without this permission.
  */
 export async function measureLeases(effort: LeasesEffort): Promise<Leases> {
   const [withWatch, without] = [await hourOf(effort.minutes, true), await hourOf(effort.minutes, false)];
@@ -91,7 +94,8 @@ async function hourOf(minutes: number, isWatchable: boolean): Promise<{ leader: 
   return counted;
 }
 
-// All processes run at the same time, so that a slow period of the machine slows all of them equally.
+// The idle process, the leader and the two followers run at the same time. A slow period of the machine then slows all
+// four processes equally.
 async function cpuTimes(seconds: number): Promise<CpuTime> {
   const servers = [new ApiServer(systemClock), new ApiServer(systemClock)];
   const [watchable, other] = servers as [ApiServer, ApiServer];

@@ -3,7 +3,6 @@ import { cells, label, range } from '../format.ts';
 import type { Results } from '../results.ts';
 import { clients, gracePeriod, type Shutdown } from './shutdown.ts';
 
-/** lossesSection returns the lines of the section about lost requests. */
 export function lossesSection({ shutdowns, effort }: Results): string[] {
   const columns = effort.delays.map((delay) => `delay ${String(delay / 1_000)} s`);
   return [

@@ -1,5 +1,5 @@
-// One shutdown under load: thirty clients that never retry send requests, the server gets SIGTERM, and the results of
-// the requests are counted.
+// Shuts down one server under load: thirty clients send requests and never retry, and the server gets SIGTERM. Then
+// counts the results of the requests.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -7,12 +7,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { get, newAccount, post, runClient } from '../../test/support/closed-loop-client.ts';
 
-/** Shutdown holds the results of one shutdown, as its clients see it. */
+/** Shutdown holds the results of one shutdown, as the clients of the server see them. */
 export interface Shutdown {
   readonly answered: number;
   /**
-   * The number of requests without a complete response. Requests count only if the server had accepted their
-   * connection, and had not announced that it would close the connection.
+   * The number of requests without a complete response. A request counts only if the server had accepted its
+   * connection, and if the client sent it before it received a `Connection: close` or a FIN.
    */
   readonly lost: number;
   /** The number of requests without a complete response on connections that the server had never accepted. */

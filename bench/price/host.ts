@@ -1,12 +1,15 @@
-// The measured process. It has a bare server and a server with one of the compared shutdown packages. A loop in the
-// process can send requests to either server.
+// The measured process. It has a bare server, which uses no shutdown package, and a server with one of the compared
+// packages. The process can also emit the `request` events of either server itself.
 import { once } from 'node:events';
 import { createServer, IncomingMessage, ServerResponse, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { implementations, type Install } from '../implementations.ts';
 import { parts } from './parts.ts';
 
-/** Question is a request from the measuring process. Each response is a number, in microseconds of CPU time. */
+/**
+ * Question is a message from the measuring process to this measured process, which answers with a CPU time in
+ * microseconds.
+ */
 export type Question =
   { readonly ask: 'usage' } | { readonly ask: 'direct'; readonly of: Side; readonly requests: number };
 
@@ -25,8 +28,8 @@ function handle(_request: IncomingMessage, response: ServerResponse): void {
   response.end('hello\n');
 }
 
-// If `direct()` calls the handler, the handler does nothing. The bare server and the other server then differ almost
-// only by the measured shutdown package.
+// While `direct()` emits requests, the handler of both servers does nothing. Almost the whole difference between the
+// CPU times of the two servers is then the work of the shutdown package.
 let isDirect = false;
 
 function installOf(name: string): Install | undefined {
@@ -44,9 +47,9 @@ async function start(install?: Install): Promise<Driven> {
 }
 
 /**
- * `direct()` emits the `request` event of the server without parsing HTTP, and then the other events that Node would
- * emit for a request. The requests have the sockets of connections that the load generator has opened. Each response is
- * a new object, as in Node, because the measured package may add listeners to a response.
+ * `direct()` emits the event `request` of a server without any HTTP message. It then emits `finish` and `close` on the
+ * response, as Node does. The requests have the sockets of connections that the load generator has opened. Each
+ * response is a new object, as in Node, because a shutdown package may add listeners to it.
  */
 function direct({ server, sockets, requests }: Driven, count: number): void {
   for (let index = requests.length; index < sockets.length; index++) {
@@ -67,8 +70,8 @@ function direct({ server, sockets, requests }: Driven, count: number): void {
 }
 
 function onFinish(): void {
-  // For each request over HTTP, Node adds a `finish` listener to the response. `direct()` adds one too, so that it
-  // measures the same work.
+  // This listener does nothing. For each request over HTTP, Node adds a `finish` listener to the response. `direct()`
+  // adds this one, so that both kinds of requests cause the same work.
 }
 
 const driven: Record<Side, Driven> = {

@@ -5,7 +5,10 @@ import { connect, type Socket } from 'node:net';
 
 const request = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
-/** Load knows the length of a response, so that it only has to count bytes. Therefore it uses little CPU time. */
+/**
+ * The class Load sends requests to one server. It gets the length of a response in advance and only counts the received
+ * bytes, so that it uses little CPU time.
+ */
 export class Load implements Disposable {
   readonly #sockets: Socket[] = [];
   readonly #received: number[] = [];

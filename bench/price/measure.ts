@@ -1,5 +1,5 @@
 // Measures the CPU time that a shutdown package adds to a request. One process runs a bare server and a server with the
-// package. The process measures the two servers in turn, for short periods called windows.
+// package. The two servers are measured in turn, for short periods called windows.
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -8,16 +8,16 @@ import type { Question, Side } from './host.ts';
 import { Load } from './load.ts';
 
 /**
- * Pair has the measurements of two successive windows: one of the bare server and one of the server with the package.
- * Each number is the CPU time of the process per request, in nanoseconds.
+ * Pair has the measurements of two successive periods of load: one on the bare server, and one on the server with the
+ * shutdown package. Each number is the CPU time of the process per request, in nanoseconds.
  */
 export interface Pair {
   /** The CPU time of a whole request over loopback. */
   readonly bare: number;
   readonly other: number;
   /**
-   * The CPU time that the implementation adds to a request, from the `request` event to the end of the response. For
-   * this measurement, the process emits the event itself.
+   * The CPU time that the shutdown package adds to a request, from the event `request` to the end of the response. For
+   * this measurement, the server's process emits `request` itself and gets no HTTP message.
    */
   readonly increment: number;
 }

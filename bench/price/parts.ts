@@ -1,5 +1,5 @@
-// Copies of single parts of the code that lameduck runs for each request, so that each part can be measured alone. The
-// copies have no other use.
+// Simplified copies of single steps that lameduck takes for each request, so that the benchmark can measure the CPU
+// time of each step alone. Only the benchmark uses these copies.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { lameduck } from '../../src/index.ts';
 import type { Install } from '../implementations.ts';
@@ -28,8 +28,8 @@ function replaceEmit(server: Server, onRequest?: OnRequest): void {
 const find = ({ socket }: IncomingMessage): { at: number } | undefined => (socket as unknown as Recorded)[record];
 
 /**
- * `parts` maps a name to each measured part of lameduck. The benchmark measures a part in the same way as a whole
- * package.
+ * `parts` maps names to the steps of lameduck that are measured alone. The benchmark measures a server with one step in
+ * the same way as a server with a whole package.
  */
 export const parts: Readonly<Record<string, Part>> = {
   emit: {

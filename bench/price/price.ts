@@ -10,8 +10,8 @@ export interface Price {
   readonly increment: Estimate;
   readonly incrementSpread: readonly [number, number];
   /**
-   * The CPU time of a request with the package, divided by the CPU time without: (bare + increment) / bare. This ratio
-   * must stay below the limit.
+   * The CPU time of a request on the server with the package, divided by that on the bare server: (bare + increment) /
+   * bare. For lameduck, this ratio must not exceed `limit`.
    */
   readonly ratio: Estimate;
   /** The CPU time of a whole request over loopback, compared with the bare server: as a difference and as a ratio. */
@@ -20,8 +20,8 @@ export interface Price {
 }
 
 /**
- * The highest allowed ratio of the CPU time with lameduck to the CPU time without. The upper end of its confidence
- * interval must not exceed the limit either.
+ * The benchmark fails if a request with lameduck takes more than this number times the CPU time on a bare server. The
+ * upper end of the confidence interval of the measured ratio is compared with the limit.
  */
 export const limit = 1.03;
 

@@ -5,11 +5,10 @@ import { connections, directRequests, warmUpPairs, wholeRequests } from './measu
 import { parts } from './parts.ts';
 import { limit, type Price } from './price.ts';
 
-// The bare server and the packages in this list run no code of their own during a request. Any difference that is
-// measured for them is noise.
+// The names in `offThePath` are the bare server and the shutdown packages that run no code during a request. If their
+// measured CPU time differs from that of the bare server, the difference is a measurement error.
 const offThePath = ['bare', 'http-terminator', 'lightship', 'close-with-grace'];
 
-/** priceSection returns the lines of the section about the CPU time of a request. */
 export function priceSection({ versions, prices, partPrices, effort }: Results): string[] {
   const own = prices['lameduck'] as Price;
   const idle = Object.entries(prices)

@@ -1,12 +1,12 @@
-// Measures the built command `lameduck probe` together with a Node process that does nothing. The difference is the
-// command's own time.
+// Measures how long the built command `lameduck probe` runs, and how long a Node process without a program runs. The
+// difference between the two times is the time that the command itself takes.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { quantile } from '../statistics.ts';
 
-/** ExecProbe holds how long the measured processes ran, from start to end, in milliseconds. */
+/** ExecProbe holds the run times of `lameduck probe` and of an empty Node process, in milliseconds. */
 export interface ExecProbe {
   readonly pairs: number;
   /** The median time from the start to the end of a Node process that does nothing. */
@@ -32,7 +32,7 @@ export async function execProbe(probePort: number, pairs: number): Promise<ExecP
     const first = await run(isProbeFirst ? probing : nothing);
     const second = await run(isProbeFirst ? nothing : probing);
     const [probe, node] = isProbeFirst ? [first, second] : [second, first];
-    // The first pair of processes fills the caches of the system, so its times are not counted.
+    // Do not count the first pair of processes, which also reads the files of Node and lameduck from disk.
     if (index < 0) continue;
     nodes.push(node);
     owns.push(probe - node);

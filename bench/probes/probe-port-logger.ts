@@ -2,7 +2,7 @@
 
 const { promise, resolve } = Promise.withResolvers<undefined>();
 
-/** probePortListens resolves when the probe port of the lifecycle with `logger` listens. */
+/** If you pass `logger` to a lifecycle, probePortListens resolves when the probe port of this lifecycle listens. */
 export const probePortListens: Promise<undefined> = promise;
 
 export const logger = {

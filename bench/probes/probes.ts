@@ -10,7 +10,7 @@ import { reservePort } from '../../test/support/reserved-port.ts';
 import { quantile } from '../statistics.ts';
 import { execProbe, type ExecProbe } from './exec-probe.ts';
 
-/** Waits holds how long probes waited for their responses, in milliseconds. */
+/** Waits summarizes the times from sending a probe to its response, in milliseconds. */
 export interface Waits {
   readonly count: number;
   readonly median: number;
@@ -30,7 +30,10 @@ export interface Probes {
 
 export interface ProbesEffort {
   readonly rounds: number;
-  /** The number of probes of each kind in each round. */
+  /**
+   * How many probes each round sends in each of the four measured situations, such as an idle or a saturated main
+   * thread.
+   */
   readonly probes: number;
   readonly execPairs: number;
 }
@@ -46,8 +49,8 @@ export const pauseBetween = 50;
 export const limits = { factor: 2, p99: 20, execProbe: 60 } as const;
 
 /**
- * measureProbes measures one kind of probe after another in each round, so that a slow period of the machine affects
- * all kinds.
+ * Each round of measureProbes measures all kinds of probes one after another, so that a slow period of the machine
+ * affects all kinds.
  */
 export async function measureProbes({ rounds, probes, execPairs }: ProbesEffort): Promise<Probes> {
   const before = loadavg()[0] as number;
@@ -76,7 +79,7 @@ export async function measureProbes({ rounds, probes, execPairs }: ProbesEffort)
   }
 }
 
-/** `missed()` returns a text for each limit that was exceeded. */
+/** `missed()` returns one text for each result of the probe benchmark that is above its limit. */
 export function missed({ idleMainPort, saturated, blocked, execProbe: { own } }: Probes): string[] {
   const limit = Math.min(limits.p99, limits.factor * idleMainPort.p99);
   const late = Object.entries({ saturated, blocked }).filter(([, { p99 }]) => p99 > limit);
@@ -96,8 +99,8 @@ async function underLoad(port: number, measure: () => Promise<number[]>): Promis
   } finally {
     load.kill('SIGKILL');
     await once(load, 'close');
-    // Wait until the server has responded to all queued requests of the clients. The next kind of probe is measured
-    // after that.
+    // Before the next kind of probe is measured, wait until the server has responded to all queued requests of the
+    // clients.
     await probe(port, '/readyz');
   }
 }
@@ -110,8 +113,8 @@ async function whileBlocked(host: ChildProcess, probePort: number): Promise<numb
   const until = performance.now() + blockTime - 10 * pauseBetween;
   const waits: number[] = [];
   while (performance.now() < until) waits.push(await ask(probePort));
-  // Stop probing while the event loop is still blocked, because the main thread would answer later probes itself. The
-  // next measurement starts when the event loop runs again.
+  // The last probe is sent while the event loop is still blocked, because the main thread would answer a later probe
+  // itself. Wait until the event loop runs again before measuring the next kind of probe.
   await sleep(20 * pauseBetween);
   return waits;
 }
@@ -121,8 +124,8 @@ async function warmUp(...ports: readonly number[]): Promise<void> {
 }
 
 async function series(port: number, count: number): Promise<number[]> {
-  // After a pause, the first probe may wait for the main thread for up to 200 ms. The measurement therefore does not
-  // count this probe.
+  // Send one probe that is not measured. If the probe port has got no probe for a while, the next probe may wait up to
+  // 200 ms for the main thread.
   await ask(port);
   const waits: number[] = [];
   for (let index = 0; index < count; index++) waits.push(await ask(port));

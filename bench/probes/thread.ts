@@ -8,12 +8,13 @@ import { reservePort } from '../../test/support/reserved-port.ts';
 import { quantile } from '../statistics.ts';
 import type { Quantity } from './idle.ts';
 
-/** Thread holds the additional memory and CPU time that an idle process needs because of its probe thread. */
+/** The type Thread holds the memory and the CPU time that a probe thread adds to an idle process. */
 export interface Thread {
   readonly pairs: number;
   readonly seconds: number;
   /**
-   * How many bytes of resident memory a process has in addition: with a probe port, or with a thread that does nothing.
+   * How many bytes of resident memory a probe port adds to a process. `emptyThread` is the same number for a worker
+   * thread that does nothing.
    */
   readonly resident: number;
   readonly emptyThread: number;
@@ -29,7 +30,7 @@ export interface ThreadEffort {
   readonly seconds: number;
 }
 
-/** `rates` are the numbers of probes per second. */
+/** The benchmark measures the CPU time of the probe thread at each of these `rates`, in probes per second. */
 export const rates = [0, 1, 10, 100] as const;
 
 // How long a process runs before its memory is measured, in milliseconds.
@@ -39,7 +40,10 @@ const starting = 2_000;
 // the start of a thread. After 5 s without a request, the probe thread wakes less often.
 const settling = 20_000;
 
-/** measureThread starts pairs of processes, one with and one without a probe port. */
+/**
+ * measureThread measures the costs of the probe thread. It compares three idle processes: without a probe port, with a
+ * thread that does nothing, and with a probe port. It repeats the comparison `pairs` times.
+ */
 export async function measureThread({ pairs, seconds }: ThreadEffort): Promise<Thread> {
   const resident: number[] = [];
   const emptyThread: number[] = [];

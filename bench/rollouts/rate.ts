@@ -1,7 +1,7 @@
 // Measures how many requests per second a rehearsal sends on this machine, which also runs the rehearsed server.
 import { runRehearsal } from './rollouts.ts';
 
-/** Rate holds how many requests one rehearsal sent, per second and in total, and their results. */
+/** Rate holds the results of one rehearsal at a high rate of requests. */
 export interface Rate {
   /** The value of the option `--rate` of `lameduck rehearse`, in requests per second. */
   readonly asked: number;
@@ -10,15 +10,18 @@ export interface Rate {
   readonly requests: number;
   readonly lost: number;
   readonly refused: number;
-  /** The verdict of the rehearsal. It is `withheld` if the clients could not send requests at the rate `asked`. */
+  /**
+   * The verdict that the rehearsal printed. It is `withheld` if the clients sent fewer requests per second than
+   * `asked`.
+   */
   readonly verdict: string;
 }
 
 const asked = 6_000;
 const connections = 200;
 
-// The longest time until a node sends new connections to the pod, in milliseconds. Clients of a node that does not
-// know the pod send nothing.
+// The longest time until a node applies an endpoint change, in milliseconds. The time is short, because the clients of
+// a node send no request to the pod before the node knows it.
 const propagation = 100;
 
 /** measureRate rehearses a rollout of a server with lameduck while clients send thousands of requests per second. */

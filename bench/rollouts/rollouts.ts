@@ -1,4 +1,5 @@
-// Counts with `lameduck rehearse` how many requests fail in one rollout with each implementation.
+// Counts with `lameduck rehearse` how many requests fail in a rollout of a bare server and of a server with each
+// compared package.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -7,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Result } from '../../src/cli/rehearsal/result.ts';
 
-/** Rollout has the number of failed requests in one rehearsal, and the verdict that the command printed. */
+/** Rollout has the numbers of requests of one rehearsed rollout, and the verdict that `lameduck rehearse` printed. */
 export interface Rollout {
   readonly requests: number;
   readonly lost: number;
@@ -15,7 +16,10 @@ export interface Rollout {
   readonly verdict: string;
 }
 
-/** Rollouts holds the rehearsals of one compared package: with its default options, and with a shutdown delay. */
+/**
+ * Rollouts holds the results of one compared package: rehearsals with its default options, and rehearsals with a
+ * shutdown delay.
+ */
 export interface Rollouts {
   readonly name: string;
   readonly asDocumented: readonly Rollout[];
@@ -37,14 +41,18 @@ export const gracePeriod = 15;
 const serve = fileURLToPath(new URL('../losses/serve.ts', import.meta.url));
 const lameduck = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
-/** measureRollouts rehearses the rollouts of these implementations one after another, each `rounds` times. */
+/**
+ * measureRollouts rehearses the rollout of a server with each of the packages `names` one after another, each `rounds`
+ * times.
+ */
 export async function measureRollouts(names: readonly string[], rounds: number): Promise<Rollouts[]> {
   const all: Rollouts[] = [];
   for (const name of names) {
     const asDocumented: Rollout[] = [];
     const delayed: Rollout[] = [];
     for (let seed = 1; seed <= rounds; seed++) {
-      // Two rehearsals can run at once, because together they use only a small part of two cores.
+      // Run the rehearsals without and with a delay at the same time. On a machine with two cores, they do not slow
+      // each other down.
       const [first, second] = await Promise.all([rehearse(seed, name), rehearse(seed, name, String(delay * 1_000))]);
       asDocumented.push(first);
       delayed.push(second);

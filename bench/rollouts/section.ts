@@ -3,7 +3,10 @@ import { cells, label, range } from '../format.ts';
 import type { Rate } from './rate.ts';
 import { delay, gracePeriod, propagation, type Rollout, type Rollouts } from './rollouts.ts';
 
-/** rolloutsSection returns the lines of the section. `rounds` is the number of rehearsals in each column. */
+/**
+ * rolloutsSection returns the Markdown lines of the section. `rounds` is the number of rehearsals of each package with
+ * the same options.
+ */
 export function rolloutsSection(all: readonly Rollouts[], rounds: number): string[] {
   const find = (wanted: string): readonly Rollout[] => all.find(({ name }) => name === wanted)?.asDocumented ?? [];
   return [
@@ -49,13 +52,12 @@ function figures(rollouts: readonly Rollout[]): string[] {
   ];
 }
 
-// Returns the last lines of the first rehearsal whose verdict is not `withheld`.
+// Searches the rehearsals for the first whose verdict is not `withheld`, and returns the last lines of its output.
 function lastLines(rollouts: readonly Rollout[]): string[] {
   const { verdict } = rollouts.find((one) => !one.verdict.includes('withheld')) ?? rollouts[0] ?? { verdict: '' };
   return verdict.split('\n');
 }
 
-/** rateSection returns the lines of the section about the rate of a rehearsal. */
 export function rateSection({ asked, answered, requests, lost, refused, verdict }: Rate): string[] {
   return [
     '',

@@ -1,6 +1,7 @@
-// A server that sends its port to its parent. With BY=code it calls lameduck(). A request for /late is answered after
-// the server has received SIGTERM. With TURNS, the server instead measures the duration of each turn of its event loop.
-// With PROFILE=INTERVAL, it sends a CPU profile of the time until its first response has been sent.
+// The server whose start and exit the benchmark measures. With BY=code, it calls lameduck(). It writes its port to
+// standard output, and answers a request for /late after it has received SIGTERM. With TURNS=yes, it writes the
+// durations of the longest turns of its event loop instead of its port. With PROFILE=INTERVAL, it also writes a CPU
+// profile of the time until it has sent its first response.
 const { createServer } = require('node:http');
 
 const watched = 1_500;
@@ -19,7 +20,8 @@ server.listen(0, '127.0.0.1', () => {
 });
 
 function startProfile(interval) {
-  // Load node:inspector only here, because the other measurements must not include it.
+  // Load node:inspector only in a process that makes a CPU profile. In other processes, loading it would lengthen the
+  // measured start.
   const { Session } = require('node:inspector');
   const session = new Session();
   session.connect();

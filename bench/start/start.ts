@@ -13,14 +13,23 @@ import { median } from '../statistics.ts';
 export const ways = ['bare', 'code', 'register'] as const;
 export type Way = (typeof ways)[number];
 
-/** Start holds the medians of the measured times over all runs, in milliseconds. */
+/**
+ * The type Start holds how long the start and the exit of a program take. Each time is the median of all runs, in
+ * milliseconds.
+ */
 export interface Start {
   readonly runs: number;
   readonly byWay: Readonly<Record<Way, { readonly firstResponse: number; readonly longestTurn: number }>>;
-  /** The time that a call of `require('lameduck')` and an `import()` of it take in a process that has loaded node:http. */
+  /**
+   * How long `require('lameduck')` takes in a process that has already loaded node:http. `import` is the same time for
+   * `import('lameduck')`.
+   */
   readonly require: number;
   readonly import: number;
-  /** The CPU time of each part of the process from the first line of the program to the first response, in milliseconds. */
+  /**
+   * The CPU time that Node, lameduck and the program use from the first line of the program to the first response, in
+   * milliseconds.
+   */
   readonly parts: Readonly<Record<'bare' | 'code', Parts>>;
   /** The time from the end of the last response, as its client sees it, to the end of the process. */
   readonly exit: number;

@@ -7,7 +7,7 @@ import { connect } from 'node:net';
 import { WebSocket } from 'ws';
 import { sessionsOf, type StreamKind } from './kinds.ts';
 
-/** Ends says how the streams ended, as their clients saw it. */
+/** The type Ends holds how many streams ended regularly for their clients, and when the last stream ended. */
 export interface Ends {
   /**
    * The number of streams with a regular end: the last chunk (HTTP/1.1), END_STREAM (HTTP/2) or the close code 1001

@@ -1,5 +1,5 @@
-// The server that is shut down, in its own process. It sends only the first bytes of each stream. At the end of the
-// drain, it sends its measurements to its parent.
+// The server that the benchmark of streams shuts down. It runs in its own process, and sends only the first bytes of
+// each response stream. At the end of the drain, it sends its measurements to its parent process.
 //
 //   node bench/streams/host.ts KIND
 import { createServer, type RequestListener } from 'node:http';
@@ -12,8 +12,8 @@ import { lameduck } from '../../src/index.ts';
 import type { StreamKind } from './kinds.ts';
 
 /**
- * Stills holds the durations of turns of the event loop, in milliseconds. During a turn, all other work of the process
- * waits.
+ * The type Stills summarizes how long each turn of the event loop lasted, in milliseconds. During a turn, the main
+ * thread can do no other work.
  */
 export interface Stills {
   readonly median: number;

@@ -1,10 +1,10 @@
-// Writes the section of docs/benchmarks.md about drains of very many streams.
+// Writes the section "How long does the drain of very many streams take?" of docs/benchmarks.md.
 import { sessionsOf } from './kinds.ts';
 import type { Drain, InMemory } from './streams.ts';
 
 /** `grace` is the default of `shutdownWatchTerminationGracePeriod`, in milliseconds. */
 const grace = 10_000;
-/** `slowest` is the lowest rate at which streams are ended, in streams per second. */
+/** `slowest` is the lowest rate at which a drain ends streams, in streams per second. */
 const slowest = 200;
 
 export function streamsSection(drains: readonly Drain[], inMemory: InMemory): string[] {

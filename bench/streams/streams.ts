@@ -1,4 +1,5 @@
-// Runs drains of very many streams: over sockets, with a process for the server and one for the clients, and in memory.
+// Measures how long the drain of very many streams takes. In one measurement, the streams are on sockets between two
+// processes. In the other, the server and the clients are in one process, and the connections are in memory.
 import { execFile, fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -7,7 +8,10 @@ import type { Ends } from './clients.ts';
 import type { Stills } from './host.ts';
 import type { StreamKind } from './kinds.ts';
 
-/** InMemory holds the measurements of one drain with `count` event streams in memory. Durations are in milliseconds. */
+/**
+ * InMemory holds the measurements of one drain with `count` event streams on connections in memory. Durations are in
+ * milliseconds.
+ */
 export interface InMemory {
   readonly count: number;
   /** The number of event streams that received their last chunk. */
@@ -16,7 +20,10 @@ export interface InMemory {
   readonly stillMs: Stills;
 }
 
-/** Drain holds the measurements of one drain over sockets. Durations are in milliseconds from SIGTERM. */
+/**
+ * The type Drain holds the measurements of one drain whose streams are on real sockets. Durations are in milliseconds
+ * from SIGTERM.
+ */
 export interface Drain {
   readonly kind: StreamKind;
   readonly count: number;
@@ -28,14 +35,16 @@ export interface Drain {
   readonly stillMs: Stills;
 }
 
-/** drainInMemory shuts down a server with `count` event streams whose connections are in memory. */
+/**
+ * drainInMemory opens `count` event streams on connections in memory, which need no sockets, and shuts the server down.
+ */
 export async function drainInMemory(count: number): Promise<InMemory> {
   const script = join(import.meta.dirname, 'in-memory.ts');
   const { stdout } = await promisify(execFile)(process.execPath, ['--max-old-space-size=4096', script, String(count)]);
   return { count, ...(JSON.parse(stdout) as Omit<InMemory, 'count'>) };
 }
 
-/** drainSockets sends SIGTERM to a server with `count` open responses, each on its own socket or HTTP/2 stream. */
+/** drainSockets opens `count` streams of one kind over sockets, sends SIGTERM to the server, and measures the drain. */
 export async function drainSockets(kind: StreamKind, count: number): Promise<Drain> {
   const host = start('host.ts', kind);
   const [port] = (await once(host, 'message')) as [number];

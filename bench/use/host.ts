@@ -15,21 +15,24 @@ import type { Server as ServerOfLameduck } from '../../src/http/server.ts';
 import { certificate } from '../../test/fixtures/certificate.ts';
 import type { Framework } from './variants.ts';
 
-/** Question is a message that the measuring process sends to this process. */
+/** Question is a message that the measuring process sends to the measured server's process, which runs this module. */
 export type Question = 'cpu' | 'profile' | 'profiled' | 'sample' | 'sampled' | 'memory';
 
 /** Answers holds the type of the response to each Question. */
 export interface Answers {
-  /** The CPU time that the process has used so far, in microseconds. */
+  /** The CPU time that the server's process has used since its start, in microseconds. */
   readonly cpu: number;
   readonly profile: number;
   /**
-   * `bytes` is the number of bytes that the process has allocated in the heap since it received the message `profile`.
-   * `collecting` is the time of its garbage collections since then, in microseconds.
+   * Both numbers count from the message `profile`. `bytes` is how many bytes the server's process has allocated in the
+   * heap. `collecting` is how long garbage collections have taken, in microseconds.
    */
   readonly profiled: { readonly bytes: number; readonly collecting: number };
   readonly sample: number;
-  /** The CPU time of each part of the main thread since the question `sample`, in microseconds. */
+  /**
+   * The CPU time of the main thread in microseconds, divided between lameduck, Node and the program. The time begins
+   * when the process receives the message `sample`.
+   */
   readonly sampled: Parts;
   /**
    * The number of open connections, the bytes in the heap, and the resident memory in bytes. All are measured after a
@@ -39,7 +42,7 @@ export interface Answers {
 }
 
 const [framework, by] = process.argv.slice(2) as [Framework, string];
-// Set a route function, so that the benchmark measures its cost too.
+// Set the option `route`, so that the benchmark includes the CPU time of the calls of this function.
 const options = { route: () => '/' };
 
 const handle: RequestListener = (_request, response) => {

@@ -11,24 +11,30 @@ import { clients, type Client, type Load } from './clients/client.ts';
 import type { Answers, Question } from './host.ts';
 import { bare, execArgvOf, type Variant } from './variants.ts';
 
-/** Costs holds what one server costs, measured in one process. */
+/** Costs holds the CPU time and the memory that one server needs in one process. */
 export interface Costs {
   /** The CPU time of a request in nanoseconds, one value for each measured window. */
   readonly requests: readonly number[];
-  /** The CPU time of a connection with its one request in nanoseconds, one value for each measured window. */
+  /**
+   * The CPU time in nanoseconds of one connection: opening it, one request, and closing it. There is one value for each
+   * measured window.
+   */
   readonly connections: readonly number[];
   /** The number of bytes that the server allocates in the heap for each request. */
   readonly bytes: number;
   /** The time of garbage collection per request, in nanoseconds. */
   readonly collecting: number;
-  /** The CPU time of each part of the main thread per request, in nanoseconds. */
+  /** The CPU time of the main thread per request in nanoseconds, divided between lameduck, Node and the program. */
   readonly parts: Parts;
   /** The number of bytes of memory that the server needs for each idle connection. */
   readonly heap: number;
   readonly resident: number;
 }
 
-/** UseEffort says how many processes, windows and requests are measured. */
+/**
+ * UseEffort sets how long the benchmark takes: how many pairs of processes it starts, and how many windows and idle
+ * connections it measures in each.
+ */
 export interface UseEffort {
   readonly processes: number;
   readonly windows: number;
@@ -50,7 +56,10 @@ const profiledWindows = 20;
  */
 export const mostIdleSessions = 1_000;
 
-/** measureUse returns the costs of the bare server and of the variant, for each pair of processes. */
+/**
+ * measureUse runs pairs of processes. For each pair, it returns the CPU time and the memory of the server without
+ * lameduck, and those of the variant with lameduck.
+ */
 export async function measureUse(variant: Variant, effort: UseEffort): Promise<readonly (readonly [Costs, Costs])[]> {
   const pairs: (readonly [Costs, Costs])[] = [];
   for (let index = 0; index < effort.processes; index++) pairs.push(await measurePair(variant, effort));
@@ -71,7 +80,7 @@ async function measurePair(variant: Variant, { windows, idle }: UseEffort): Prom
   return [await first.costs(count), await second.costs(count)];
 }
 
-/** Host is the process of one server, with the load generator that sends requests to it. */
+/** Host starts a process that runs one measured server, and sends requests to this server. */
 class Host implements AsyncDisposable {
   readonly #process: ChildProcess;
   readonly #client: Client;
@@ -117,7 +126,10 @@ class Host implements AsyncDisposable {
     await this.#load.run(warmUpRequests);
   }
 
-  /** `window()` sends requests on keep-alive connections, and then requests that each open a new connection. */
+  /**
+   * `window()` measures the CPU time of two series of requests: first on kept-alive connections, then on a new
+   * connection for each request.
+   */
   async window(counts: boolean): Promise<void> {
     const perRequest = await this.#cost(() => this.#load.run(wholeRequests), wholeRequests);
     const perConnection = await this.#cost(() => this.#churn(perConnectionWindow), perConnectionWindow);
@@ -126,7 +138,10 @@ class Host implements AsyncDisposable {
     this.#connections.push(perConnection);
   }
 
-  /** `costs()` measures the values that need no repeated short periods of load, and returns all costs. */
+  /**
+   * `costs()` measures the garbage collection, the CPU profile and the memory of idle connections. It returns these
+   * costs together with those that `window()` has measured.
+   */
   async costs(idle: number): Promise<Costs> {
     const profiled = profiledWindows * wholeRequests;
     await this.#ask('profile');

@@ -8,13 +8,13 @@ import { sessionCount } from './clients/http2.ts';
 import { mostIdleSessions, perConnectionWindow, scrapeInterval, type Costs, type UseEffort } from './measure.ts';
 import type { Variant } from './variants.ts';
 
-/** Use holds the measurements of one variant. */
+/** The type Use holds the measured CPU time and memory of one variant of the server. */
 export interface Use {
   readonly variant: Pick<Variant, 'title' | 'framework' | 'by'>;
   readonly pairs: readonly (readonly [Costs, Costs])[];
 }
 
-/** useSection returns the lines of the section about CPU time and memory in use. */
+/** useSection returns the Markdown lines of the section, and of its subsection about the origin of the costs. */
 export function useSection(uses: readonly Use[], { processes, windows, idle }: UseEffort): string[] {
   return [
     '',
@@ -46,7 +46,8 @@ export function useSection(uses: readonly Use[], { processes, windows, idle }: U
   ];
 }
 
-// The parts of a profile that have a column of their own. The column `other` has the rest.
+// The kinds of code whose CPU time has its own column in the table, apart from the code of lameduck. The column `other`
+// has the CPU time of all other code.
 const partColumns = ['native code', "Node's JavaScript", 'garbage collection'];
 const fileCount = 6;
 
@@ -88,7 +89,10 @@ function microseconds(nanoseconds: number): string {
   return (nanoseconds / 1_000).toFixed(2);
 }
 
-/** requestRatio returns the cost of a request with a variant, divided by its cost on the bare server. */
+/**
+ * requestRatio divides the CPU time of a request on the variant of the server by the CPU time of a request on the bare
+ * server.
+ */
 export function requestRatio({ pairs }: Use): Estimate {
   return ratioOf(pairs, ({ requests }) => requests);
 }

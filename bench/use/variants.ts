@@ -5,12 +5,13 @@ import { join } from 'node:path';
 export type Framework = 'http' | 'fastify' | 'http2 without TLS' | 'http2 over TLS' | 'webSocket';
 
 /**
- * Variant is one configuration of a measured server: with lameduck, added in one of several ways, or without lameduck.
+ * Variant is one configuration of a measured server: the kind of server, how lameduck is added, and the environment
+ * variables.
  */
 export interface Variant {
   readonly title: string;
   readonly framework: Framework;
-  /** How lameduck is added to the server. `none` is the bare server. */
+  /** How lameduck is added to the server: by a call in its code, by lameduck/register, or not at all (`none`). */
   readonly by: 'none' | 'code' | 'register';
   /** The environment variables of the process. */
   env(probePort: number, folder: string): Readonly<Record<string, string>>;
@@ -33,7 +34,7 @@ const asInChart = (probePort: number): Readonly<Record<string, string>> => ({
   LAMEDUCK_PROBE_PATHS: 'off',
 });
 
-/** `bare` holds the server of each framework without lameduck. The other variants are compared with it. */
+/** `bare` maps each framework to its variant without lameduck. The benchmark compares all other variants with these. */
 export const bare: Readonly<Record<Framework, Variant>> = {
   http: { title: 'bare `node:http`', framework: 'http', by: 'none', env: none },
   fastify: { title: 'bare Fastify', framework: 'fastify', by: 'none', env: none },
@@ -48,8 +49,8 @@ export const bare: Readonly<Record<Framework, Variant>> = {
 };
 
 /**
- * Each of the `variants` is compared with the server of its framework without lameduck. The first two variants are such
- * servers too. Their comparison shows the error of the measurement.
+ * The benchmark compares each of the `variants` with a server of the same framework without lameduck. The first two
+ * variants have no lameduck either, so that their comparison shows the measurement error.
  */
 export const variants: readonly Variant[] = [
   bare.http,

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lameduck } from 'lameduck';
 
-// No client sends requests, so a delay would only make each rollout slower.
+// The shutdown delay is 0: no client sends requests to a queue worker, so a delay would only make each rollout slower.
 const duck = lameduck([], { shutdownDelayDuration: 0 });
 
 const stopping = new AbortController();
 const worker = work(stopping.signal);
-// The timeout of 20 s is longer than the longest job, and shorter than the grace period of the pod.
+// This pre-shutdown hook has a time limit of 20 s. The time limit must be longer than the longest job of the queue, and
+// shorter than the pod's grace period.
 duck.addPreShutdownHook('worker', () => (stopping.abort(), worker), { timeout: '20s' });
 duck.addDestroyHook('queue', () => {
   console.log('pool closed'); // close the connection to the queue here: the last job is done

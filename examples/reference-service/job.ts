@@ -1,10 +1,11 @@
-// A job that only one replica at a time runs. Each line that it writes has the time, the term and the pod.
+// A job that only the leader runs. Each log line of the job has the time, the fencing token of the leader and the name
+// of its pod.
 import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Term } from 'lameduck/leader-election';
 
-// Milliseconds between two lines of the job. A new leader writes its first line at once, which shows when leadership has
-// moved.
+// The leader writes a log line every `period` milliseconds. A new leader writes its first line at once, so that the log
+// shows when the leader has changed.
 const period = 1_000;
 
 export async function job({ signal, token, assertLeader }: Term): Promise<never> {

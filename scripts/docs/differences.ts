@@ -2,7 +2,7 @@
 
 export const differences: Readonly<Record<string, string>> = {
   'A-007':
-    'lameduck ends every long-running request, not only watches, and waits until each has ended. This also applies if its setting `shutdownWatchTerminationGracePeriod` is 0.',
+    'lameduck ends every long-running request, not only watches, and `InFlightRequestsDrained` fires when all of them have ended. This is so even if the setting `shutdownWatchTerminationGracePeriod` of lameduck is 0.',
   'A-009':
     'The stop of the listener may take the rest of the shutdown budget, not only two seconds. A client that reads its 429 late still gets the complete response.',
   'A-013':
@@ -66,7 +66,7 @@ export const differences: Readonly<Record<string, string>> = {
   'A-120':
     'lameduck gives each connection a random close time in the first three quarters of the shutdown delay. The next response after this time carries `Connection: close`. Clients thus reconnect to other pods one by one while the listener is still open.',
   'A-122':
-    'Only connections accepted after `NotAcceptingNewRequest` get a 429. On a kept-alive connection, whose client could not know of the shutdown, lameduck serves the request with `Connection: close`. A response costs less than a retry.',
+    'Only connections accepted after `NotAcceptingNewRequest` get a 429. On a kept-alive connection, whose client could not know of the shutdown, lameduck serves the request with `Connection: close`. The response takes less time than a 429 and a retry of the request.',
   'A-126':
     'Only the exact probe paths are exempt from the 429, not every path that begins like one. lameduck recognizes a call of the process to itself by its socket, because any client can send any `User-Agent`.',
   'A-130':

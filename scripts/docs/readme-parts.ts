@@ -88,8 +88,8 @@ function proof(benchmarks: string): { lines: string[]; problems: string[] } {
       ...before.split('\n'),
       '```',
       '',
-      'The numbers after the causes cover only the clients that open a connection for each request. Clients with kept-alive connections',
-      'were refused too, when they reconnected after the end of their connection.',
+      'The number of failed new connections counts only the clients that open a connection for each request. Clients with kept-alive',
+      'connections were refused too, when they reconnected after the end of a connection.',
       '',
       'The result of the same rehearsal, after `lameduck(server)` was added to this server:',
       '',
@@ -100,16 +100,24 @@ function proof(benchmarks: string): { lines: string[]; problems: string[] } {
       '![Bar chart of the next table: for each package, the number of requests that fail during the rollout of one pod.](docs/benchmarks/rollouts.svg)',
       '',
       'The benchmark uses each package as the first example in the README of the package does. Clients send 200 requests per second. The nodes still send new',
-      `connections to the pod for up to 2.3 s after its deletion. Each number is the median of ${rounds} rollouts, with the lowest`,
-      'and the highest number in brackets. [benchmarks.md](docs/benchmarks.md#what-does-a-rollout-lose) has the method, and counts lost and refused requests.',
+      `connections to the pod for up to 2.3 s after its deletion. Each cell of the table has the median of ${rounds} rollouts, and in brackets`,
+      'the lowest and the highest number of failed requests. [benchmarks.md](docs/benchmarks.md#what-does-a-rollout-lose) has the method, and counts lost and refused requests.',
       '',
       '| package | failed requests with default options | failed requests with a delay of 5 s |',
       '| --- | --- | --- |',
       ...rows.map(
         ([, name = '', failed = '', , , delayed = '']) =>
-          `| ${name} | default options: ${failed} requests failed | delay of 5 s: ${delayed} requests failed |`,
+          `| ${name} | default options: ${withBounds(failed)} | delay of 5 s: ${withBounds(delayed)} |`,
       ),
     ],
     problems: rows.length > 0 ? [] : ['docs/benchmarks.md has no table of what a rollout loses for the README'],
   };
+}
+
+// Writes a figure such as `256 (246 to 265)` in words.
+function withBounds(figure: string): string {
+  const [, median = figure, least = '', most = ''] = /^(\d+) \((\d+) to (\d+)\)$/.exec(figure) ?? [];
+  return least === ''
+    ? `${median} requests failed`
+    : `${median} requests failed (${least} to ${most} in single rollouts)`;
 }

@@ -38,9 +38,9 @@ export interface Measured {
 /** withPrograms returns the text of docs/register.md with the measured results in its table. */
 export function withPrograms(page: string, measured: Measured): string {
   return withPart(page, place, [
-    `The numbers of lost requests are from Node ${measured.node.slice(1)}. In each run, ${String(measured.clients)} clients each send the next request on their kept-alive connection as soon as the last`,
+    `The numbers of lost requests in this table are from Node ${measured.node.slice(1)}. In each run, ${String(measured.clients)} clients each send the next request on their kept-alive connection as soon as its last`,
     `response has arrived. The clients never retry. A program that has not exited ${inSeconds(measured.gracePeriod)} after SIGTERM is killed. With`,
-    `\`lameduck/register\`, the delay is ${inSeconds(measured.delay)}.`,
+    `\`lameduck/register\`, the shutdown delay is ${inSeconds(measured.delay)}.`,
     '',
     '| program | how the program handles SIGTERM | result without lameduck | result with lameduck |',
     '| --- | --- | --- | --- |',

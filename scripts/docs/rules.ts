@@ -32,7 +32,7 @@ export const rules: Readonly<Record<string, string>> = {
   'A-006':
     '`NotAcceptingNewRequest` fires when both the shutdown delay and the pre-shutdown hooks have ended. Until then, every request is served.',
   'A-007':
-    "The apiserver's signal `InFlightRequestsDrained` fires when all requests that are not long-running have ended. If watches have a grace period, the signal also waits for the watches.",
+    "The apiserver's signal `InFlightRequestsDrained` fires when all requests that are not long-running have ended. If watches have a grace period, `InFlightRequestsDrained` fires only when the watches have ended too.",
   'A-008':
     'By default, the listener stops at the lifecycle signal `NotAcceptingNewRequest`. The requests in flight drain after that.',
   'A-009':

@@ -18,8 +18,8 @@ export const electionTable = {
     namedAfter: '--leader-elect-resource-namespace',
   }),
   /**
-   * leaseDuration: How long the other candidates wait for a leader that no longer renews, before one of them takes the
-   * Lease. `leaseDuration` must be longer than `renewDeadline`, by at least the time that the leader's work takes to
+   * leaseDuration: How long the other candidates wait for a leader that no longer renews the Lease, before one of them
+   * takes the Lease. Set `leaseDuration` to at least `renewDeadline` plus the time that the leader's work needs to
    * stop.
    *
    * @remarks In code, a number is in milliseconds.

@@ -4,7 +4,7 @@ import { http1 } from './http1.ts';
 import { http2 } from './http2.ts';
 import { webSocket } from './web-socket.ts';
 
-/** Load sends requests on connections that stay open. */
+/** The type Load is a load generator, which sends its requests on kept-alive connections. */
 export interface Load extends Disposable {
   /** `run()` sends requests, and resolves when `requests` of them have a response. */
   run(requests: number): Promise<void>;

@@ -25,7 +25,8 @@ admissionregistration.k8s.io/{{ ternary "v1" "v1beta1" (eq (include "injector.is
 {{- .Values.delivery | default (ternary "imageVolume" "initContainer" (eq (include "injector.isNew" .) "yes")) -}}
 {{- end -}}
 
-{{/* Returns a value as text. Helm reads numbers from files as floats, so a whole number needs a conversion. */}}
+{{/* Returns a value as text. Helm reads the numbers in a values file as floats, so a large whole number must be converted to an
+integer. Otherwise it would get an exponent. */}}
 {{- define "injector.text" -}}
 {{- if kindIs "float64" . -}}{{- ternary (int64 .) . (eq (floor .) .) | toString -}}
 {{- else if not (kindIs "invalid" .) -}}{{- toString . -}}{{- end -}}

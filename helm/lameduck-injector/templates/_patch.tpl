@@ -1,6 +1,6 @@
-{{/* The JSON patch of a pod, as a CEL expression: the sum of one list of operations for each field that injection adds.
-docs/injector.md describes the result. An apply configuration is not sufficient, because it cannot remove fields, and merges
-lists by its own rules. */}}
+{{/* The JSON patch of a pod, as a CEL expression. The expression concatenates lists of patch operations: one list for each field
+that the injector adds to a pod. docs/injector.md describes the patched pod. An apply configuration cannot replace the JSON patch,
+because it cannot remove fields, and merges lists by its own rules. */}}
 
 {{- define "injector.patch" -}}
 (has(object.metadata.annotations) ? [] : [JSONPatch{op: 'add', path: '/metadata/annotations', value: {}}])
@@ -76,9 +76,9 @@ if (!existsSync(`${to}/package`)) {
   readOnly: true}}]
 {{- end -}}
 
-{{/* Returns the patches of the container's env. The pod's own NODE_OPTIONS are kept, and come before the option that
-loads lameduck. If they contain a reference `$(NAME)`, they come after that option. Kubernetes leaves an unknown
-reference as it is, and Node ignores every option after such a reference. */}}
+{{/* Returns the patch operations for the container's env. If the container already has NODE_OPTIONS, the option that loads
+lameduck is added at the end of their value. If the value contains a reference `$(NAME)`, the option is added at the beginning.
+Kubernetes does not replace a reference to an unknown variable, and Node ignores every option after such a reference. */}}
 {{- define "injector.environment" -}}
 {{- $load := printf "'--import=%s/package/dist/register.cjs'" (include "injector.folder" .) -}}
 (has(variables.container.env) ? [] : [JSONPatch{op: 'add', path: variables.path + '/env', value: []}])
@@ -102,8 +102,8 @@ language and would fail a probe of /readyz forever. */}}
     periodSeconds: 1, timeoutSeconds: 1, failureThreshold: 2}}])
 {{- end -}}
 
-{{/* With `auto`, adds the preStop hook `lameduck stop` if npm or a shell starts the program. An init process or another
-wrapper may come before npm, with options and variables. The chart lameduck has the same expression. */}}
+{{/* With `preStopHook: auto`, adds the preStop hook `lameduck stop` if npm or a shell starts the program. The command may begin
+with an init process or another wrapper, with options and variables. The chart lameduck has the same regular expression. */}}
 {{- define "injector.preStop" -}}
 (variables.container.?lifecycle.?preStop.hasValue() || variables.probePort == 0
 {{- if eq .Values.preStopHook "auto" }} || !variables.words.matches('^(((.*/)?(tini|tini-static|dumb-init|catatonit|docker-entrypoint[.]sh|env)|(-[CPepru]|--rewrite)\\n.*|-.*|[A-Za-z_][A-Za-z0-9_]*=.*)\\n)*(.*/)?(npm|npx|yarn|yarnpkg|pnpm|pnpx|sh|ash|bash|dash)\\n')

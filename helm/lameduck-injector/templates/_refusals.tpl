@@ -33,8 +33,9 @@ clearly. */}}
 {{- end -}}
 {{- end -}}
 
-{{/* Computes the shortest grace period as the package does. The first term is the longer of the delay and the 5 s for
-pre-shutdown hooks. The other terms are 1 s for requests, 3 s for destroy hooks, and 2 s before SIGKILL. */}}
+{{/* Rejects a grace period that is shorter than a sum of four times, which the package computes in the same way. The first time is
+the shutdown delay or 5 s for pre-shutdown hooks, whichever is longer. The others are 1 s for requests, 3 s for destroy hooks, and
+2 s before SIGKILL. */}}
 {{- define "injector.refuseTimes" -}}
 {{- $ := index . 0 -}}{{- $problems := index . 1 -}}
 {{- $delay := include "injector.text" $.Values.shutdownDelayDuration -}}

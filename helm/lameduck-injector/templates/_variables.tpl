@@ -17,8 +17,8 @@
   expression: "variables.container.?env.orValue([])"
 - name: names
   expression: "variables.env.map(e, e.name)"
-# The index of the entry NODE_OPTIONS in the list env, or -1. If env has two entries of this name, it is the index of
-# the last, which takes effect.
+# The index of the last entry NODE_OPTIONS in the list `env` of the container, or -1 if there is no such entry. If a
+# name is in the list twice, Kubernetes uses the last entry.
 - name: optionsAt
   expression: "variables.names.lastIndexOf('NODE_OPTIONS')"
 - name: optionsGiven
@@ -29,8 +29,9 @@
   expression: "object.spec.containers + object.spec.?initContainers.orValue([])"
 - name: grace
   expression: "int(object.spec.?terminationGracePeriodSeconds.orValue(30))"
-# The reason why the pod is skipped, or an empty text. A very long terminationGracePeriodSeconds is a reason: the policy
-# would set a number above 2^53 as a string. The API server would then reject the pod.
+# The reason why the injector skips the pod, or an empty text. The injector also skips a pod with a very long
+# terminationGracePeriodSeconds. The API server would write a number above 2^53 as a string into the patched pod, and
+# then reject the pod.
 - name: reason
   expression: >-
     object.spec.?os.name.orValue('linux') != 'linux' || object.spec.?nodeSelector[?'kubernetes.io/os'].orValue('linux') != 'linux' ? 'the pod is not for Linux'
@@ -61,7 +62,7 @@
 - name: newGrace
   expression: "[variables.grace, {{ include "injector.text" .Values.minTerminationGracePeriodSeconds }} + variables.preStop].max()"
 {{- if eq .Values.preStopHook "auto" }}
-# The words of the command and its arguments, one a line.
+# The text of the container's command and arguments: each word on a line of its own.
 - name: words
   expression: "(variables.container.?command.orValue([]) + variables.container.?args.orValue([])).map(w, w + '\\n').join('')"
 {{- end }}

@@ -23,7 +23,9 @@ const openTelemetry = {
 } as const;
 const preloadedByOpenTelemetry = '@opentelemetry/auto-instrumentations-node/register';
 
-const signalsItself = '`enableShutdownHooks()`, which sends the signal to the process again at its end';
+const closesNest = '`enableShutdownHooks()`: Nest closes, and then sends the signal to the process again';
+const closesNestLater =
+  '`enableShutdownHooks()`: Nest waits 500 ms, closes, and then sends the signal to the process again';
 const nestHooks = {
   cleanup: ['module destroyed', 'before shutdown by SIGTERM', 'pool closed'],
   end: 'SIGTERM',
@@ -64,7 +66,7 @@ export const programs: readonly Program[] = [
   {
     title: 'NestJS',
     package: '@nestjs/platform-express',
-    handling: signalsItself,
+    handling: closesNest,
     folder: 'nest',
     args: ['dist/main.js'],
     ...nestHooks,
@@ -81,7 +83,7 @@ export const programs: readonly Program[] = [
   {
     title: 'NestJS, @nestjs/terminus',
     package: '@nestjs/terminus',
-    handling: `${signalsItself}, after 500 ms`,
+    handling: closesNestLater,
     folder: 'nest',
     args: ['dist/terminus.js'],
     ...nestHooks,
@@ -90,7 +92,7 @@ export const programs: readonly Program[] = [
   {
     title: 'NestJS on Fastify',
     package: '@nestjs/platform-fastify',
-    handling: signalsItself,
+    handling: closesNest,
     folder: 'nest',
     args: ['dist/fastify.js'],
     ...nestHooks,
@@ -107,7 +109,7 @@ export const programs: readonly Program[] = [
   {
     title: 'NestJS on Fastify, @nestjs/terminus',
     package: '@nestjs/terminus',
-    handling: `${signalsItself}, after 500 ms`,
+    handling: closesNestLater,
     folder: 'nest',
     args: ['dist/fastify-terminus.js'],
     ...nestHooks,
@@ -140,7 +142,7 @@ export const programs: readonly Program[] = [
     title: 'Apollo Server',
     package: '@apollo/server',
     handling:
-      'its own listener, with `ApolloServerPluginDrainHttpServer`, which sends the signal to the process again at its end',
+      'its own listener, with `ApolloServerPluginDrainHttpServer`: Apollo stops, and then sends the signal to the process again',
     folder: 'apollo',
     paths: graphql,
     end: 'SIGTERM',
@@ -185,7 +187,7 @@ export const programs: readonly Program[] = [
   {
     title: 'terminus',
     package: '@godaddy/terminus',
-    handling: '`createTerminus()`, which sends the signal to the process again at its end',
+    handling: '`createTerminus()`: terminus stops the server, and then sends the signal to the process again',
     folder: 'terminus',
     args: ['main.mjs'],
     cleanup: ['pool closed'],
@@ -201,7 +203,7 @@ export const programs: readonly Program[] = [
     end: '0',
   },
   {
-    title: 'node:http with a listener that exits at once',
+    title: 'node:http with a SIGTERM listener that exits at once',
     handling: '`process.exit(143)`',
     folder: 'exits-at-once',
     args: ['main.mjs'],
