@@ -1,4 +1,5 @@
-{{/* The variables that the policy computes from a pod, in CEL. The API server computes each variable at its first use. */}}
+{{/* The CEL variables that the MutatingAdmissionPolicy of the injector computes from a pod. The API server computes a variable only
+when an expression first uses it. */}}
 
 {{- define "injector.folder" -}}/opt/lameduck{{- end -}}
 
