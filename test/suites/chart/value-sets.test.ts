@@ -1,5 +1,5 @@
-// Tests that helm lint and promtool accept each documented set of values. cluster.test.ts sends the objects of each set
-// to an API server.
+// Tests that helm lint, promtool and `lameduck lint` accept the chart values of each example in value-sets.ts.
+// cluster.test.ts sends the rendered objects of each example to an API server.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { findingsIn } from '../../cli/lint/findings.ts';
 import { chart, helms, objects, run, template, tools, type KubernetesObject } from './chart.ts';
 import { valueSets } from './value-sets.ts';
 
-describe('H-151 H-152 HC-32 each documented set of values is valid', { concurrency: 2 }, () => {
+describe('H-151 H-152 HC-32 the chart values of each documented example are valid', { concurrency: 2 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'value-sets-'));
 
   after(() => {
@@ -18,7 +18,7 @@ describe('H-151 H-152 HC-32 each documented set of values is valid', { concurren
   });
 
   for (const [index, [name, values]] of Object.entries(valueSets).entries()) {
-    it(`helm lint accepts the set of values "${name}", and each version of Helm renders the same objects`, async () => {
+    it(`helm lint accepts the chart values "${name}", and each version of Helm renders the same objects`, async () => {
       const file = join(folder, `${String(index)}.json`);
       writeFileSync(file, JSON.stringify(values));
       const rendered = await Promise.all(
@@ -35,12 +35,13 @@ describe('H-151 H-152 HC-32 each documented set of values is valid', { concurren
   }
 });
 
-describe('H-050 `lameduck lint` on the documented sets of values', { concurrency: 2 }, () => {
-  // Values with which requests may be lost, so that `lameduck lint` finds errors.
+describe('H-050 `lameduck lint` finds no error in the documented examples of chart values', { concurrency: 2 }, () => {
+  // The names of the examples whose chart values may lose requests. `lameduck lint` reports errors for them, as it
+  // should.
   const risky = ['a single pod', 'downtime', 'a short delay', 'no disruption budget'];
   for (const [name, values] of Object.entries(valueSets)) {
     if (risky.includes(name)) continue;
-    it(`for the set of values "${name}", lameduck lint reports neither an error nor a load balancer whose response timeout exceeds the drain`, async () => {
+    it(`for the chart values "${name}", lameduck lint reports no error, and no load balancer that waits longer for a response than the drain lasts`, async () => {
       const found = findingsIn(await template(values)).filter(
         ({ severity, rule }) => severity === 'error' || rule === 'drain-shorter-than-proxy-timeout',
       );
@@ -49,7 +50,7 @@ describe('H-050 `lameduck lint` on the documented sets of values', { concurrency
   }
 });
 
-test('there are at least 60 documented sets of values', () => {
+test('the documentation describes at least 60 examples of chart values', () => {
   assert.ok(Object.keys(valueSets).length >= 60, String(Object.keys(valueSets).length));
 });
 

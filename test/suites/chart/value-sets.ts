@@ -1,11 +1,11 @@
-// The sets of values that the chart's documentation describes. The tests render each set and send its objects to an API
-// server.
+// The examples of Helm values that the chart's documentation describes. The tests render the chart with the values of
+// each example, and send the rendered objects to an API server.
 import type { Values } from './chart.ts';
 
 const hosts = [{ host: 'shop.example', paths: ['/', '/api'] }];
 const routed = { enabled: true, parentRefs: [{ name: 'public' }], hostnames: ['shop.example'] };
 
-/** Enables every optional object. Objects that exclude each other are left out. */
+/** Chart values that enable every optional object, except those that exclude each other. */
 const everything: Values = {
   lameduck: { front: 'nginx' },
   autoscaling: { enabled: true, minReplicas: 3 },
@@ -24,7 +24,7 @@ const everything: Values = {
   alerts: { labels: { team: 'shop' }, runbookUrl: 'https://runbooks.example/shop' },
 };
 
-/** A third-party image, with every field that a pod can have. */
+/** Chart values with a third-party image, and with every pod field that the chart can set. */
 const anyImage: Values = {
   image: {
     repository: 'registry.example/shop/api',
@@ -89,10 +89,10 @@ const grpc = { name: 'grpc', containerPort: 9_090, servicePort: 90, appProtocol:
 
 const injected: Values = { inject: { enabled: true }, ...restricted };
 
-/** The load balancers and proxies whose idle timeout the chart knows, by their names in lameduck.front. */
+/** The values of `lameduck.front` that name a load balancer or proxy whose idle timeout the chart knows. */
 const fronts = ['envoy', 'istio', 'linkerd', 'nginx', 'traefik', 'haproxy', 'azure', 'aws', 'gce'];
 
-/** valueSets maps the purpose of each documented set of values to the values. */
+/** valueSets maps the title of each documented example to the Helm values of that example. */
 export const valueSets: Readonly<Record<string, Values>> = {
   'the defaults': {},
   'a gateway in front': { lameduck: { front: 'gateway', frontIdleTimeout: '60s' }, httpRoute: routed },

@@ -46,7 +46,7 @@ export class Api {
   async follow(path: string): Promise<Interface> {
     const response = await this.#ask(path);
     if (response.statusCode !== 200) throw new Error(`${path}: ${await text(response)}`);
-    // Ignore the error here. It also ends the loop in which the caller reads the lines, so the caller sees it.
+    // Ignore a read error in this listener. The loop in which the caller reads the lines throws the same error.
     return createInterface({ input: response }).on('error', () => undefined);
   }
 

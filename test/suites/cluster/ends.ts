@@ -1,4 +1,5 @@
-// Checks how each container has ended: its exit code and its final log line, and the counts of scrapes and clients.
+// Checks the exit code and the final log line of each container. Compares the final log line with the counts of the
+// clients and of the scraper.
 import assert from 'node:assert/strict';
 import type { ShutdownRecord } from '../../../src/observer.ts';
 import type { Run } from './kubernetes.ts';
@@ -6,15 +7,15 @@ import type { Load } from './load.ts';
 import type { Scraper } from './scraper.ts';
 
 /**
- * Tolerance for the times of the clients' counts, in milliseconds. The clients count per second, and on a busy machine
- * the next count may be late.
+ * How late a client's report may be, in milliseconds. A client reports its counts once per second, and a busy machine
+ * delays a report.
  */
 const slack = 1500;
 
 /**
- * The longest allowed time between two successful scrapes, in milliseconds. The sum contains up to 5.5 s for which the
- * probe thread waits for a busy main thread before it sends older metrics. The scraper sends its next request only
- * after the response.
+ * The longest allowed time between two successful scrapes of a pod, in milliseconds. One scrape can take 5.5 s, because
+ * the probe thread waits that long for a busy main thread before it sends older metrics. The scraper starts its next
+ * scrape only after the previous response.
  */
 const longestSilence = 6500;
 
@@ -30,7 +31,10 @@ export function recordOf({ pod, lines }: Run): ShutdownRecord {
   return record as ShutdownRecord;
 }
 
-/** assertEndedWell asserts that the run ended by itself, within the shutdown budget, with no request unfinished. */
+/**
+ * assertEndedWell asserts that a container exited with code 0, within its shutdown budget, and with no request
+ * unfinished.
+ */
 export function assertEndedWell(run: Run): void {
   const record = recordOf(run);
   const { unfinished, hookFailures, heldBy, requests, durationMs, budgetMs } = record;
@@ -43,7 +47,10 @@ export function assertEndedWell(run: Run): void {
   );
 }
 
-/** assertToldAlike asserts that the final log lines and the clients have counted the same number of requests. */
+/**
+ * assertToldAlike asserts that a container and the clients counted the same number of answered requests during the
+ * container's shutdown.
+ */
 export function assertToldAlike(run: Run, load: Load): void {
   const { requests } = recordOf(run);
   const [began, ended] = [timeOf(run, 'ShutdownInitiated'), timeOf(run)];

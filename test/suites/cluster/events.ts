@@ -1,5 +1,5 @@
-// Changes to releases while clients send requests, such as a rolling update. Each change resolves when all pods have
-// settled after it.
+// Functions that change Helm releases while clients send requests, for example with a rolling update. The promise of
+// each function resolves when all pods of the releases serve requests again.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { instanceLabel, type Namespace, type Pod } from './kubernetes.ts';
@@ -11,14 +11,19 @@ import type { Column } from './table.ts';
 const settleLimit = 120;
 const nameOf = (pod: Pod) => pod.metadata.name;
 
-/** The Helm releases that an event on the cluster changes, and the clients that send requests to these releases. */
+/**
+ * The Helm releases that an event of the cluster test changes, and the clients that send requests to these releases.
+ */
 export interface Scene {
   readonly namespace: Namespace;
   readonly releases: readonly Release[];
   readonly load: Load;
 }
 
-/** `settle()` resolves when all pods serve requests, no earlier pod is left, and the clients have reached each pod. */
+/**
+ * `settle()` resolves when every Helm release has only pods that serve requests, in the expected number, and clients
+ * have reached each of these pods.
+ */
 export async function settle({ namespace, releases, load }: Scene, more = 0): Promise<void> {
   for (const release of releases) {
     const count = release.replicas + more;
@@ -43,7 +48,10 @@ async function rollBack(scene: Scene): Promise<void> {
   await settle(scene);
 }
 
-/** Returns the pod of the release with the most keep-alive connections, because its end can lose the most requests. */
+/**
+ * Returns the pod of the Helm release to which the clients keep the most connections open. The deletion of this pod can
+ * lose the most requests.
+ */
 function mostKept(release: Release, load: Load): string {
   const [pod] = release.pods().sort((one, other) => load.keptTo(nameOf(other)) - load.keptTo(nameOf(one)));
   assert.ok(pod && load.keptTo(nameOf(pod)) > 0, `${release.name} must have a pod with kept-alive connections`);
@@ -57,15 +65,15 @@ async function deletePod(scene: Scene): Promise<void> {
 }
 
 /**
- * Drains the node that has the most pods of the first release. The disruption budget limits how many are evicted at a
- * time.
+ * Drains the node that runs the most pods of the first Helm release in `releases`. The disruption budget limits how
+ * many pods are evicted at a time.
  */
 async function drainNode(scene: Scene): Promise<void> {
   const { namespace, releases } = scene;
   const byNode = Map.groupBy(releases[0]?.pods() ?? [], ({ spec }) => spec.nodeName ?? '');
   const [node = '', pods = []] = [...byNode].sort(([, one], [, other]) => other.length - one.length)[0] ?? [];
   assert.ok(pods.length > 1);
-  // Pods that do not belong to the tests must not be evicted.
+  // The drain must not evict pods of other workloads.
   const ours = `--pod-selector=${instanceLabel} in (${releases.map(({ name }) => name).join(', ')})`;
   try {
     const complaints = await namespace.complaintsOf('drain', node, ours, '--delete-emptydir-data', '--timeout=180s');
@@ -128,8 +136,8 @@ async function signalInside(scene: Scene): Promise<void> {
 }
 
 /**
- * The events on the cluster in their order. Each key is the name of the event in the results table. An event that adds
- * pods comes before the event that removes these pods.
+ * The events of the cluster test, such as a node drain, in the order in which the test runs them. Each key is the name
+ * of the event in the results table. An event that adds pods comes before the event that removes these pods.
  */
 export const events = {
   'rolling update': rollOut,
@@ -145,7 +153,10 @@ export const events = {
 export type EventName = keyof typeof events;
 export const eventNames = Object.keys(events) as EventName[];
 
-/** Runs one event. Even if the event is not completed, the table gets a column with the requests that failed. */
+/**
+ * Runs one event of the cluster test, such as a node drain. Even if the event fails, its column is added to the results
+ * table.
+ */
 export async function play(event: EventName, kubeProxy: KubeProxy, scene: Scene, columns: Column[]): Promise<void> {
   const { load } = scene;
   const before = structuredClone(load.tallies);

@@ -25,7 +25,10 @@ import { failed, sum, table } from './table.ts';
 const isWhole = process.env['ALL'] === '1';
 const rollouts = isWhole ? 20 : 3;
 const page = new URL('../../../docs/leader-election.md', import.meta.url);
-/** How long the next leader may take until its first log line, in milliseconds after the release of the Lease. */
+/**
+ * The longest allowed time between two events, in milliseconds: the previous leader releases the Lease, and the next
+ * leader writes its first log line.
+ */
 const longestHandOver = 2_000;
 
 const job = (
@@ -62,13 +65,13 @@ describe('leadership on a real cluster', { skip: noAuditLog }, () => {
 
   after(() => namespace.delete());
 
-  /** The log lines of all leaders, including those of deleted pods. */
+  /** The lines that all leaders have logged about their work, including lines of deleted pods. */
   function jobs(): JobDone[] {
     const lines = release.runs().flatMap((run) => run.lines);
     return lines.filter((line) => line.includes('"msg":"job done"')).map((line) => JSON.parse(line) as JobDone);
   }
 
-  /** Resolves when one of the current pods has written a line as the leader. */
+  /** Resolves when a pod that exists now has logged a line that only a leader writes. */
   async function leaderHasWritten(): Promise<void> {
     const names = release.pods().map(({ metadata }) => metadata.name);
     const runs = release.runs().filter(({ pod }) => names.includes(pod));

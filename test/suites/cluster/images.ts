@@ -12,14 +12,15 @@ import { run } from '../../support/command-line.ts';
 const imageImport = process.env['CLUSTER_IMAGE_IMPORT'];
 const imported = process.env['IMPORTED_IMAGES']?.split(',') ?? [];
 
-/** The image of the reference service. It contains the package. */
+/** The image of the reference service. The image contains the npm package lameduck. */
 export const referenceImage = 'localhost/lameduck-reference-service:dev';
 
 /** The image of services that do not use lameduck. */
 export const strangersImage = 'localhost/lameduck-strangers:dev';
 
 /**
- * Builds images with scripts that write an archive, and imports the archives. Each script may have further arguments.
+ * Builds one image per script, and imports each image into the cluster. A script writes an image archive to the path in
+ * its first argument. The caller may pass further arguments for a script.
  */
 export async function importImages(
   ...scripts: (string | readonly [script: string, ...args: string[]])[]

@@ -27,18 +27,18 @@ const injectorImage = `localhost/lameduck-injector:${namespace.name}`;
 const inNode = programs.filter(({ isNode }) => isNode);
 /** Whether the suite runs in its long form. The option `--all` of run.ts sets the variable ALL. */
 const isWhole = process.env['ALL'] === '1';
-/** The number of rollouts while clients send requests to the programs. */
+/** How many rollouts of the injected programs the test makes while clients send requests to them. */
 const rollouts = isWhole ? 5 : 1;
-// In the short form of this test, no server here loses requests on purpose. Only the naive server of rollout.test.ts
-// shows that the same clients notice a loss.
+// The test that expects lost requests without the injector runs only with `--all`. Without `--all`, only
+// rollout.test.ts shows that the clients notice lost requests.
 const onlyWhole = isWhole ? false : 'only with --all';
 
 const podsOf = (name: string): Pod[] =>
   [...namespace.pods.values()].filter(({ metadata }) => metadata.labels?.[instanceLabel] === name);
 
 /**
- * Parts of the pods' own manifest that contain the word lameduck. The test ignores these parts, because they do not
- * come from the injector.
+ * Matches the texts with the word lameduck in the manifests of this suite. The test ignores these texts, because the
+ * injector did not add them.
  */
 const given = /"lameduck\/inject":"enabled"|lameduck\/container|localhost\/lameduck-\w+/g;
 
@@ -52,8 +52,8 @@ async function settled(): Promise<void> {
 }
 
 /**
- * * isApplied resolves when the API server injects pods. The API server learns of the policy through a watch, so this
- * takes a moment.
+ * isApplied resolves when the API server applies the injector's admission policy to new pods. The API server learns of
+ * a new policy through a watch, a moment after its creation.
  */
 async function isApplied(): Promise<void> {
   const args = [
@@ -79,7 +79,7 @@ async function rollOut(): Promise<void> {
   await settled();
 }
 
-/** Returns the pods as the API server stores them, grouped by program. */
+/** Returns each program's pods as JSON texts, as the API server stores them. */
 async function kept(): Promise<Record<string, string[]>> {
   const { items } = JSON.parse(await namespace.kubectl('get', 'pods', '--output=json')) as { items: Pod[] };
   const known = items.filter(({ metadata }) => metadata.labels?.[instanceLabel] !== undefined);

@@ -6,13 +6,19 @@ import { run } from '../../support/command-line.ts';
 
 const { CLUSTER_PROXY_LAG: proxyLag } = process.env;
 
-/** How fast kube-proxy acts after a change of the endpoints. */
+/** How fast kube-proxy applies a change of the endpoints. */
 export type KubeProxy = 'prompt' | 'slow';
 
-/** Both speeds of kube-proxy, or only `prompt` if no command can slow kube-proxy down. */
+/**
+ * The kube-proxy speeds with which the tests run. `slow` needs the command in CLUSTER_PROXY_LAG, which slows every
+ * kube-proxy down.
+ */
 export const kubeProxies: readonly KubeProxy[] = proxyLag ? ['prompt', 'slow'] : ['prompt'];
 
-/** How late a slow kube-proxy acts, in seconds, as in a large cluster. The chart's delay of 10 s must be longer. */
+/**
+ * How many seconds late a slow kube-proxy applies a change of the endpoints, as in a large cluster. The chart's
+ * shutdown delay of 10 s must be longer.
+ */
 const slowLag = 3;
 
 /** Lets every kube-proxy act promptly, or slows it down for the next `duration` seconds. */
@@ -21,8 +27,8 @@ export function setKubeProxies(kubeProxy: KubeProxy, duration: number): Promise<
 }
 
 /**
- * Makes every kube-proxy apply changes only every `interval` seconds, for the next `duration` seconds. If both are 0,
- * every kube-proxy applies changes promptly again.
+ * For the next `duration` seconds, makes every kube-proxy apply changes only once every `interval` seconds. With 0 for
+ * both arguments, every kube-proxy applies changes promptly again.
  */
 export async function lagKubeProxies(interval: number, duration: number): Promise<void> {
   if (proxyLag) await run(proxyLag, String(interval), String(duration));

@@ -1,6 +1,6 @@
-// Wraps kubectl, and observes one namespace from its creation to its deletion. It sees the pods, the endpoints, the
-// events, and the complete log of each run of a container. The cluster is the one that KUBECONFIG names. This file does
-// not create it.
+// Wraps kubectl, and observes one namespace from its creation to its deletion. It reads the pods, the endpoints, the
+// Kubernetes events, and the complete log of each run of a container. The cluster must exist already, and KUBECONFIG
+// must name it.
 //
 //   KUBECTL  optional: the command line for kubectl if it is not `kubectl` (minikube kubectl --)
 import { EventEmitter, once } from 'node:events';
@@ -46,23 +46,26 @@ interface Watched<T> {
   object: T;
 }
 
-/** One run of a container, with its log and its end. Most fields can be read only while the pod exists. */
+/**
+ * One run of a container: its log lines, and its exit code and exit reason if it has ended. The API server shows most
+ * of this only while the pod exists.
+ */
 export interface Run {
   readonly pod: string;
   readonly container: string;
-  /** The release to which the pod belongs. */
+  /** The name of the Helm release whose chart created the pod. */
   readonly instance: string | undefined;
   readonly lines: string[];
   /**
-   * The exit code of the run. It comes from the last watch event before the pod was deleted (P-122), or before the
-   * container's next run.
+   * The exit code of this run of the container. Watch events of the pod report it after the exit, until the next run of
+   * the container has ended or the pod is deleted (P-122).
    */
   exitCode: number | undefined;
   exitReason: string | undefined;
   isLogComplete: boolean;
 }
 
-/** A moment at which a pod was added to the ready endpoints of a Service, or removed from them. */
+/** One change of a Service's ready endpoints: a pod was added (`isReady` is true) or removed. */
 export interface EndpointChange {
   readonly service: string;
   readonly pod: string;
@@ -70,24 +73,21 @@ export interface EndpointChange {
   readonly at: number;
 }
 
-/** An event that a component of Kubernetes has recorded. */
+/** A Kubernetes event, such as the kubelet's event `Killing`. */
 export interface KubernetesEvent {
   readonly reason: string;
   readonly message: string;
   readonly involvedObject: { name: string };
 }
 
-/** The label with the name of a pod's release. The pods of clients do not have it. */
+/** The pod label whose value is the name of the Helm release. The pods of the test clients do not have this label. */
 export const instanceLabel = 'app.kubernetes.io/instance';
 
-/**
- * Namespace is one namespace of the cluster. For each line in the log of each of its containers, it emits the event
- * `line`.
- */
+/** Namespace is one namespace of the cluster. It emits `line` for each line that a container in the namespace logs. */
 export class Namespace extends EventEmitter<{ change: []; line: [run: Run, line: string] }> {
   /** The existing pods by UID, after the latest watch event. */
   readonly pods = new Map<string, Pod>();
-  /** Every run of a container so far. The key is the container's ID, which is new for each run. */
+  /** Every run of every container so far. The key is the container ID, which changes at each restart. */
   readonly runs = new Map<string, Run>();
   readonly endpointChanges: EndpointChange[] = [];
   readonly events: KubernetesEvent[] = [];
@@ -96,7 +96,7 @@ export class Namespace extends EventEmitter<{ change: []; line: [run: Run, line:
   readonly #ready = new Map<string, Set<string>>();
   #api: Api | undefined;
 
-  /** The name of the namespace gets a random part, so that several namespaces can have the same title. */
+  /** Adds a random part to the title, so that two test runs with the same title use different namespaces. */
   constructor(title: string) {
     super();
     this.setMaxListeners(0);
@@ -143,7 +143,7 @@ export class Namespace extends EventEmitter<{ change: []; line: [run: Run, line:
     await feed(JSON.stringify(object), this.#kubectl, 'create', '--filename', '-');
   }
 
-  /** Creates an object in the namespace, or updates it to this version. */
+  /** Creates the given object in the namespace, or changes the existing object to the given one. */
   async apply(object: object | string): Promise<void> {
     await feed(typeof object === 'string' ? object : JSON.stringify(object), this.#kubectl, 'apply', '--filename', '-');
   }
@@ -153,7 +153,7 @@ export class Namespace extends EventEmitter<{ change: []; line: [run: Run, line:
     return this.#api?.get(`/api/v1/namespaces/${this.name}/pods/${pod}:${String(port)}/proxy${path}`);
   }
 
-  /** Tells whether a Service has the pod as a ready endpoint. */
+  /** Returns whether the pod is a ready endpoint of the Service. */
   isEndpoint(service: string, pod: string): boolean {
     return this.#ready.get(service)?.has(pod) === true;
   }
@@ -166,7 +166,8 @@ export class Namespace extends EventEmitter<{ change: []; line: [run: Run, line:
   }
 
   /**
-   * Resolves when `claim` returns true. If that takes longer than `seconds`, rejects with an error that names `what`.
+   * Waits until the condition `claim` returns true. After `seconds`, rejects with an error that contains the text
+   * `what`.
    */
   async until(what: string, seconds: number, claim: () => boolean): Promise<void> {
     const limit = AbortSignal.timeout(seconds * 1000);

@@ -6,7 +6,7 @@ import { programPod } from './program-pods.ts';
 
 type Failure = Extract<Line, { type: 'failure' }>;
 
-/** The counts of all clients. Each key is the row of the results table to which the counts belong. */
+/** The request counts of all test clients. Each key is the name of a row in the results table. */
 export type Tallies = Readonly<Record<string, Tally>>;
 
 const clientsImage = 'localhost/lameduck-clients:dev';
@@ -17,22 +17,25 @@ const stacks = {
   python: { image: clientsImage, command: ['/python3', '/client.py'] },
 } as const;
 
-/** The language in which the clients are written. */
+/** The programming language of the test clients: Node.js, Go or Python. */
 export type Stack = keyof typeof stacks;
 
-/** The counts that a client pod reports each second. */
+/** The report that a pod with test clients logs each second: its time, and the counts for each server pod. */
 interface Second {
   readonly at: number;
   readonly pods: Readonly<Record<string, PodSecond>>;
 }
 
-/** Clients that send requests until the test ends them. */
+/** Test clients that send requests until the test stops the clients. */
 export class Load {
-  /** The failed requests that no test has asserted on so far. */
+  /**
+   * The failed requests that the clients have reported. A test that has checked its failures removes them from this
+   * list.
+   */
   readonly failures: Failure[] = [];
   /**
-   * Log lines of the clients that are not part of their report, such as errors. If there are any, the counts of the
-   * clients may be wrong.
+   * Lines that the client programs logged in addition to their JSON reports, such as errors. If there are any, the
+   * reported counts may be wrong.
    */
   readonly warnings: string[] = [];
   readonly seconds: Second[] = [];
@@ -43,7 +46,10 @@ export class Load {
   readonly #namespace: Namespace;
   readonly #pods: readonly string[];
 
-  /** Starts the clients for each language. Resolves when every client has a response from its service. */
+  /**
+   * Starts one pod of clients for each programming language in `jobs`. Resolves when the Service of each job has
+   * responded to a client.
+   */
   static async start(namespace: Namespace, jobs: Readonly<Partial<Record<Stack, readonly Job[]>>>): Promise<Load> {
     const all = Object.entries(jobs) as [Stack, readonly Job[]][];
     const load = new Load(namespace, all);
@@ -59,17 +65,17 @@ export class Load {
     this.jobs = all.flatMap(([, its]) => its);
   }
 
-  /** The counts so far, at most one second old. */
+  /** The counts of requests and connections since the start of the clients, at most one second old. */
   get tallies(): Tallies {
     return Object.assign({}, ...[...this.#latest.values()].map(({ tallies }) => tallies)) as Tallies;
   }
 
-  /** Returns how many connections the clients keep open to a pod. */
+  /** Returns how many connections all clients together keep open to the pod. */
   keptTo(pod: string): number {
     return [...this.#latest.values()].reduce((sum, { pods }) => sum + (pods[pod]?.kept ?? 0), 0);
   }
 
-  /** Returns whether the pod has responded to a client in the last seconds. */
+  /** Returns whether the pod has responded to a client in the last second that a client reported. */
   reaches(pod: string): boolean {
     return [...this.#latest.values()].some(({ pods }) => (pods[pod]?.answered ?? 0) > 0);
   }

@@ -1,6 +1,6 @@
-// Tests the checkpoint and the debug socket on a real cluster. One container is killed in each phase of its lifecycle,
-// one is killed because it uses too much memory, and one fails its liveness probe. `lameduck inspect` runs by
-// `kubectl exec` in an image without a shell.
+// Tests the checkpoint and the debug socket, on a real cluster. One container is killed in each phase of its lifecycle,
+// one is killed because it uses too much memory, and one fails its liveness probe. `lameduck inspect` runs by `kubectl
+// exec` in an image without a shell.
 //
 //   CLUSTER_IMAGE_IMPORT, KUBECTL, HELM  see images.ts, kubernetes.ts and release.ts
 import assert from 'node:assert/strict';
@@ -15,7 +15,8 @@ import { Release } from './release.ts';
 const namespace = new Namespace('operations');
 const node = '/nodejs/bin/node';
 const phases = ['Started', ...signalNames];
-// The number of pods that the tests need: one for each phase of the lifecycle, and one for each other test.
+// The number of pods. Each of the tests kills or restarts its own pod: one test for each phase of the lifecycle, and
+// four further tests.
 const replicas = phases.length + 4;
 
 const release = new Release(namespace, 'operations', replicas, {
@@ -43,7 +44,7 @@ interface Line {
 const linesOf = ({ lines }: Run): Line[] =>
   lines.flatMap((line) => (line.startsWith('{') ? JSON.parse(line) : []) as Line[]);
 
-describe('the checkpoint and the debug socket on a real cluster', () => {
+describe('on a real cluster, a container reports how its previous run ended, and its debug socket answers `lameduck inspect`', () => {
   const pods: string[] = [];
 
   const inPod = (pod: string, ...command: string[]) => namespace.kubectl('exec', pod, '--', node, ...command);
@@ -83,13 +84,19 @@ describe('the checkpoint and the debug socket on a real cluster', () => {
     return { run, previous };
   }
 
-  /** assertFailedLiveness checks the kubelet's event that the pod's container was ended by its liveness probe. */
+  /**
+   * assertFailedLiveness asserts that a Kubernetes event says that the kubelet killed the pod's container for its
+   * liveness probe.
+   */
   function assertFailedLiveness(pod: string): void {
     const ofPod = namespace.killsByProbe().filter(({ involvedObject }) => involvedObject.name === pod);
     assert.match(ofPod.map(({ message }) => message).join('\n'), / failed liveness probe/);
   }
 
-  /** assertSays asserts what the log, the metric and the debug socket of a run say about the previous run. */
+  /**
+   * assertSays asserts that a container's log, metric and debug socket report the expected end of the container's
+   * previous run.
+   */
   async function assertSays(pod: string, run: Run, message: string, outcome: string, phase: string): Promise<void> {
     const [line] = linesOf(run).filter(({ msg }) => msg.startsWith('previous run'));
     assert.deepEqual([line?.msg, line?.phase], [message, phase]);
@@ -130,7 +137,8 @@ describe('the checkpoint and the debug socket on a real cluster', () => {
 
       it('after a kill for too much memory, the next run says that the previous run was killed', async () => {
         const pod = pods[phases.length] ?? '';
-        // The container may be killed before kubectl receives the response to its request, so ignore the error.
+        // Ignore an error of kubectl. The kernel may kill the container before kubectl receives the response of the
+        // container.
         await send(pod, '/fill').catch(() => undefined);
         const { run, previous } = await restarted(pod, 1);
         assert.deepEqual([previous.exitCode, previous.exitReason], [137, 'OOMKilled']);

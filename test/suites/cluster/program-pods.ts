@@ -12,12 +12,12 @@ export async function addPrograms(namespace: Namespace): Promise<void> {
 }
 
 /**
- * Chart values for a release that runs one of the programs. They mount the programs in a folder from which a program
- * can import the package of the image.
+ * Chart values that mount the programs of the folder `programs` into the containers. From the mount path, a program can
+ * import the npm package lameduck of the image.
  */
 export const programs = { extraVolumes: volumes, extraVolumeMounts: volumeMounts };
 
-/** The command that a pod runs, and the part of a CPU that it requests. */
+/** The image, the command and the CPU request of a pod's container. */
 export interface Program {
   readonly image: string;
   readonly command: readonly string[];

@@ -1,5 +1,5 @@
-// Upgrades Helm releases that get their requests through nginx, HAProxy and Envoy. Clients and proxies keep their
-// connections open and never retry, so every lost request is seen.
+// Upgrades Helm releases that get their requests through nginx, HAProxy and Envoy. The clients and the proxies keep
+// their connections open and never retry, so the clients notice every lost request.
 //
 //   CLUSTER_IMAGE_IMPORT, CLUSTER_PROXY_LAG, KUBECTL, HELM  see images.ts, kube-proxy.ts and release.ts
 import assert from 'node:assert/strict';
@@ -19,7 +19,10 @@ import { type Column, failed, sum, table } from './table.ts';
 const image = 'localhost/lameduck-proxies:dev';
 const leastRequests = 20_000;
 
-/** The configuration of each proxy, and the command that starts the proxy with it. The key is its name in the chart. */
+/**
+ * For each proxy, the configuration file and the command to which the path of the file is appended. The key is the
+ * proxy's name in the chart value `lameduck.front`.
+ */
 const proxies = {
   nginx: { file: 'nginx.conf', command: ['/usr/sbin/nginx', '-e', 'stderr', '-c'] },
   haproxy: { file: 'haproxy.cfg', command: ['/usr/sbin/haproxy', '-f'] },
@@ -32,7 +35,10 @@ const namespace = new Namespace('proxies');
 const releaseOf = (proxy: Proxy) => new Release(namespace, `behind-${proxy}`, 2, { lameduck: { front: proxy } }, false);
 const releases = new Map(names.map((proxy) => [proxy, releaseOf(proxy)]));
 
-/** Starts a proxy that forwards requests to the Service of a release. Resolves with the address of the proxy's pod. */
+/**
+ * Starts a proxy that forwards requests to the Service that a Helm release of the chart has created. Resolves with the
+ * address of the proxy's pod.
+ */
 async function startProxy(proxy: Proxy, release: Release): Promise<string> {
   const { file, command } = proxies[proxy];
   const template = await readFile(new URL(`proxies/${file}`, import.meta.url), 'utf8');
@@ -60,11 +66,11 @@ function jobs(proxy: Proxy, address: string): Job[] {
   const job = (kind: Kind, clients: number, rest: number): Job => {
     return { name: `${proxy}, ${kind}`, kind, url: `http://${address}:8080`, clients, rest };
   };
-  // These clients pause for seconds, so that the connections between proxy and pod become idle.
+  // The clients pause between requests, so that the connections between proxy and pod become idle.
   return [job('kept POST', 4, 20), job('new POST', 2, 60), job('kept GET', 4, 40), job('slow', 2, 2_000)];
 }
 
-describe('nginx, HAProxy and Envoy lose no request to a release while its pods are replaced', () => {
+describe('no request through nginx, HAProxy or Envoy is lost while the pods of a Helm release are replaced', () => {
   let load: Load;
   let tallies: Tallies = {};
   const columns: Column[] = [];

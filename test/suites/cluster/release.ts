@@ -1,4 +1,4 @@
-// One release of the chart. Helm installs it, changes it and rolls it back, and the class observes its pods.
+// Installs, upgrades and rolls back one Helm release of the chart, and returns the pods of this release.
 //
 //   HELM  optional: the command line for Helm if it is not `helm`
 import assert from 'node:assert/strict';
@@ -10,16 +10,21 @@ import { instanceLabel, isServing, type Namespace, type Pod, type Run } from './
 export const helm = process.env['HELM'] ?? 'helm';
 const chart = fileURLToPath(new URL('../../../helm/lameduck', import.meta.url));
 
-/** Values of the chart, as in a values file. */
+/** Helm values of the chart. */
 export type Values = Readonly<Record<string, unknown>>;
 
-/** Release is an installed release of the chart. Its objects have the name of the release. */
+/** Release is one Helm release of the chart. The Kubernetes objects of the release have its name. */
 export class Release {
   readonly namespace: Namespace;
   readonly name: string;
-  /** The number of pods of the release before and after each event on the cluster. */
+  /**
+   * The number of pods of the Helm release before and after each event of the cluster test, such as a rolling update.
+   */
   readonly replicas: number;
-  /** Whether clients that open a new connection for each request reach every pod of the release within a second. */
+  /**
+   * Whether the test clients open so many new connections that every pod of the Helm release gets a request each
+   * second.
+   */
   readonly isSpread: boolean;
   readonly #values: Values;
 
@@ -31,7 +36,7 @@ export class Release {
     this.#values = { fullnameOverride: name, replicaCount: replicas, minReadySeconds: 1, ...values };
   }
 
-  /** Installs the release, or upgrades it. The given values are added to the values of the release. */
+  /** Installs or upgrades the Helm release. A value in `more` overrides the value that the constructor received. */
   async apply(more: Values = {}): Promise<void> {
     const where = ['--namespace', this.namespace.name, '--values', '-'];
     await feed(JSON.stringify({ ...this.#values, ...more }), helm, 'upgrade', '--install', this.name, chart, ...where);
@@ -51,14 +56,17 @@ export class Release {
     return [...this.namespace.pods.values()].filter(({ metadata }) => metadata.labels?.[instanceLabel] === this.name);
   }
 
-  /** The runs of the release's containers. There is one run for each start of a container, also in deleted pods. */
+  /**
+   * All runs of the containers in the pods of this Helm release, including deleted pods. Each start of a container is
+   * one run.
+   */
   runs(): Run[] {
     return [...this.namespace.runs.values()].filter(({ instance }) => instance === this.name);
   }
 
   /**
-   * The ClusterIP of the release's Service, which exists even without pods. Tests use the IP address, because some
-   * clusters have no DNS.
+   * Resolves with the ClusterIP of the Helm release's Service, which exists even without pods. Tests use the IP
+   * address, because some clusters have no DNS.
    */
   async address(service = this.name): Promise<string> {
     const ip = await this.namespace.kubectl('get', 'service', service, '--output=jsonpath={.spec.clusterIP}');
@@ -66,7 +74,7 @@ export class Release {
     return ip;
   }
 
-  /** Returns whether the release has this number of pods, all of them serve, and none is terminating. */
+  /** Returns whether the Helm release has exactly `replicas` pods, all of them ready and none terminating. */
   hasSettled(replicas: number): boolean {
     const pods = this.pods();
     return pods.length === replicas && pods.every(isServing);

@@ -1,5 +1,5 @@
-// Compares `lameduck restarts` with a real cluster. Each pair of manifests is applied, and the effect on the pods must
-// be the effect that the command predicts.
+// Compares `lameduck restarts` with a real cluster. Each test applies an old and a new manifest. The new manifest must
+// have the effect on the pods that the command predicts.
 //
 //   CLUSTER_IMAGE_IMPORT, KUBECTL  see images.ts and kubernetes.ts
 import assert from 'node:assert/strict';
@@ -39,22 +39,22 @@ interface Versions {
   readonly newer: Manifest;
 }
 
-// This program exits immediately at SIGTERM, so that the test does not wait for a grace period. Each container of a pod
-// runs this program, but only one of them can listen on the port.
+// The program that each container runs. It exits immediately at SIGTERM, so that the test does not wait for a grace
+// period. Only one container of a pod can listen on the port, so the program ignores this error.
 const idle = `require('node:http').createServer((_, response) => response.end()).listen(8080).on('error', () => undefined);
 setInterval(() => undefined, 1000);
 process.on('SIGTERM', () => process.exit());`;
 
 /**
- * The images of the examples, and for each an image that the cluster has. The containers of both cluster images run the
- * command below, so only the name of the image differs.
+ * Maps each image name of the test manifests to an image that the cluster has. The test runs the same command in both
+ * cluster images, so that a change of the image changes only its name.
  */
 const images = new Map([
   ['shop:1', referenceImage],
   ['shop:1.1', strangersImage],
 ]);
 
-/** runnable returns the manifest with its images and its namespace replaced by ones that the cluster has. */
+/** runnable returns the manifest with images and a namespace that exist on the cluster. */
 function runnable(text: string, { name }: Namespace): Manifest {
   const { objects } = readObjects(text.replaceAll(pairsNamespace, name), 'pair.yaml');
   const manifest = structuredClone(objects[0]?.fields) as unknown as Manifest;
@@ -66,7 +66,7 @@ function runnable(text: string, { name }: Namespace): Manifest {
   return manifest;
 }
 
-/** `predicted()` returns the effect that `lameduck restarts` predicts for the two versions of a manifest. */
+/** `predicted()` returns the effect that `lameduck restarts` predicts if the new manifest replaces the old one. */
 function predicted({ older, newer }: Versions): EffectKind {
   const [first, ...others] = effectsOf(objectsOf(older, 'old.json'), objectsOf(newer, 'new.json'));
   assert.deepEqual(others, []);
@@ -80,14 +80,17 @@ function objectsOf(manifest: Manifest, file: string) {
 
 const namesOf = { Deployment: 'deployment', StatefulSet: 'statefulset', DaemonSet: 'daemonset' } as const;
 
-/** `seen()` applies the newer manifest and returns its effect on the pods. */
+/**
+ * `seen()` applies the new manifest to the cluster, and returns its observed effect on the pods. The cluster already
+ * has the old manifest.
+ */
 async function seen(namespace: Namespace, versions: Versions, expected: EffectKind): Promise<EffectKind> {
   const { newer } = versions;
   const old = podsOf(namespace);
   try {
     await namespace.apply(newer);
   } catch (error) {
-    // The API server may reject the manifest. No other error is expected.
+    // The only error that the test accepts is that the API server rejects the new manifest.
     assert.match(String(error), /is invalid|Forbidden|immutable/);
     return 'rejected';
   }
@@ -105,8 +108,8 @@ async function seen(namespace: Namespace, versions: Versions, expected: EffectKi
   }
   const count = replicasOf(newer);
   await namespace.until('the number of pods is as stated', 60, () => podsOf(namespace).length === count);
-  // The controller of a StatefulSet may report that it has observed the change before it replaces a pod. So wait until
-  // the pods are replaced.
+  // The StatefulSet controller may update `observedGeneration` before it replaces a pod. So wait until a pod is
+  // replaced.
   const isReplaced = () =>
     podsOf(namespace).some(({ metadata }) => !old.some((one) => one.metadata.uid === metadata.uid));
   if (expected === 'rolls') await namespace.until('a pod is replaced', 60, isReplaced);
@@ -114,8 +117,8 @@ async function seen(namespace: Namespace, versions: Versions, expected: EffectKi
 }
 
 /**
- * If a pod does not restart, the cluster sends no event for which the test could wait. So the test makes a second
- * change, which restarts one container of the pod.
+ * Returns the observed effect of a changed Pod manifest. If no container restarts, the cluster sends no event for which
+ * the test could wait. So the test makes a second change, which restarts one container of the pod.
  */
 async function seenOfPod(namespace: Namespace, newer: Manifest, expected: EffectKind): Promise<EffectKind> {
   const restarts = () => podsOf(namespace).flatMap(restartsOf);
@@ -156,7 +159,7 @@ describe('`lameduck restarts` predicts which pods a real cluster restarts', { co
   });
 
   for (const { title, before: old, after: changed, effect } of restartPairs) {
-    it(`K-155, K-156, K-157 on a real cluster, the effect of a changed manifest is the predicted one, ${title}: ${effect}`, async (t) => {
+    it(`K-155, K-156, K-157 on a real cluster, a changed manifest has the effect that lameduck restarts predicts, ${title}: ${effect}`, async (t) => {
       const namespace = new Namespace('restarts');
       const versions = { older: runnable(old, namespace), newer: runnable(changed, namespace) };
       assert.equal(predicted(versions), effect);

@@ -1,8 +1,9 @@
-// Tests the chart on a real cluster. Releases get rolling updates and rollbacks, and their pods are evicted, scaled,
-// deleted and killed. Meanwhile, clients on Node, Go and Python send every kind of request. The clients never retry,
-// and none may lose a request or be refused.
+// Tests the chart on a real cluster. Helm upgrades releases and rolls them back, and the test evicts, scales, deletes
+// and kills their pods. Meanwhile, clients in Node.js, Go and Python send every kind of request. The clients never
+// retry, and no request may be lost or refused.
 //
-// Then the same rollout of a naive server shows that the clients would have noticed a lost request.
+// The test then upgrades a server without lameduck. This server loses requests, which shows that the clients notice a
+// lost request.
 //
 //   CLUSTER_IMAGE_IMPORT, CLUSTER_PROXY_LAG  see images.ts and kube-proxy.ts
 //   KUBECTL, HELM                            see kubernetes.ts and release.ts
@@ -21,8 +22,8 @@ import { Scraper } from './scraper.ts';
 import { type Column, failed, sum, table } from './table.ts';
 
 /**
- * Whether every Helm release is tested with all events that concern it. The option `--all` of run.ts sets the variable
- * ALL.
+ * Whether every Helm release is tested with every event, such as a node drain. The option `--all` of run.ts sets the
+ * variable ALL.
  */
 const isWhole = process.env['ALL'] === '1';
 
@@ -81,7 +82,10 @@ async function startLoad(): Promise<Load> {
   });
 }
 
-/** Asserts that no request has failed since the previous call, so that each event is checked separately. */
+/**
+ * Asserts that no request has failed since the previous call of this function. The test calls the function after each
+ * event, such as a node drain, and so knows during which event a request failed.
+ */
 function assertNothingFailed(load: Load): void {
   const failures = load.failures.splice(0);
   const first = failures.slice(0, 5).map((failure) => JSON.stringify(failure));
@@ -91,8 +95,8 @@ function assertNothingFailed(load: Load): void {
 const update = ['rolling update'] as const;
 
 /**
- * The events on the cluster that each release is tested with. The reference service is tested with all events. Each
- * other release is tested only with the events that concern it.
+ * The events with which each Helm release is tested by default. The reference service is tested with all events. Each
+ * other release is tested with the events that could affect its protocols or its clients.
  */
 const plan = new Map<Release, readonly EventName[]>([
   [reference, eventNames],
@@ -101,7 +105,8 @@ const plan = new Map<Release, readonly EventName[]>([
 ]);
 
 /**
- * If kube-proxy can be slowed down, some events are tested twice: once with a fast kube-proxy and once with a slow one.
+ * The events of a run without `--all` on a cluster with a fast kube-proxy. If kube-proxy can be slowed down, all events
+ * of `plan` run with a slow kube-proxy. Only the rolling updates then also run with a fast kube-proxy.
  */
 const promptPlan = kubeProxies.includes('slow')
   ? new Map<Release, readonly EventName[]>([reference, protocols].map((release) => [release, update]))
@@ -143,11 +148,11 @@ describe('a real cluster loses no request during rolling updates and other event
   for (const kubeProxy of kubeProxies) {
     const usual = kubeProxy === 'slow' ? plan : promptPlan;
     const casts = (event: EventName) => releases.filter((release) => isWhole || usual.get(release)?.includes(event));
-    describe(`releases on a cluster with a ${kubeProxy} kube-proxy`, () => {
+    describe(`on a cluster with a ${kubeProxy} kube-proxy, Helm releases lose no request`, () => {
       before(() => setKubeProxies(kubeProxy, 1_800));
 
       for (const event of eventNames.filter((name) => casts(name).length > 0)) {
-        it(`HC-33 with a ${kubeProxy} kube-proxy, no request is lost or refused during the event ${event}`, () =>
+        it(`HC-33 with a ${kubeProxy} kube-proxy, no request is lost or refused during this event: ${event}`, () =>
           loseNothing(event, kubeProxy, casts(event)));
       }
     });
@@ -171,8 +176,8 @@ describe('a real cluster loses no request during rolling updates and other event
       assert.ok(sum(tallies, ({ requests }) => requests) >= leastRequests);
     });
 
-    it('no keep-alive connection of a client ends without an announcement', () => {
-      // The HTTP/2 client of Go does not report the GOAWAYs that it receives.
+    it('the server closes no keep-alive connection to which it has not sent Connection: close, a GOAWAY or the close code 1001', () => {
+      // Go's HTTP/2 client does not report the GOAWAYs that it receives.
       const isKept = ({ name, kind }: Job) =>
         /kept|WebSocket/.test(kind) || (kind === 'HTTP/2' && name.includes('Node'));
       for (const { name, clients } of load.jobs.filter(isKept)) {
@@ -182,7 +187,7 @@ describe('a real cluster loses no request during rolling updates and other event
       }
     });
 
-    it('every container ends by itself, within its shutdown budget, and its last log line is the record of the shutdown', (t) => {
+    it('every container exits before SIGKILL, within its shutdown budget, and its last log line is the final log line of lameduck', (t) => {
       const runs = ended();
       assert.ok(runs.length >= 20, `only ${String(runs.length)} containers have ended`);
       t.diagnostic(`${String(runs.length)} containers have ended`);
@@ -190,7 +195,7 @@ describe('a real cluster loses no request during rolling updates and other event
       assert.deepEqual(namespace.killsByProbe(), []);
     });
 
-    it('the final log lines and the clients have counted the same number of requests', () => {
+    it('the final log line of each container counts as many answered requests as the clients do', () => {
       for (const one of ended()) assertToldAlike(one, load);
       const told = (release: Release) =>
         release.runs().reduce((count, one) => count + (one.exitCode === 0 ? recordOf(one).longRunningEnded : 0), 0);
@@ -199,7 +204,7 @@ describe('a real cluster loses no request during rolling updates and other event
       assert.equal(told(protocols), seen('protocols, Node, WebSocket'));
     });
 
-    it('every container can be scraped until its end', () => {
+    it('the metrics of every container can be scraped until the container exits', () => {
       assert.deepEqual(scraper.warnings, []);
       for (const one of ended()) assertScraped(one, scraper);
     });
@@ -213,7 +218,7 @@ describe('a real cluster loses no request during rolling updates and other event
       assert.deepEqual(complaints, []);
     });
 
-    it('a naive server loses or refuses requests during a rollout, and the clients see this', async (t) => {
+    it('a server that calls only close() on SIGTERM loses or refuses requests during a rollout, and the clients count these requests', async (t) => {
       await naive.apply();
       const url = `http://${await naive.address()}`;
       const naiveLoad = await Load.start(namespace, {

@@ -1,6 +1,6 @@
-// The program that `npm run test:cluster` runs: every test suite of this folder. With --all, it tests each Helm release
-// with every event on the cluster, once with a fast and once with a slow kube-proxy. Leadership then also changes more
-// often.
+// The program that `npm run test:cluster` runs. It runs every test suite of this folder. With `--all`, the suites test
+// each Helm release with every event, such as a node drain. Each event then runs with a fast and with a slow
+// kube-proxy. With `--all`, the suites about leader election also change the leader more often.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,8 +8,8 @@ import { parseArgs } from 'node:util';
 import { importImages } from './images.ts';
 
 /**
- * These suites mostly wait for pods, so two of them run at once. The other suites run one after another: with three at
- * once, two cores are too slow for the times that the suites check.
+ * The suites that mostly wait for pods. Two of these suites run at a time, and all other suites run one after another.
+ * On a machine with two cores, three suites at a time would be too slow for the time limits that the suites check.
  */
 const waiting = ['hand-over', 'leader-election', 'operations', 'restarts', 'slow-readers'].map((name) => `${name}.test.ts`);
 

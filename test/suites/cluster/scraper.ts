@@ -1,4 +1,5 @@
-// Runs a program in a pod that scrapes some releases, and reads the results from its log.
+// Starts a pod that scrapes the metrics of the pods of given Helm releases, and reads the results from the log of that
+// pod.
 import { referenceImage } from './images.ts';
 import { instanceLabel, type Namespace } from './kubernetes.ts';
 import { programPod } from './program-pods.ts';
@@ -6,13 +7,18 @@ import type { Scrape } from './programs/scrapes.ts';
 
 const name = 'scraper';
 
-/** Scraper holds the successful scrapes of each pod, by the pod's name. */
+/** Scraper maps the name of each pod to the successful scrapes of that pod. */
 export class Scraper {
   readonly pods = new Map<string, Scrape[]>();
-  /** Log lines of the scraping program that report no scrape. If there are any, the scrapes may be wrong. */
+  /**
+   * Lines that the scraping pod logged in addition to its scrapes, such as errors. If there are any, scrapes may be
+   * missing.
+   */
   readonly warnings: string[] = [];
 
-  /** Starts to scrape the current and future pods of these releases. */
+  /**
+   * Starts to scrape the pods of the Helm releases with the names in `instances`, also the pods that are created later.
+   */
   static async start(namespace: Namespace, instances: readonly string[]): Promise<Scraper> {
     const scraper = new Scraper();
     namespace.on('line', ({ pod }, line) => {

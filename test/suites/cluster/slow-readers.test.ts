@@ -1,5 +1,6 @@
-// Tests clients that read slowly, on a real cluster. A pod is deleted while the kernel still holds the end of each
-// response. The kubelet removes the network interface of a pod when its containers have ended.
+// Tests clients that read slowly, on a real cluster. The test deletes the pods while unread parts of their responses
+// are still in buffers of the kernel. The kubelet removes the network interface of a pod when the containers of the pod
+// have ended.
 //
 //   CLUSTER_IMAGE_IMPORT, KUBECTL, HELM  see images.ts, rollout.test.ts and release.ts
 import assert from 'node:assert/strict';
@@ -18,10 +19,10 @@ const release = new Release(namespace, 'slow-readers', 2, {
   command: [node, 'programs/large-server.ts'],
 });
 
-/** The number of connections to each of the two pods. */
+/** How many connections the client opens to each of the two pods of the Helm release. */
 const connections = 5;
 
-describe('slow readers on a real cluster', () => {
+describe('on a real cluster, clients that read slowly get their whole response from a pod that is deleted', () => {
   const lines: Read[] = [];
   const said = (type: Read['type']) => lines.filter((line) => line.type === type);
 

@@ -1,5 +1,5 @@
-// Tests stalls on a real cluster. One pod blocks its event loop for ten seconds, one forever, one is busy but not
-// blocked, and one is idle. The chart configures the probes.
+// Tests pods with a blocked event loop, on a real cluster. One pod blocks its event loop for ten seconds, and one
+// forever. A third pod is busy but not blocked, and a fourth is idle. The chart configures the probes.
 //
 //   CLUSTER_IMAGE_IMPORT, KUBECTL, HELM  see images.ts, rollout.test.ts and release.ts
 import assert from 'node:assert/strict';
@@ -14,8 +14,8 @@ const namespace = new Namespace('stalls');
 const node = '/nodejs/bin/node';
 
 /**
- * The stall limit of liveness, in seconds. It is shorter than the default. It is longer than ten seconds, for which one
- * test blocks the event loop.
+ * The value of livezEventLoopStallLimit in seconds. The value is shorter than the default, to keep the test short. The
+ * value is longer than 10 s, so that the pod whose event loop is blocked for 10 s is not restarted.
  */
 const livezLimit = 15;
 const livenessGrace = 5;
@@ -34,7 +34,7 @@ const release = new Release(namespace, 'stalls', 4, {
 const floodSeconds = 45;
 const floodConnections = 2000;
 
-describe('a blocked event loop on a real cluster', () => {
+describe('on a real cluster, a pod with a blocked event loop becomes unready, and is restarted only if the block does not end', () => {
   let pods: string[] = [];
   let blockedAt = 0;
   let flood: Promise<Flood>;
@@ -48,7 +48,7 @@ describe('a blocked event loop on a real cluster', () => {
     namespace.endpointChanges.filter((change) => change.pod === pod && change.at > blockedAt);
   const isKilledByProbe = (pod: string) =>
     namespace.killsByProbe().some(({ involvedObject }) => involvedObject.name === pod);
-  /** The lengths of the event loop stalls that the pod has logged, in milliseconds. */
+  /** The values of `stalledMs` in the pod's log lines whose message starts with `message`. */
   const stalls = (pod: string, message: string) =>
     runsOf(pod)
       .flatMap(({ lines }) => lines.map((line) => JSON.parse(line) as { msg: string; stalledMs?: number }))
@@ -82,8 +82,8 @@ describe('a blocked event loop on a real cluster', () => {
     await namespace.until('the pod has left the endpoints', 15, () => !namespace.isEndpoint('stalls', blocked));
     await namespace.until('the pod is an endpoint again', 15, () => namespace.isEndpoint('stalls', blocked));
     const [left = 0, back = 0] = changesOf(blocked).map(({ at }) => (at - blockedAt) / 1000);
-    // /readyz fails when the block has lasted for 5 s. After two failed probes, the pod is removed from the endpoints.
-    // After the block, the first probe succeeds and the pod is added back.
+    // /readyz fails once the event loop has been blocked for 5 s. After two failed probes, the pod is removed from the
+    // endpoints. When the event loop runs again, the first probe succeeds, and the pod is added to the endpoints again.
     assert.ok(left > 5 && left < 10, `the pod left the endpoints after ${String(left)} s`);
     assert.ok(back > 10 && back < 15, `the pod was added back after ${String(back)} s`);
     await namespace.until(

@@ -2,7 +2,10 @@
 import type { Tally } from './programs/exchange.ts';
 import type { Tallies } from './load.ts';
 
-/** Column is one column of the results table: the counts before and after one event on the cluster. */
+/**
+ * Column is one column of the results table: the request counts of all clients before and after one event, such as a
+ * rolling update.
+ */
 export interface Column {
   readonly event: string;
   readonly before: Tallies;
@@ -14,7 +17,7 @@ export function failed({ lost, refused, wrong }: Tally): number {
   return lost + refused + wrong;
 }
 
-/** `sum()` adds up one figure over all rows. */
+/** `sum()` adds up the number that `figure` returns for each kind of client, such as the number of requests. */
 export function sum(tallies: Tallies, figure: (tally: Tally) => number): number {
   return Object.values(tallies).reduce((all, tally) => all + figure(tally), 0);
 }

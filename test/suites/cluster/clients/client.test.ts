@@ -42,8 +42,8 @@ const answerRightly: Answer = (request, response, body) => {
 };
 
 /**
- * Answers the requests of the test clients: correctly at first, then with the responses of `answer`, until `isEnough`
- * returns true.
+ * Runs the test clients against a server that first responds correctly and, once all clients have started, with
+ * `answer`. Stops the clients when `isEnough` returns true.
  */
 async function load(
   t: TestContext,
@@ -94,68 +94,73 @@ const failing: [title: string, outcome: Outcome, answer: Answer][] = [
 ];
 
 for (const [name, stack] of Object.entries(stacks)) {
-  describe(`the test clients on ${name}`, { skip: !stack.isThere && `${name} is not installed` }, () => {
-    before(() => {
-      if (name !== 'Go') return;
-      const built = spawnSync('go', ['build', '-trimpath', '-o', join(folder, 'client'), '.'], {
-        cwd: import.meta.dirname,
-        env: { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-buildvcs=false' },
-        encoding: 'utf8',
+  describe(
+    `the test clients written in ${name} notice lost, refused and wrong responses`,
+    { skip: !stack.isThere && `${name} is not installed` },
+    () => {
+      before(() => {
+        if (name !== 'Go') return;
+        const built = spawnSync('go', ['build', '-trimpath', '-o', join(folder, 'client'), '.'], {
+          cwd: import.meta.dirname,
+          env: { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-buildvcs=false' },
+          encoding: 'utf8',
+        });
+        assert.equal(built.status, 0, built.stderr);
       });
-      assert.equal(built.status, 0, built.stderr);
-    });
 
-    for (const [title, outcome, answer] of failing) {
-      it(`the test clients on ${name} count ${title} as ${outcome}, on keep-alive and on new connections`, async (t) => {
-        const namesOf = (failures: Failure[]) => new Set(failures.map((failure) => failure.name));
-        const isEnough = (seen: Failure[]) => namesOf(seen).size === stack.kinds.length;
-        const { failures, tallies } = await load(t, stack, answer, isEnough);
-        for (const failure of failures) {
-          assert.equal(failure.outcome, outcome, failure.reason);
-          assert.ok(failure.reason !== '');
-        }
-        for (const tally of Object.values(tallies)) {
-          assert.ok(tally[outcome] > 0);
-          assert.equal(tally.answered + tally[outcome], tally.requests);
-        }
-      });
-    }
-
-    it(`if a response belongs to another request, the test clients on ${name} count it as a wrong response`, async (t) => {
-      const posting = { ...stack, kinds: stack.kinds.filter((kind) => kind.endsWith('POST')) };
-      const swap: Answer = (_, response) => response.writeHead(201).end('another');
-      const { failures } = await load(t, posting, swap, (seen) => seen.length > 3);
-      assert.ok(failures.every((failure) => failure.outcome === 'wrong'));
-    });
-
-    it(`the test clients on ${name} count a refused connection as refused and not as lost`, async (t) => {
-      const leave: Answer = (request, response, body) => {
-        response.setHeader('Connection', 'close');
-        answerRightly(request, response, body);
-        // http.Server's close would also end connections on which a client is about to send a request, so use the close
-        // of net.Server.
-        NetServer.prototype.close.call((request.socket as Socket & { server: NetServer }).server);
-      };
-      // Ignore connections that the kernel resets when the listener closes (P-018). They do not count as refusals.
-      const refused = (failures: Failure[]) => failures.filter(({ reason }) => /refused/i.test(reason));
-      const { failures } = await load(t, stack, leave, (seen) => refused(seen).length > 20);
-      assert.ok(refused(failures).every((failure) => failure.outcome === 'refused'));
-    });
-
-    it(`the test clients on ${name} open a new connection only after Connection: close`, async (t) => {
-      let asked = 0;
-      const tell: Answer = (request, response, body) => {
-        if (++asked % 3 === 0) response.setHeader('Connection', 'close');
-        answerRightly(request, response, body);
-      };
-      const { failures, tallies } = await load(t, stack, tell, (_, requests) => requests > 300);
-      assert.deepEqual(failures, []);
-      for (const [kind, { connections, toldToClose, requests }] of Object.entries(tallies)) {
-        if (kind.startsWith('new')) assert.equal(connections, requests);
-        else assert.ok(connections < requests && toldToClose > 10 && connections - toldToClose <= 3, kind);
+      for (const [title, outcome, answer] of failing) {
+        it(`the test clients written in ${name} count ${title} as ${outcome}, on keep-alive connections and on new connections`, async (t) => {
+          const namesOf = (failures: Failure[]) => new Set(failures.map((failure) => failure.name));
+          const isEnough = (seen: Failure[]) => namesOf(seen).size === stack.kinds.length;
+          const { failures, tallies } = await load(t, stack, answer, isEnough);
+          for (const failure of failures) {
+            assert.equal(failure.outcome, outcome, failure.reason);
+            assert.ok(failure.reason !== '');
+          }
+          for (const tally of Object.values(tallies)) {
+            assert.ok(tally[outcome] > 0);
+            assert.equal(tally.answered + tally[outcome], tally.requests);
+          }
+        });
       }
-    });
-  });
+
+      it(`if a response belongs to another request, the test clients written in ${name} count the response as wrong`, async (t) => {
+        const posting = { ...stack, kinds: stack.kinds.filter((kind) => kind.endsWith('POST')) };
+        const swap: Answer = (_, response) => response.writeHead(201).end('another');
+        const { failures } = await load(t, posting, swap, (seen) => seen.length > 3);
+        assert.ok(failures.every((failure) => failure.outcome === 'wrong'));
+      });
+
+      it(`the test clients written in ${name} count a refused connection as refused and not as lost`, async (t) => {
+        const leave: Answer = (request, response, body) => {
+          response.setHeader('Connection', 'close');
+          answerRightly(request, response, body);
+          // http.Server's close would also end connections on which a client is about to send a request, so use the close
+          // of net.Server.
+          NetServer.prototype.close.call((request.socket as Socket & { server: NetServer }).server);
+        };
+        // Ignore connections that the kernel resets when the server's listening socket closes (P-018). Such a reset is
+        // not a refused connection.
+        const refused = (failures: Failure[]) => failures.filter(({ reason }) => /refused/i.test(reason));
+        const { failures } = await load(t, stack, leave, (seen) => refused(seen).length > 20);
+        assert.ok(refused(failures).every((failure) => failure.outcome === 'refused'));
+      });
+
+      it(`the keep-alive test clients written in ${name} reuse their connection until a response says Connection: close`, async (t) => {
+        let asked = 0;
+        const tell: Answer = (request, response, body) => {
+          if (++asked % 3 === 0) response.setHeader('Connection', 'close');
+          answerRightly(request, response, body);
+        };
+        const { failures, tallies } = await load(t, stack, tell, (_, requests) => requests > 300);
+        assert.deepEqual(failures, []);
+        for (const [kind, { connections, toldToClose, requests }] of Object.entries(tallies)) {
+          if (kind.startsWith('new')) assert.equal(connections, requests);
+          else assert.ok(connections < requests && toldToClose > 10 && connections - toldToClose <= 3, kind);
+        }
+      });
+    },
+  );
 }
 
 after(() => {

@@ -1,4 +1,5 @@
-// Tests how the clients with long-lived connections classify results: HTTP/2, event streams and WebSockets.
+// Tests whether the test clients with long-lived connections (HTTP/2, event streams and WebSockets) count each request
+// as answered, lost, refused or wrong.
 import assert from 'node:assert/strict';
 import { createServer, type RequestListener } from 'node:http';
 import { constants, createServer as createHttp2Server, type ServerHttp2Stream } from 'node:http2';
@@ -16,7 +17,10 @@ async function urlOf(t: TestContext, server: Server): Promise<URL> {
 
 const used: Client[] = [];
 
-/** `judged()` returns how the client classified its last exchange. */
+/**
+ * `judged()` returns the result that the client gave to its last request: answered, lost, refused or wrong, and whether
+ * the connection was new.
+ */
 async function judged(client: Client, exchanges = 1): Promise<string> {
   used.push(client);
   let last = '';
@@ -33,7 +37,7 @@ after(() => {
   for (const client of used) client.end();
 });
 
-describe('the event stream client of the cluster tests', () => {
+describe('the event stream client of the cluster tests counts how each stream ended', () => {
   const streaming = async (t: TestContext, ...answers: RequestListener[]) => {
     const server = createServer((request, response) => {
       response.setHeader('Content-Type', 'text/event-stream');
@@ -69,7 +73,7 @@ describe('the event stream client of the cluster tests', () => {
   });
 });
 
-describe('the WebSocket client of the cluster tests', () => {
+describe('the WebSocket client of the cluster tests counts how each message ended', () => {
   const serving = async (t: TestContext, onMessage: (socket: ServedWebSocket, text: string) => void) => {
     const server = createServer();
     const sockets = new WebSocketServer({ server });
@@ -92,7 +96,7 @@ describe('the WebSocket client of the cluster tests', () => {
   ];
 
   for (const [title, verdict, act] of fates) {
-    it(`the WebSocket client of the cluster tests classifies the end of an exchange: ${title}`, async (t) => {
+    it(`the WebSocket client of the cluster tests counts ${title}`, async (t) => {
       let asked = 0;
       const client = await serving(t, (socket, text) => {
         asked += 1;
@@ -143,7 +147,7 @@ describe('the HTTP/2 client of the cluster tests counts how each request ended',
   ];
 
   for (const [title, verdict, act, exchanges] of fates) {
-    it(`the HTTP/2 client of the cluster tests classifies the end of a request: ${title}`, async (t) => {
+    it(`the HTTP/2 client of the cluster tests counts ${title}`, async (t) => {
       assert.match(await judged(await serving(t, act), exchanges), verdict);
     });
   }

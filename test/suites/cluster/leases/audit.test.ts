@@ -1,4 +1,4 @@
-// Tests the code that checks an audit log for broken rules, with valid logs and with logs that break a rule.
+// Tests the code that reads an API server's audit log and reports Lease writes that break a rule of leader election.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { handOversOf, historyOf, jobFaults, rejectedWrites, type Term } from './audit.ts';
@@ -18,7 +18,7 @@ interface Given {
 
 const micro = (at: number) => `2026-01-02T03:${String(at).padStart(2, '0')}:00.000000Z`;
 
-/** Returns a line of the audit log. `at` is the time in minutes. */
+/** Returns a line of the audit log about one Lease request. `at` is the time of the request in minutes. */
 function line({ at, version, spec, basedOn, verb = 'update', code = 200, agent = 'a/1', name = 'app' }: Given): string {
   const metadata = { name, namespace: 'ns' };
   const isCreation = verb === 'create';
@@ -45,8 +45,8 @@ const held = (holder: string, transitions: number, at: number) => ({
 });
 
 /**
- * In this history, `a` has two terms. Then `b` has one term after a release, and `a` has one term after an expiry. The
- * log contains the last two writes in reverse order.
+ * Valid writes of one Lease. `a` leads twice. `b` leads after `a` has released the Lease, and `a` leads again after the
+ * Lease of `b` has expired. The audit log contains the last two writes in reverse order.
  */
 const good: readonly Given[] = [
   { at: 0, version: 9, verb: 'create', code: 201, spec: held('a', 0, 0) },
@@ -65,7 +65,7 @@ const historyWith = (change: (given: Given) => Given | undefined, more: readonly
 const replaced = (version: number, changes: Partial<Given>) =>
   historyWith((given) => (given.version === version ? { ...given, ...changes } : given));
 
-test('the check of an audit log in which every rule is kept finds all terms and no faults', () => {
+test('if all Lease writes follow the rules of leader election, the check of the audit log returns every term and reports no fault', () => {
   const conflict = { at: 2, version: 0, basedOn: 10, code: 409, spec: held('b', 1, 2), agent: 'b/1' };
   const foreign = { at: 2, version: 11, verb: 'create', code: 201, spec: held('c', 7, 2), name: 'other' };
   const { terms, faults } = historyWith((given) => given, [conflict, foreign]);
@@ -77,7 +77,7 @@ test('the check of an audit log in which every rule is kept finds all terms and 
   assert.deepEqual(times, [[at(0), at(2)], [at(2), at(3)], [at(3), undefined], [at(5), undefined]]); // prettier-ignore
 });
 
-test('a write whose client was killed counts as stored if a later write is based on it', () => {
+test('the check of the audit log assumes that a Lease write whose client was killed was stored, if a later write is based on its version', () => {
   const { terms, faults } = historyWith((given) =>
     given.version === 17 ? { ...given, version: 0, code: 504 } : given,
   );
@@ -90,7 +90,7 @@ test('a write whose client was killed counts as stored if a later write is based
   assert.match(early.faults.join('\n'), /18 by a\/1: a took the Lease 0 ms after a write of b/);
 });
 
-test('if a kubelet created a Lease, the Lease is valid without leaseTransitions and acquireTime', () => {
+test('the check of the audit log reports no fault if the first write of a Lease has no leaseTransitions and no acquireTime, as a write of a kubelet', () => {
   const { acquireTime, leaseTransitions, ...spec } = held('a', 0, 0);
   assert.ok(acquireTime !== '' && leaseTransitions === 0);
   assert.deepEqual(replaced(9, { spec }).faults, []);
@@ -157,7 +157,7 @@ const bad: Readonly<Record<string, [() => { faults: readonly string[] }, RegExp]
 };
 
 for (const [title, [history, expected]] of Object.entries(bad)) {
-  test(`the check of the audit log reports a history that breaks a rule: ${title}`, () => {
+  test(`the check of the audit log reports Lease writes that break a rule of leader election: ${title}`, () => {
     assert.match(history().faults.join('\n'), expected);
   });
 }
@@ -179,11 +179,11 @@ const jobs = [
   { time: 9_100, token: '11' },
 ];
 
-test('the check of the audit log accepts a log line that a leader writes during its own term', () => {
+test("the check of the leaders' log lines accepts a line that a leader wrote while it held the Lease", () => {
   assert.deepEqual(jobFaults(jobs, terms), []);
 });
 
-test('a log line of a leader outside of its term, during the term of another leader, or without a term is a fault', () => {
+test("the check of the leaders' log lines reports a line that a program wrote before or after it held the Lease, while another leader held it, or with an unknown fencing token", () => {
   const faultsWith = (time: number, token: string) => jobFaults([...jobs, { time, token }], terms).join('\n');
   assert.match(faultsWith(9_001, '10'), /a line at 9001 with the token 10 is outside its term/);
   assert.match(faultsWith(9_200, '10'), /follows one with the token 11/);
@@ -193,14 +193,14 @@ test('a log line of a leader outside of its term, during the term of another lea
   assert.deepEqual(jobFaults([], terms), ['no work was done']);
 });
 
-test('a store that checks fencing tokens rejects lines of an earlier term after the next leader has written', () => {
+test('a store that checks fencing tokens rejects the writes of a previous leader after the next leader has written', () => {
   assert.deepEqual(rejectedWrites(jobs, terms), []);
   const late = { time: 3_501, token: '9' };
   assert.deepEqual(rejectedWrites([...jobs, late], terms), [late]);
   assert.deepEqual(rejectedWrites([{ ...late, time: 3_499 }], terms), []);
 });
 
-test('a hand-over has two times, both from the release of the Lease: until the next leader acquires it, and until the next leader writes its first log line', () => {
+test('a hand-over reports how long after the release of the Lease the next leader acquires the Lease, and how long after the release it writes its first log line', () => {
   assert.deepEqual(handOversOf(terms, jobs), [{ untilAcquired: 500, untilJobDone: 600 }]);
   const [withoutWork] = handOversOf(terms, jobs.slice(1, 3));
   assert.equal(withoutWork?.untilJobDone, Infinity);

@@ -1,5 +1,5 @@
-// Finds in the API server's audit log who held a Lease at which time, and which rules its writers broke. This file has
-// no side effects.
+// Reads from the API server's audit log which program held a Lease at which time. Reports the writes of the Lease that
+// broke a rule of leader election. This file has no side effects.
 import { FencedStore } from '../../../support/fenced-store.ts';
 
 export interface LeaseName {
@@ -7,7 +7,10 @@ export interface LeaseName {
   readonly name: string;
 }
 
-/** Term is the period in which one identity held the Lease. Times are milliseconds of the API server's clock. */
+/**
+ * Term is a period in which one program held the Lease, and so was the leader. Times are milliseconds of the API
+ * server's clock.
+ */
 export interface Term {
   readonly holder: string;
   /** The user agent of the write that acquired the Lease. */
@@ -17,28 +20,31 @@ export interface Term {
   readonly transitions: number;
   /** The time at which the API server received the write that acquired the Lease. */
   readonly acquiredAt: number;
-  /** When the API server received the release of the Lease; undefined if the term ended without a release. */
+  /**
+   * When the API server received the write with which the leader released the Lease. Undefined if the leader did not
+   * release the Lease.
+   */
   readonly releasedAt: number | undefined;
 }
 
 /** History is the content of the audit log about one Lease. */
 export interface History {
   readonly terms: readonly Term[];
-  /** A sentence for each rule that the writers of the Lease have broken. */
+  /** One sentence for each write of the Lease that breaks a rule of leader election. */
   readonly faults: readonly string[];
 }
 
-/** JobDone is a log line of the work of a leader. */
+/** JobDone is a line that only a leader logs: its time in milliseconds since 1970, and the leader's fencing token. */
 export interface JobDone {
   readonly time: number;
   readonly token: string;
 }
 
-/** HandOver has the time from the release of a Lease to two events of the next leader, in milliseconds. */
+/** HandOver is one change of the leader after the previous leader has released the Lease. */
 export interface HandOver {
   /** Milliseconds from the release of the Lease until the API server received the write that acquired it. */
   readonly untilAcquired: number;
-  /** Milliseconds from the release of the Lease to the first output line of the next leader's work. */
+  /** Milliseconds from the release of the Lease to the first line that the next leader logs about its work. */
   readonly untilJobDone: number;
 }
 
@@ -81,7 +87,10 @@ interface Write {
 
 const microTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 
-/** historyOf reads the audit log, one JSON event per line. Leases must be audited at the level RequestResponse. */
+/**
+ * historyOf returns the terms of a Lease, and the broken rules, from the API server's audit log with one JSON event per
+ * line. The API server must audit Leases at the level RequestResponse.
+ */
 export function historyOf(log: string, lease: LeaseName): History {
   const events = log
     .split('\n')
@@ -105,9 +114,9 @@ function isAbout({ objectRef, requestObject }: AuditEvent, { namespace, name }: 
 }
 
 /**
- * Returns the accepted writes in the order in which etcd stored them. If a client is killed after it has sent a write,
- * the log has the status 504 for this write. But etcd may have stored the write. The write was stored if the next write
- * is based on a newer version than the version of the write before the 504.
+ * Returns the writes of the Lease in the order in which etcd stored them. If a client is killed before it gets its
+ * response, the audit log has the status 504 for its write. Such a write was stored if the resourceVersion that the
+ * next write names is newer than the one that the unanswered write names.
  */
 function writesIn(events: readonly AuditEvent[], faults: string[]): Write[] {
   const writes: Write[] = [];
@@ -153,8 +162,8 @@ function writeOf(event: AuditEvent, { metadata, spec = {} }: AuditedLease): Omit
   };
 }
 
-// Each write names the resourceVersion on which it is based. With these versions, each write is paired with its
-// predecessor, and the log is known to be complete.
+// Checks one write of the Lease against the write before it. Each write names the resourceVersion of its predecessor. A
+// different resourceVersion shows that the audit log lacks a write.
 function judge(write: Write, before: Write | undefined, terms: Term[], faults: string[]): void {
   const { agent, holder, receivedAt, transitions, version, spec } = write;
   const found = (fault: string): unknown => faults.push(`version ${version} by ${agent}: ${fault}`);
@@ -163,7 +172,7 @@ function judge(write: Write, before: Write | undefined, terms: Term[], faults: s
   if (!isFirst && write.basedOn !== before.version) found(`writes after ${before.version} are not in the log`);
   for (const field of ['acquireTime', 'renewTime'] as const) {
     const time = spec[field];
-    // Programs that are no electors can also create a Lease. In such a Lease, some fields are missing.
+    // A program that is not an elector can also create the Lease. Its first write may omit the times.
     const isMissing = time === undefined || time === null;
     if (isMissing ? !isFirst : !microTime.test(time)) found(`${field} is ${JSON.stringify(time)}`);
   }
@@ -191,8 +200,8 @@ function judge(write: Write, before: Write | undefined, terms: Term[], faults: s
 }
 
 /**
- * jobFaults compares the log lines of leaders with the terms. Each line must be within the term of its writer, so that
- * two leaders never worked at the same time. The writers and the API server must use the same clock.
+ * jobFaults returns a sentence for each line that a leader logged while, by the audit log, it did not hold the Lease.
+ * If there are none, two leaders never worked at the same time. The leaders and the API server must use the same clock.
  */
 export function jobFaults(jobs: readonly JobDone[], terms: readonly Term[]): string[] {
   if (jobs.length === 0) return ['no work was done'];
@@ -211,8 +220,8 @@ export function jobFaults(jobs: readonly JobDone[], terms: readonly Term[]): str
 }
 
 /**
- * rejectedWrites returns the writes that a store with a check of fencing tokens rejects. The leader of each term, on
- * Node or in Go, writes to the store when it has acquired the Lease.
+ * rejectedWrites sends the given writes to a store that checks fencing tokens, and returns the rejected ones. In
+ * addition, the leader of each term writes to the store at the time when it acquired the Lease.
  */
 export function rejectedWrites(writes: readonly JobDone[], terms: readonly Term[]): JobDone[] {
   const store = new FencedStore();
@@ -221,7 +230,7 @@ export function rejectedWrites(writes: readonly JobDone[], terms: readonly Term[
   return inOrder.filter(({ token }) => !store.write(token));
 }
 
-/** handOversOf measures each release after which another leader wrote a log line. */
+/** handOversOf returns a HandOver for each time that a leader released the Lease and another term followed. */
 export function handOversOf(terms: readonly Term[], jobs: readonly JobDone[]): HandOver[] {
   return terms.flatMap(({ releasedAt }, index) => {
     const next = terms[index + 1];

@@ -1,4 +1,5 @@
-// Starts Node and Go programs that contend for Leases of a real cluster, and reads the terms from their logs.
+// Starts Node.js and Go programs that contend for Leases of a real cluster, and reads from their logs which program
+// leads.
 //
 //   CLUSTER_RUN        optional: a command to which a program and its arguments are appended. The command must replace
 //                      itself with that program (`exec`). The variable is needed if this machine cannot reach the
@@ -20,10 +21,13 @@ import { historyOf, type History, type JobDone } from './audit.ts';
 
 const { CLUSTER_RUN: runner = '', CLUSTER_AUDIT_LOG: auditLog } = process.env;
 
-/** The Go programs that the tests can start to contend for a Lease. */
+/** The Go programs of Kubernetes that the tests start to contend for a Lease. */
 export const goPrograms = ['kube-scheduler', 'kube-controller-manager'] as const;
 
-/** Program is a program that contends for the Lease: one of the Go programs, or a worker on Node. */
+/**
+ * Program names a program that contends for a Lease: the Node.js worker with lameduck, kube-scheduler or
+ * kube-controller-manager.
+ */
 export type Program = 'worker' | (typeof goPrograms)[number];
 
 /** noAuditLog is the reason to skip a suite that needs an audit log, or false. */
@@ -38,8 +42,8 @@ export async function noGoPrograms(): Promise<string | false> {
 }
 
 /**
- * readHistory reads the audit log of the API server. It resolves with the terms of a Lease, and the faults in these
- * terms.
+ * readHistory reads the audit log of the API server. It resolves with the periods in which each program held the Lease,
+ * and with the writes that broke a rule of leader election.
  */
 export async function readHistory(namespace: Namespace, name: string): Promise<History> {
   assert.ok(auditLog !== undefined);
@@ -49,13 +53,11 @@ export async function readHistory(namespace: Namespace, name: string): Promise<H
 /** Contender is one process that contends for a Lease. */
 export class Contender extends CommandUnderTest {
   readonly program: Program;
-  /** The number of terms that the contender has begun. */
+  /** How many times this process has become the leader. */
   terms = 0;
-  /**
-   * isWorking is true if the contender's work has written at least one line since the contender last became the leader.
-   */
+  /** True if the process has logged a line of its leader work since it last became the leader. */
   isWorking = false;
-  /** lateWrites are the lines that a worker wrote after its term. */
+  /** The writes that a worker logged after it had lost the Lease. The worker makes these writes on purpose. */
   readonly lateWrites: JobDone[] = [];
   isContending = false;
   hasEnded = false;
@@ -66,21 +68,24 @@ export class Contender extends CommandUnderTest {
   }
 }
 
-// The durations are short, so that another contender replaces a killed leader after a few seconds.
+// The durations are short, so that another process becomes the leader a few seconds after the test has killed a leader.
 const times = { 'lease-duration': '6s', 'renew-deadline': '4s', 'retry-period': '1s' };
 
-/** Contest starts contenders and follows which of them leads. */
+/** Contest starts processes that contend for a Lease, and follows which of these processes leads. */
 export class Contest extends EventEmitter<{ change: [] }> {
-  /** The contenders that have become the leader, one for each term, in the order of the terms. */
+  /** The processes that have become the leader, in their order. A process that has led twice is in the list twice. */
   readonly leaders: Contender[] = [];
-  /** The log lines that the work of all workers has written so far. */
+  /** The lines that all Node.js workers have logged so far about their leader work. */
   readonly jobs: JobDone[] = [];
   readonly #namespace: Namespace;
   readonly #folder: string;
   readonly #server: string;
   readonly #contenders = new Set<Contender>();
 
-  /** Grants a service account the Role of the documentation, and stores how contenders reach the API server. */
+  /**
+   * Creates a service account with the Role that docs/leader-election.md shows. Stores the address, the certificate and
+   * a token of the API server for the processes that contend for the Lease.
+   */
   static async create(namespace: Namespace, ...leases: readonly string[]): Promise<Contest> {
     const name = 'worker';
     await namespace.add({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name } });
@@ -103,7 +108,7 @@ export class Contest extends EventEmitter<{ change: [] }> {
       apiVersion: 'kubescheduler.config.k8s.io/v1',
       kind: 'KubeSchedulerConfiguration',
       clientConnection: { kubeconfig: join(folder, 'kubeconfig') },
-      // No pod uses the test's scheduler. The scheduler of the cluster places the pods.
+      // A scheduler name that no pod has. The kube-scheduler of this test must not schedule the pods of the cluster.
       profiles: [{ schedulerName: 'for-no-pod' }],
     };
     await writeFile(join(folder, 'kubeconfig'), config);
@@ -121,7 +126,7 @@ export class Contest extends EventEmitter<{ change: [] }> {
     this.#server = server;
   }
 
-  /** The contenders that have not ended. */
+  /** The processes that contend for a Lease and have not exited. */
   get running(): Contender[] {
     return [...this.#contenders].filter(({ hasEnded }) => !hasEnded);
   }
@@ -147,8 +152,8 @@ export class Contest extends EventEmitter<{ change: [] }> {
   }
 
   /**
-   * Resolves when the function `claim` returns true. If that takes too long, rejects with the text `what` and the last
-   * log lines of all contenders for the Lease.
+   * Waits until the condition `claim` returns true. After `seconds`, rejects with the text `what` and the last log
+   * lines of the running processes.
    */
   async until(what: string, seconds: number, claim: () => boolean): Promise<void> {
     const limit = AbortSignal.timeout(seconds * 1000);
@@ -171,7 +176,7 @@ export class Contest extends EventEmitter<{ change: [] }> {
       contender.isWorking = false;
       this.leaders.push(contender);
     }
-    // A worker logs this line when it has read the Lease for the first time.
+    // A Node.js worker logs `leader changed` when it has read the Lease for the first time.
     if (/"msg":"leader changed"|"Attempting to acquire leader lease/.test(line)) contender.isContending = true;
     if (line.includes('"msg":"job done"')) {
       contender.isWorking = true;
@@ -203,8 +208,8 @@ export class Contest extends EventEmitter<{ change: [] }> {
     const election = { ...times, 'resource-name': lease, 'resource-namespace': this.#namespace.name };
     const own = {
       'kube-scheduler': [`--config=${join(this.#folder, 'scheduler')}`],
-      // In this test, kube-controller-manager runs only one controller. It does not disturb the controllers of the
-      // cluster.
+      // The kube-controller-manager of this test runs only ttl-controller, which does not disturb the controllers of
+      // the cluster.
       'kube-controller-manager': [`--kubeconfig=${join(this.#folder, 'kubeconfig')}`, '--controllers=ttl-controller'],
     }[program];
     const flags = Object.entries(election).map(([name, value]) => `--leader-elect-${name}=${value}`);

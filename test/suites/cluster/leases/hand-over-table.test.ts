@@ -1,11 +1,11 @@
-// Tests that a new table of leadership hand-overs replaces the earlier table on the page, and that the rest of the page
-// is unchanged.
+// Tests that withHandOvers() replaces the table of leadership hand-overs in docs/leader-election.md, and leaves the
+// rest of the page unchanged.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readPage } from '../../../support/markdown.ts';
 import { withHandOvers } from './hand-over-table.ts';
 
-test('the hand-over table has the median and the longest hand-over in seconds, and replaces the earlier table', () => {
+test('the table of leadership hand-overs states the median and the longest time without a leader in seconds, and replaces the table of the previous run', () => {
   const page = readPage('docs/leader-election.md');
   const first = withHandOvers(page, 1, [5]);
   const second = withHandOvers(first, 20, [900, 250, 310]);
@@ -17,6 +17,6 @@ test('the hand-over table has the median and the longest hand-over in seconds, a
   );
 });
 
-test('a page without a place for the hand-over table causes an error', () => {
+test('a documentation page without the marker for the table of leadership hand-overs causes an error', () => {
   assert.throws(() => withHandOvers('# Title', 1, [5]), /no place for the hand-overs/);
 });

@@ -1,4 +1,4 @@
-// Writes the table in docs/leader-election.md from the hand-overs that were measured on a cluster.
+// Writes the table in docs/leader-election.md from the leadership hand-overs that the test measured on a cluster.
 import { withPart } from '../../../../scripts/docs/part.ts';
 
 const place = {
@@ -8,8 +8,8 @@ const place = {
 };
 
 /**
- * withHandOvers returns the page with a table of the given hand-overs of leadership, in milliseconds. It throws if the
- * page has no place for this table.
+ * withHandOvers returns the text of docs/leader-election.md with a table about the given leadership hand-overs.
+ * `handOvers` has their durations in milliseconds. The function throws if the text has no marker for this table.
  */
 export function withHandOvers(page: string, rollouts: number, handOvers: readonly number[]): string {
   const sorted = [...handOvers].sort((one, other) => one - other);

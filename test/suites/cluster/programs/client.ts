@@ -1,6 +1,7 @@
-// The test clients on Node. Each sends one request after another and never retries, and the results are counted for
-// each kind of client. The file imports only Node and files of its own folder, so that a pod can run it from a
-// ConfigMap. It writes one JSON object per line, as the clients in Go and Python do.
+// The test clients that are written in Node.js. Each client sends one request after another and never retries. The
+// program counts the results of each kind of client, and writes one JSON object per line, as the clients in Go and
+// Python do. This file imports only Node.js modules and files of its own folder, so that a pod can run it from a
+// ConfigMap.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client, Exchange, Job, LastingKind, Line, PodSecond, Tally } from './exchange.ts';
 import { httpClient, type HttpKind } from './http-client.ts';
@@ -21,13 +22,16 @@ function clientOf({ kind, url }: Job, index: number): Client {
   return kind in clients ? clients[kind as LastingKind](target) : httpClient(target, kind as HttpKind, index % 3 === 2);
 }
 
-/** Account counts the results of the clients and prints them. */
+/** Account counts the results of the clients' requests and prints the counts. */
 class Account {
   readonly tallies: Record<string, Tally> = {};
   readonly #kept = new Map<object, string>();
   #answered = new Map<string, number>();
 
-  /** If an exchange has no response, its pod is known only if the connection had an earlier response. */
+  /**
+   * Counts one result. A response names its pod. If a request got no response, its pod is taken from the previous
+   * response on the same connection.
+   */
   add(client: object, { name, kind }: Job, result: Exchange, milliseconds: number): void {
     const { outcome, reason = '', pod, isNewConnection, toldToClose, isRequest } = result;
     const tally = (this.tallies[name] ??= {
@@ -82,15 +86,15 @@ async function askUntil(stop: AbortSignal, job: Job, index: number, account: Acc
 }
 
 /**
- * Retries until the first response. Until every kube-proxy knows the Service, a refused connection says nothing about
- * the pods.
+ * Sends requests of a job until the first response. Before every kube-proxy knows the Service, a connection can be
+ * refused although the pods serve requests.
  */
 async function firstAnswer(job: Job): Promise<void> {
   const deadline = performance.now() + startLimit;
   const client = clientOf(job, 0);
   const end = setInterval(() => {
     client.end();
-  }, 1000); // A stream counts as established if it has not failed within a second.
+  }, 1000); // An event stream counts as established if it has not failed within a second.
   for (;;) {
     const { outcome, reason } = await client.ask();
     if (outcome === 'answered') break;

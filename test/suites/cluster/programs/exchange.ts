@@ -5,8 +5,8 @@ export type Kind = 'kept GET' | 'kept POST' | 'new GET' | 'new POST' | 'upload' 
 export type LastingKind = 'HTTP/2' | 'event stream' | 'WebSocket';
 
 /**
- * A number of clients of one kind. They are counted in the same row, and each pauses for some milliseconds between
- * requests.
+ * Job describes `clients` clients of one kind, whose results are counted together under `name`. Each client pauses
+ * between its requests, for `rest` milliseconds on average.
  */
 export interface Job {
   readonly name: string;
@@ -17,13 +17,13 @@ export interface Job {
 }
 
 /**
- * How an exchange ended. *Lost*: the request was sent on an accepted connection whose end was not announced, and its
- * response is not complete. *Refused*: the connection failed, the complete response is a 429 or 503, or HTTP/2 allows
- * the client to retry. *Wrong*: any other response.
+ * How a request of a test client ended. *Answered*: the response is complete and correct. *Lost*: the request was sent
+ * on an accepted connection whose end was not announced, and its response is not complete. *Refused*: the connection
+ * failed, the complete response is a 429 or 503, or HTTP/2 allows the client to retry. *Wrong*: any other response.
  */
 export type Outcome = 'answered' | 'lost' | 'refused' | 'wrong';
 
-/** The counts of all clients in one row, and the duration of the longest exchange. */
+/** The counts of the requests and connections of one job's clients, and the duration of their slowest request. */
 export type Tally = Record<Outcome | 'requests' | 'connections' | 'toldToClose' | 'slowestMilliseconds', number>;
 
 /** A line of a client's output. */
@@ -33,7 +33,10 @@ export type Line =
   | { type: 'failure'; at: number; name: string; outcome: Outcome; reason: string; pod: string }
   | { type: 'summary'; tallies: Record<string, Tally> };
 
-/** The number of responses from one pod in one second, and of the connections to that pod at the end of the second. */
+/**
+ * What the clients count for one server pod in one second: the responses from the pod, and the connections to the pod
+ * at the end of the second.
+ */
 export interface PodSecond {
   readonly answered: number;
   readonly kept: number;
@@ -46,12 +49,9 @@ export interface Exchange {
   /** The pod that responded. It names itself in a header. */
   pod?: string | undefined;
   isNewConnection: boolean;
-  /**
-   * Whether the server announced the end of the connection, by the means of the protocol, such as `Connection: close`
-   * or GOAWAY.
-   */
+  /** Whether the server announced that it will close the connection, for example with `Connection: close` or GOAWAY. */
   toldToClose: boolean;
-  /** Whether this is an ordinary request (true) or a long-lived stream (false). */
+  /** True for an ordinary request. False for an event stream or a WebSocket message. */
   isRequest: boolean;
 }
 

@@ -1,9 +1,12 @@
-// Keeps a server busy: for some seconds, many keep-alive connections always have a request waiting. Prints how the
-// requests and connections ended.
+// Keeps a server busy: for some seconds, each of many keep-alive connections always waits for a response. Prints how
+// many requests got a response or failed.
 import { Agent, get } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Flood has the number of requests that got a response, and of those that failed. */
+/**
+ * Flood is the output of this program: how many requests got a response, how many failed for each reason, and how long
+ * the slowest took.
+ */
 export interface Flood {
   readonly connections: number;
   readonly answered: number;

@@ -15,21 +15,27 @@ interface Verdict {
 const slowMilliseconds = 300;
 
 /**
- * How long a slow request takes, in milliseconds. This exceeds the shutdown delay, so that the request is in flight
- * when the listener closes.
+ * How long the server delays its response to a request of the kind `slow`, in milliseconds. This exceeds the shutdown
+ * delay, so that the request is in flight when the server's listening socket closes.
  */
 const longMilliseconds = 11_000;
 
-/** An upload is larger than the buffers between client and server, and is sent in pieces of this size. */
+/**
+ * One of the 32 pieces in which the client sends an upload. The whole upload is larger than the buffers between client
+ * and server.
+ */
 const piece = Buffer.alloc(64 * 1024, 'x');
 const pieces = 32;
 
-/** httpClient returns a client of the given kind. If `slow` is true, each request of the client takes longer. */
+/**
+ * httpClient returns a client of the given kind. If `slow` is true, the response to a GET is delayed, and the client
+ * sends the body of a POST in two pieces.
+ */
 export function httpClient(target: URL, kind: HttpKind, slow: boolean): Client {
   const agent = !kind.startsWith('new') && new Agent({ keepAlive: true, maxSockets: 1 });
   return {
     ask: () => exchange(target, kind, slow, agent),
-    end: () => undefined, // There is nothing to end, because every response completes or fails by itself.
+    end: () => undefined, // Nothing to do, because every request of this client completes or fails within the time limit.
   };
 }
 
@@ -74,7 +80,7 @@ function pathOf(kind: HttpKind, slow: boolean): string {
   return slow ? `/slow?ms=${String(slowMilliseconds)}` : '/';
 }
 
-/** Sends the body of a slow POST in pieces, over a longer time. */
+/** Sends the body of a POST. If `slow` is true, sends the rest of the body 300 ms after its first ten characters. */
 function send(request: ClientRequest, order: string | undefined, slow: boolean): void {
   const body = order && JSON.stringify({ id: order });
   if (!body || !slow) {

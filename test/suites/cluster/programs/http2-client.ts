@@ -29,14 +29,16 @@ export function http2Client(target: URL): Client {
       asking.add(asked);
       const result = await asked;
       asking.delete(asked);
-      // After the first GOAWAY, Node's client itself fails the requests that it has not sent. The server does not see
-      // them.
+      // After the first GOAWAY, Node's HTTP/2 client rejects requests that it has not sent. The server does not receive
+      // these requests.
       if (result.reason === refusedStream && lastStream === highest) return this.ask();
-      // Count each GOAWAY only once, when the client sends the first request on its next session.
+      // Several GOAWAYs can arrive on one session. Count them as one, with the first request on the client's next
+      // session.
       return { ...result, isNewConnection, toldToClose: toldToClose && isNewConnection };
     },
     end() {
-      // Closing the session while a request is being created would make that request fail.
+      // Wait for the pending requests first. If the session closed while the client creates a request, that request
+      // would fail.
       void Promise.all(asking).then(() => session?.close());
     },
   };
@@ -46,7 +48,7 @@ function failed(outcome: 'lost' | 'refused' | 'wrong', reason: string): Exchange
   return { outcome, reason, isNewConnection: false, toldToClose: false, isRequest: true };
 }
 
-/** Resolves with the session, or with the reason why it could not be opened. */
+/** Opens an HTTP/2 session to the target. Resolves with the session, or with the reason why it could not be opened. */
 async function connected(target: URL): Promise<ClientHttp2Session | string> {
   const session = connect(target);
   try {

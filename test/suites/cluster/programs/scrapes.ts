@@ -1,6 +1,6 @@
-// Scrapes every pod of some releases four times per second, from the time when the pod has an address to its end.
-// Writes each result as one line of JSON. It runs in a pod, as Prometheus does, and finds the other pods through the
-// API server.
+// Scrapes every pod that matches a label selector four times per second, from when the pod has an IP address until it
+// is deleted. Writes each successful scrape as one line of JSON. This program runs in a pod, as Prometheus does, and
+// learns of the pods from the API server.
 import { readFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { get as getSecurely } from 'node:https';
@@ -32,7 +32,8 @@ const agent = new Agent({ keepAlive: true });
 const pods = new Set<string>();
 
 /**
- * Resolves with the body of a response with status 200, and otherwise with undefined, because the pod was not scraped.
+ * Requests the metrics of a pod. Resolves with the response body if the status is 200. Otherwise the scrape has failed,
+ * and the promise resolves with undefined.
  */
 async function ask(host: string): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>();

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** A line of the output about one response. */
+/** One line that this client prints about one response. */
 export interface Read {
   readonly type: 'begun' | 'read';
   readonly response: string;
@@ -12,13 +12,13 @@ export interface Read {
 }
 
 /**
- * * The number of bytes that the client reads per millisecond. A response then takes 19 seconds. For the last twelve
- * seconds, the rest of the response is in buffers of the server's kernel.
+ * How many bytes the client reads per millisecond. A response then takes 19 seconds. For the last twelve of these
+ * seconds, the unread rest of the response is in buffers of the server's kernel.
  */
 const bytesPerMillisecond = 80;
 
-// After this many milliseconds without a byte, the rest of the response counts as missing. Once the network interface
-// of the pod is removed, the rest cannot arrive.
+// If no byte of a response arrives for this many milliseconds, the client stops reading and counts the rest of the
+// response as missing. The rest cannot arrive after the network interface of the server's pod is removed.
 const patience = 5_000;
 
 const [perHost = '', ...hosts] = process.argv.slice(2);

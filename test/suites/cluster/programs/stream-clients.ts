@@ -1,12 +1,15 @@
-// Clients of long-lived responses. An event stream may end, but must have no gap and must never be cut. A WebSocket
-// must be closed with 1001 and with no other code.
+// Test clients with long-lived connections. A server may end an event stream, but must not skip an event or cut the
+// stream. A server must close a WebSocket with 1001 and with no other code.
 import { randomUUID } from 'node:crypto';
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
 import { answerLimit, type Client, type Exchange } from './exchange.ts';
 
 const ended = { isNewConnection: true, toldToClose: true, isRequest: false } as const;
 
-/** eventStreamClient returns a client that reconnects with the ID of its last event. One exchange is one stream. */
+/**
+ * eventStreamClient returns a client that reconnects with the ID of its last event. The client counts each event stream
+ * as one request.
+ */
 export function eventStreamClient(target: URL): Client {
   let last = 0;
   let request: ClientRequest | undefined;
@@ -75,8 +78,8 @@ interface Opened {
 }
 
 /**
- * webSocketClient returns a client that keeps its socket until the server closes it. An exchange is one message with
- * its echo. Instead of the echo, the server may close the socket with 1001.
+ * webSocketClient returns a client that uses one WebSocket until the server closes it. The client counts each message
+ * as one request. A message is answered if the server sends its echo, or closes the WebSocket with 1001.
  */
 export function webSocketClient(target: URL): Client {
   let current: Opened | undefined;

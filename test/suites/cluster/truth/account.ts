@@ -1,27 +1,37 @@
-// Lists everything that happened to a pod, from the pod's own log and from the reports of the kubelet or the rehearsal.
-// Such a list is called an account. Compares two accounts. This file has no side effects.
+// An account lists everything that happened to one pod. It is made from the pod's own log, and from the Kubernetes
+// events of the kubelet or the events of the rehearsal. This file compares the account of a pod on the cluster with the
+// account of the same pod in a rehearsal. It has no side effects.
 import type { Line } from '../programs/told-server.ts';
 
-/** Exit is the reported end of one run of a container. */
+/** Exit is the exit code and exit reason of one run of a container, as the kubelet or the rehearsal reports them. */
 export interface Exit {
   readonly container: string;
   readonly code: number | undefined;
   readonly reason: string | undefined;
 }
 
-/** Account is everything that happened to one pod. All times are milliseconds of one clock. */
+/**
+ * Account lists everything that happened to one pod. All times are milliseconds since 1970, by the clock of the machine
+ * that runs the test.
+ */
 export interface Account {
   readonly lines: readonly Line[];
   /** The exits of all containers, grouped by container, first run first. */
   readonly exits: readonly Exit[];
-  /** The texts of all reports about the pod, without duplicates. */
+  /**
+   * The events that the kubelet or the rehearsal reported about the pod, such as a failed probe, as short texts without
+   * duplicates.
+   */
   readonly reports: ReadonlySet<string>;
   readonly readiness: readonly { readonly at: number; readonly isReady: boolean }[];
-  /** When the pod was deleted, or undefined if it was evicted. */
+  /** The time at which the test deleted the pod. Undefined if the pod was evicted instead. */
   readonly deletedAt: number | undefined;
 }
 
-/** Row is one property that the test compares: its value on the cluster and its value in the rehearsal. */
+/**
+ * Row is one row of a pod's table in docs/rehearsal-truth.md. It has a property of the pod, with its values on the
+ * cluster and in the rehearsal.
+ */
 export interface Row {
   readonly what: string;
   readonly onCluster: string;
@@ -29,21 +39,25 @@ export interface Row {
   readonly agrees: boolean;
 }
 
-// How far two times may differ, in milliseconds: first the limit for times since SIGTERM, then the limit for all other
-// times.
+// By how many milliseconds a time on the cluster may differ from the same time in the rehearsal. `afterSignal` applies
+// to times since SIGTERM, and `otherSteps` to all other times.
 const afterSignal = 100;
 const otherSteps = 1_500;
 
-// If a container restarts more than this many milliseconds after its exit, it was in back-off.
+// If more than this many milliseconds are between the exit of a container and its next start, the kubelet delayed the
+// start by a back-off.
 const backOff = 4_000;
 
-// The kubelet extends a back-off by up to half of its length.
+// The kubelet adds a random time of up to half the length of a back-off to the back-off.
 const jitter = 1.5;
 
 interface Answers {
   readonly answer: string;
   readonly count: number;
-  /** The time at which the first of `count` equal responses was sent, in milliseconds from the start of the run. */
+  /**
+   * The time of the first of `count` equal responses to consecutive probes, in milliseconds from the start of this run
+   * of the container.
+   */
   readonly since: number;
 }
 
@@ -53,12 +67,15 @@ interface Run {
   readonly startedAt: number;
   readonly probes: ReadonlyMap<string, readonly Answers[]>;
   readonly signaledAt: number | undefined;
-  /** The time of the last log line. It is the line about the exit, or the last line before SIGKILL. */
+  /** The time of the last line that the container logged: the line about its exit, or the last line before SIGKILL. */
   readonly endedAt: number;
   readonly exit: string;
 }
 
-/** `compare()` returns a row for each property that it compares. */
+/**
+ * `compare()` compares a pod on the cluster with the same pod in a rehearsal, and returns one row for each compared
+ * property.
+ */
 export function compare(cluster: Account, rehearsal: Account): Row[] {
   const [here, there] = [runsOf(cluster), runsOf(rehearsal)];
   const names = [...new Set([...here, ...there].map(({ container }) => container))];
@@ -176,8 +193,8 @@ function isAfterDeletion({ endedAt }: Run, account: Account | undefined): boolea
   return account?.deletedAt !== undefined && endedAt > account.deletedAt;
 }
 
-// Returns when a run started, in milliseconds from the end of the previous run. For the first run, the time counts from
-// the start of the pod.
+// Returns the time at which a run of a container started, in milliseconds from the end of the previous run. For the
+// first run, the time counts from the first start of a container in the pod.
 function startOf(run: Run, previous: Run | undefined, { lines }: Account): number {
   return run.startedAt - (previous?.endedAt ?? Math.min(...lines.map(({ startedAt }) => startedAt)));
 }
@@ -207,8 +224,8 @@ function compareReadiness(cluster: Account, rehearsal: Account): Row {
   };
 }
 
-// Returns the changes of readiness before the deletion of the pod. Later changes are left out, because they depend on
-// the endpoint controller. `isExact` is false for a change after a back-off, because its time differs from run to run.
+// Returns when the pod became ready or not ready before its deletion. Later changes depend on the endpoint controller,
+// and are not compared. `isExact` is false for a change after a back-off, because a back-off has a random part.
 function transitionsOf(account: Account): { isReady: boolean; since: number; isExact: boolean }[] {
   const from = Math.min(...account.lines.map(({ startedAt }) => startedAt));
   const runs = runsOf(account);
@@ -230,7 +247,8 @@ interface Moment {
   readonly text: string;
 }
 
-// The order of two moments is compared only if they are far apart both on the cluster and in the rehearsal.
+// Compares the order in which containers got SIGTERM and ended. The order of two such moments counts only if more than
+// 0.1 s is between them, both on the cluster and in the rehearsal.
 function compareOrder(ours: readonly Moment[], theirs: readonly Moment[]): Row {
   const gap = (all: readonly Moment[], from: string, to: string): number => {
     const at = (text: string) => all.find((one) => one.text === text)?.at ?? NaN;

@@ -1,9 +1,9 @@
-// The pods that a kubelet and a rehearsal both run, with their programs. Each pod is deleted at a given time after its
-// start.
+// The pods that run on the cluster and in a rehearsal, so that the two can be compared. Each pod is deleted or evicted
+// at a given time after its start.
 import { alone, commandOf, everySecond, withSidecars, type Case } from './pods.ts';
 import { startingCases } from './starting-cases.ts';
 
-/** `cases` lists the cases in the order of docs/rehearsal-truth.md. */
+/** `cases` lists the compared pods in the order of docs/rehearsal-truth.md. */
 export const cases: readonly Case[] = [
   {
     name: 'good',

@@ -1,5 +1,6 @@
-// Compares rehearsals with the cluster that KUBECONFIG names, and writes docs/rehearsal-truth.md. It runs every case,
-// and a rolling update of every server, on the cluster and in a rehearsal. Its exit code is 0 if the results agree.
+// Compares rehearsals with the cluster that KUBECONFIG names, and writes docs/rehearsal-truth.md. This program runs
+// every pod of cases.ts, and a rolling update of every server of losses/servers.ts, on the cluster and in a rehearsal.
+// Its exit code is 0 if the results agree.
 //
 //   main.ts [NAME...]   only these cases and servers; writes no page
 //   main.ts losses      only the servers; writes their section of the page
@@ -19,13 +20,13 @@ import { onCluster } from './on-cluster.ts';
 import { page, withLosses, type Comparison } from './page.ts';
 import type { Case } from './pods.ts';
 
-// The number of cases that run at once, and the milliseconds between the starts of two cases. Both keep the load of the
-// machine low. On a busier machine, the measured times would be wrong.
+// How many compared pods run at the same time, and how many milliseconds are between the first starts of these pods.
+// Both limits keep the machine idle enough. On a busy machine, the measured times would be wrong.
 const atOnce = 6;
 const apart = 1500;
 
-// A case has at most this many attempts, because a process may start or end late on a busy machine.
-// docs/rehearsal-truth.md also lists in what earlier attempts of a case differed.
+// How often a pod is compared at most. If cluster and rehearsal differ, the pod is compared again, because a busy
+// machine may start or end a process late. docs/rehearsal-truth.md also lists the differences of earlier attempts.
 const attempts = 3;
 
 const file = new URL('../../../../docs/rehearsal-truth.md', import.meta.url);
@@ -82,17 +83,18 @@ async function compareAll(some: readonly Case[], attempt: number): Promise<void>
   });
 }
 
-// Returns the case with the time at which the kubelet evicted the pod on the cluster. A case cannot set this time
-// itself.
+// Returns a copy of the case in which `endsAfter` is the time at which the kubelet evicted the pod on the cluster. The
+// kubelet chooses this time, so the rehearsal must use the measured time.
 function atTimeOf(one: Case, account: Account | undefined): Case {
   const signal = account?.lines.find(({ what }) => what === 'SIGTERM');
   return signal === undefined ? one : { ...one, endsAfter: (signal.at - signal.startedAt) / 1000 };
 }
 
-// If a case fails, its failure is reported and the other cases continue.
+// Runs the given cases, at most `atOnce` at a time, and returns their accounts. If a case throws, reports its error and
+// runs the other cases.
 async function inTurn(some: readonly Case[], run: (one: Case) => Promise<Account>): Promise<Map<Case, Account>> {
   const accounts = new Map<Case, Account>();
-  // The longest cases start first. Otherwise one of them would run alone at the end.
+  // Start the cases that take longest first. Otherwise a long case could still run alone when all others have ended.
   const waiting = some.toSorted((a, b) => b.endsAfter - a.endsAfter);
   const next = async (index: number): Promise<void> => {
     await sleep(index * apart);

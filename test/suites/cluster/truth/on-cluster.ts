@@ -1,5 +1,5 @@
-// Runs a case on the cluster. Builds the record of what happened to its pod from the logs of the containers, and from
-// the status and the events of the pod.
+// Runs one compared pod on the cluster. Returns the pod's account, made from the logs of the containers, and from the
+// status and the Kubernetes events of the pod.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Line } from '../programs/told-server.ts';
 import { referenceImage } from '../images.ts';
@@ -13,10 +13,14 @@ const place = { node: '/nodejs/bin/node', program: '/app/programs/told-server.ts
 const programs = { name: 'programs', mountPath: '/app/programs' };
 const fill = { name: 'fill', mountPath: '/fill' };
 
-// How long to wait for an eviction, in seconds. The kubelet measures the use of disks only at intervals.
+// How long to wait until the kubelet has evicted a pod, in seconds. The kubelet measures the disk usage of pods only at
+// intervals.
 const longestEviction = 180;
 
-/** onCluster runs a case in the namespace. The namespace already has the programs. */
+/**
+ * onCluster creates one compared pod in the namespace, and deletes it or waits for its eviction. Before the call,
+ * addPrograms() must have stored the programs in the namespace.
+ */
 export async function onCluster(namespace: Namespace, one: Case): Promise<Account> {
   const { name, endsAfter, gracePeriodSeconds, isEvicted = false, isInPostStart = false } = one;
   const watched = new WatchedPod(namespace, name);

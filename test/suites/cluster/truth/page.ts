@@ -1,18 +1,23 @@
-// Renders docs/rehearsal-truth.md, which compares cluster and rehearsal case by case. This file has no side effects.
+// Renders docs/rehearsal-truth.md, which compares a real kubelet with a rehearsal, pod by pod. This file has no side
+// effects.
 import type { Row } from './account.ts';
 import { hasAgreed, type ComparedLoss } from './losses/compare.ts';
 import type { Loss } from './losses/on-cluster.ts';
 
-/** Comparison is one case with its compared rows. */
+/**
+ * Comparison is the comparison of one pod under a real kubelet with the same pod in a rehearsal: one row for each
+ * property.
+ */
 export interface Comparison {
   readonly name: string;
   readonly title: string;
   readonly rows: readonly Row[];
-  /** The properties of the pod that differed between cluster and rehearsal in earlier attempts of this case. */
+  /** The rows that differed between cluster and rehearsal in earlier attempts to compare this pod. */
   readonly earlier: readonly Row[];
 }
 
-// Behaviour of a rehearsal that follows the source code of the kubelet, because it did not occur on the cluster.
+// The parts of a rehearsal for which the kubelet's source code is the only evidence. No pod on the cluster showed how a
+// real kubelet behaves in these cases.
 const fromSource: readonly (readonly [what: string, why: string])[] = [
   ['graceful node shutdown', 'the nodes have no systemd, whose inhibitor lock the kubelet needs'],
   ['soft eviction, and eviction for memory', 'the nodes share the memory of one machine'],
@@ -70,7 +75,7 @@ export function page(comparisons: readonly Comparison[], losses: readonly Compar
 const lossesHeading = '## What a rolling update loses';
 
 /**
- * withLosses returns the text of docs/rehearsal-truth.md with a new comparison of the servers instead of the old one.
+ * withLosses returns the text of docs/rehearsal-truth.md, in which a new table of lost requests replaces the old table.
  */
 export function withLosses(text: string, losses: readonly ComparedLoss[]): string {
   const [head = '', ...sections] = text.split(/^(?=## )/m);

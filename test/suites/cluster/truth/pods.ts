@@ -1,4 +1,4 @@
-// The type of a case, and how its pod is created.
+// The type Case, which describes one compared pod, and functions that create the specification of such a pod.
 /** Place says where Node and the program are installed. */
 export interface Place {
   readonly node: string;
@@ -20,22 +20,31 @@ export interface Spec {
   readonly containers: readonly SpecContainer[];
 }
 
-/** Case is one pod with the time of its deletion. */
+/** Case is one pod that runs on the cluster and in a rehearsal, and the time at which the pod is deleted or evicted. */
 export interface Case {
   readonly name: string;
-  /** The end of the sentence “This pod runs a server that …”. */
+  /**
+   * A text about the pod's server that completes the sentence “This pod runs a server that …” in
+   * docs/rehearsal-truth.md.
+   */
   readonly title: string;
   readonly spec: (place: Place) => Spec;
   /** Seconds from the first log line of the pod to its deletion, or in a rehearsal to its eviction. */
   readonly endsAfter: number;
   /**
-   * Whether the pod is deleted while a postStart hook runs. During the hook, the kubelet returns no log of the
-   * container. So the time of the deletion counts from the kubelet's event `Started` instead of the first log line.
+   * True if the pod is deleted while its postStart hook runs. During the hook, the kubelet returns no log of the
+   * container. So `endsAfter` counts from the kubelet's event `Started` instead of the first log line.
    */
   readonly isInPostStart?: boolean;
-  /** The grace period of the deletion, in seconds. */
+  /**
+   * The grace period that the request for the deletion of the pod contains, in seconds. By default, the request
+   * contains none.
+   */
   readonly gracePeriodSeconds?: number;
-  /** Whether the kubelet evicts the pod. If it does, the kubelet decides when the eviction begins. */
+  /**
+   * True if the kubelet evicts the pod, because the pod fills its disk. On the cluster, the kubelet then chooses the
+   * time of the eviction.
+   */
   readonly isEvicted?: boolean;
 }
 
@@ -49,7 +58,7 @@ interface Described {
   readonly name?: string;
 }
 
-// The next free port. All containers of a rehearsal listen on this machine, so each needs its own port.
+// The port of the next container. In a rehearsal, all containers listen on this machine, so each needs its own port.
 let nextPort = 28_100;
 
 function containers(...all: readonly Described[]): (place: Place) => SpecContainer[] {
@@ -71,22 +80,28 @@ function containers(...all: readonly Described[]): (place: Place) => SpecContain
     });
 }
 
-/** everySecond is the timing of a probe: the probe runs every second, and its first failure takes effect. */
+/**
+ * everySecond contains the fields of a probe that runs every second, and of which one failure is enough
+ * (`failureThreshold: 1`).
+ */
 export const everySecond = { periodSeconds: 1, failureThreshold: 1 };
 
-/** `alone()` returns a pod with one container. */
+/** `alone()` returns the specification of a pod with one container. */
 export function alone(described: Described, spec: Partial<Spec> = {}): Case['spec'] {
   const make = containers(described);
   return (place) => ({ terminationGracePeriodSeconds: 10, ...spec, containers: make(place) });
 }
 
-/** together returns a pod with several regular containers. */
+/** together returns the specification of a pod with several regular containers. */
 export function together(terminationGracePeriodSeconds: number, ...all: readonly Described[]): Case['spec'] {
   const make = containers(...all);
   return (place) => ({ terminationGracePeriodSeconds, containers: make(place) });
 }
 
-/** withSidecars returns a pod with sidecars. The last container is the regular one. */
+/**
+ * withSidecars returns the specification of a pod in which all containers are sidecars, except the last container of
+ * `all`.
+ */
 export function withSidecars(terminationGracePeriodSeconds: number, ...all: readonly Described[]): Case['spec'] {
   const make = containers(...all);
   return (place) => {

@@ -1,10 +1,10 @@
-// Names the events of a kubelet and of a rehearsal in the same way, so that they can be compared. This file has no side
-// effects.
+// Describes a failed probe with the same words for a kubelet and for a rehearsal, so that their reports can be
+// compared. This file has no side effects.
 
 /** reportOfProbe describes a failed probe in words that do not depend on the HTTP client. */
 export function reportOfProbe(type: string, how: string, output: string): string[] {
-  // A refused or broken connection of a probe is left out of the comparison of cluster and rehearsal. Such a probe may
-  // run just before the server listens, or while the server ends.
+  // Do not compare probes whose connection was refused or broken. Whether a probe runs just before the server listens,
+  // or just as the server exits, differs from run to run.
   if (/refused|reset|EOF|hang up|dial tcp/i.test(output)) return [];
   if (how === 'errored' && !/no such file/i.test(output)) return [];
   if (/^(\w+ probe failed:)?\s*$/.test(output)) return [];

@@ -1,7 +1,7 @@
-// The pods with a startup probe or a postStart hook, and those that are deleted while they start.
+// The compared pods that have a startup probe or a postStart hook, or that are deleted during their start.
 import { alone, everySecond, together, type Case } from './pods.ts';
 
-/** startingCases lists the cases of the start of a pod, in the order of docs/rehearsal-truth.md. */
+/** startingCases lists the compared pods that test the start of a pod, in the order of docs/rehearsal-truth.md. */
 export const startingCases: readonly Case[] = [
   {
     name: 'startup-probe',

@@ -1,4 +1,5 @@
-// Runs a rolling update of every server on the cluster and in a rehearsal, and compares the lost requests.
+// Runs a rolling update of each server in servers.ts on the cluster and in a rehearsal, and compares the numbers of
+// lost requests.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,17 +18,25 @@ import { servers, type Server } from './servers.ts';
 export const propagationSeconds = 2;
 const longestRun = 1_800;
 
-/** ComparedLoss is one server with its results from the cluster and from the rehearsal. */
+/**
+ * ComparedLoss holds one compared server, and the results of its rolling update on the cluster and in the rehearsal.
+ */
 export interface ComparedLoss {
   readonly server: Server;
   readonly cluster: Loss;
   readonly rehearsal: Rehearsed;
 }
 
-/** failuresToServe has the causes that mean that a server did not serve before its pod was deleted. */
+/**
+ * failuresToServe lists the rehearsal's causes of lost requests that say that the server served no request before its
+ * pod was deleted.
+ */
 export const failuresToServe = ['crashed', 'neverReady', 'commandNotStarted'];
 
-/** hasAgreed returns whether both runs had the expected result: lost requests without lameduck, and none with it. */
+/**
+ * hasAgreed returns whether cluster and rehearsal have the expected result. A server without lameduck must lose or
+ * refuse requests in both, and a server with lameduck in neither.
+ */
 export function hasAgreed({ server, cluster, rehearsal }: ComparedLoss): boolean {
   const losses = [cluster, rehearsal].map(({ lost, refused }) => lost + refused);
   if (server.hasLameduck !== true) {
@@ -38,8 +47,8 @@ export function hasAgreed({ server, cluster, rehearsal }: ComparedLoss): boolean
 }
 
 /**
- * compareLosses compares the servers with these names, or all. They run one after another, because each needs the whole
- * machine.
+ * compareLosses compares the servers with the given names, or all servers if `names` is empty. The servers run one
+ * after another, because each server needs the whole machine.
  */
 export async function compareLosses(names: readonly string[]): Promise<ComparedLoss[]> {
   const chosen = servers.filter(({ name }) => names.length === 0 || names.includes(name));

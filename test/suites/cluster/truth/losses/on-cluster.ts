@@ -1,11 +1,15 @@
-// Runs a rolling update of a server on the cluster. Meanwhile clients that never retry send requests to its Service.
+// Runs a rolling update of a server on the cluster. During the update, clients that never retry send requests to the
+// server's Service.
 import { instanceLabel, isServing, Namespace, type Run } from '../../kubernetes.ts';
 import { Load } from '../../load.ts';
 import { addPrograms } from '../../program-pods.ts';
 import { failed, sum } from '../../table.ts';
 import type { Server } from './servers.ts';
 
-/** Loss holds the results of the requests, and how the main process of a container ended. */
+/**
+ * Loss holds the results of a server's rolling update: the numbers of all, lost and refused requests, and the exit code
+ * of a replaced container.
+ */
 export interface Loss {
   readonly requests: number;
   readonly lost: number;

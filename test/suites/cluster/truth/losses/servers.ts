@@ -6,18 +6,23 @@ import { helm } from '../../release.ts';
 
 const root = fileURLToPath(new URL('../../../../..', import.meta.url));
 
-/** Server is one server and how it shuts down. */
+/** Server describes one server that is compared on the cluster and in a rehearsal. */
 export interface Server {
-  /** The name of the server's Deployment, Service and table row. */
+  /**
+   * The name of the server's Deployment and Service. The name also selects the server on the command line of main.ts.
+   */
   readonly name: string;
   readonly title: string;
   /** The port on which the server listens. */
   readonly port: number;
-  /** Whether the server uses lameduck. If so, no request may be lost. */
+  /** Whether the server uses lameduck. A server with lameduck must lose no request. */
   readonly hasLameduck?: boolean;
-  /** `manifest()` returns a Deployment and a Service with the server's name. */
+  /** `manifest()` resolves with the YAML text of the server's Deployment and Service. */
   readonly manifest: () => Promise<string>;
-  /** `command()` returns the command line for a rehearsal, given the folder of the servers. */
+  /**
+   * `command()` returns the command line that starts the server in a rehearsal. `folder` is the folder with the built
+   * servers.
+   */
   readonly command: (folder: string) => readonly string[];
 }
 
@@ -25,7 +30,10 @@ interface Described {
   readonly name: string;
   readonly title: string;
   readonly image: string;
-  /** The command line of the server. Its paths are in the folder of the servers. */
+  /**
+   * `command()` returns the command line that starts the server. `folder` is the folder with the built servers, on this
+   * machine or in the image.
+   */
   readonly command: (folder: string) => readonly string[];
   readonly workingDir?: string;
   readonly here?: (folder: string) => readonly string[];
@@ -33,7 +41,7 @@ interface Described {
   readonly readiness?: object;
 }
 
-// The port of the first server in a rehearsal. All servers listen on this machine, so each needs its own port.
+// The port of the first server. In a rehearsal, all servers listen on this machine, so each needs its own port.
 const firstPort = 28_200;
 
 const node = 'localhost/lameduck-servers-node:dev';
@@ -77,7 +85,10 @@ const described: readonly Described[] = [
 
 const uvicorn = ['-m', 'uvicorn', 'app:app', '--host', '0.0.0.0', '--port', portOf('uvicorn')];
 
-/** `servers` lists the servers in the order of the page. The last server uses the package. */
+/**
+ * `servers` lists the compared servers in the order of the table in docs/rehearsal-truth.md. The last server uses
+ * lameduck.
+ */
 export const servers: readonly Server[] = [
   ...described.map((one) => ({
     name: one.name,

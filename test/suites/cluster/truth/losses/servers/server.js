@@ -1,5 +1,5 @@
-// A node:http server whose argument selects the way of its shutdown. Each way is the first example in the README of the
-// package that the argument names:
+// A node:http server. Its argument selects what happens on SIGTERM: nothing, `server.close()`, or a shutdown by the
+// named npm package. The code for each package is the first example in the README of that package:
 //
 //   server.js nothing|close|terminus|lightship|stoppable
 import { createServer } from 'node:http';
