@@ -51,8 +51,8 @@ test('runShutdown ignores a shutdown delay that is set in code or in the environ
   assert.ok(record.durationMs < 5_000, `the shutdown took ${String(record.durationMs)} ms`);
 });
 
-describe('a run of runShutdown', { concurrency: 4 }, () => {
-  test('if runShutdown shuts down a server with a lifecycle, a request during the shutdown gets its response, and the shutdown record counts the request', async () => {
+describe('runShutdown shuts down a server while requests are in flight', { concurrency: 4 }, () => {
+  test('if a server was passed to lameduck(), a request during runShutdown gets its response, and the shutdown record counts the request', async () => {
     const { server, duck } = withLifecycle();
     let isShuttingDown: boolean | undefined;
     server.prependListener('request', (_request, response) => {
@@ -81,7 +81,7 @@ describe('a run of runShutdown', { concurrency: 4 }, () => {
     assert.deepEqual([result.body, record.requests.answered], ['at once', 1]);
   });
 
-  test('runShutdown serves fifty simultaneous requests', async () => {
+  test('fifty simultaneous requests during runShutdown get their responses', async () => {
     const { server } = withLifecycle();
     const { record, result } = await runShutdown(server, (origin) =>
       Promise.all(Array.from({ length: 50 }, (_, index) => ask(`${origin}/${String(index)}`))),
@@ -187,7 +187,7 @@ describe('a run of runShutdown', { concurrency: 4 }, () => {
     assert.deepEqual([record.exitCode, record.longRunningEnded, record.requests.answered], [0, 1, 0]);
   });
 
-  test('if a lifecycle has several servers, runShutdown makes all of them listen, and calls its callback with the origin of the given server', async () => {
+  test('if the server that runShutdown gets shares its lifecycle with other servers, runShutdown makes all of these servers listen, and calls its callback with the origin of the server that it got', async () => {
     const [first, second] = [createServer(slow), createServer((_request, response) => response.end('second'))];
     lameduck([first, second], { logger });
     const { result } = await runShutdown(second, (origin) => ask(origin));

@@ -1,4 +1,5 @@
-// Loaded with --import into a program with a fixed port. Each listen() then uses a free port.
+// A test loads this file with `--import` into a program that listens on a fixed port. Each listen() of the program then
+// uses a free port instead.
 import { Server } from 'node:net';
 
 type Listen = (this: Server, ...args: unknown[]) => Server;

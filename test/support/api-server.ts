@@ -1,11 +1,12 @@
-// A small API server on a real socket. It serves Leases and Events over HTTP/1.1, and a test can make calls fail.
+// A simulated Kubernetes API server on a real socket. It serves Leases and Kubernetes Events over HTTP/1.1. A test can
+// make requests to this server fail.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '../../src/clock.ts';
 import { LeaseStore, status, type Answered } from './lease-store.ts';
 
-/** Call is a request that the server has received. */
+/** Call records one request about a Lease that the simulated API server has received. */
 export interface Call {
   readonly method: string;
   readonly path: string;
@@ -15,43 +16,52 @@ export interface Call {
   readonly userAgent: string | undefined;
   readonly body: { readonly metadata?: Record<string, unknown>; readonly spec?: Record<string, unknown> } | undefined;
   answered: number | undefined;
-  /** The field `reason` of the Status object that the server has sent. */
+  /** The field `reason` of the Kubernetes Status object in the response. */
   reason: unknown;
 }
 
-/** Script decides how the server treats a call. If the script returns undefined, the server responds normally. */
+/**
+ * Script is a function of a test that decides how the simulated API server responds to a request. If it returns
+ * undefined, the server responds as a real API server would.
+ */
 export type Script = (call: Call) => Scripted | undefined;
 
-/** Scripted describes how the server treats one call. */
+/** Scripted describes an unusual response of the simulated API server to one request. */
 export interface Scripted {
-  /** The API server sends this response instead of its own, and neither reads nor writes the stored objects. */
+  /** If set, the simulated API server sends this response, and neither reads nor writes its stored Leases. */
   readonly answer?: Answered & { readonly headers?: Record<string, string>; readonly text?: string };
   /**
-   * Milliseconds until the API server responds, by the test's clock. With Infinity, the server never responds. A write
-   * is stored at once, before the response.
+   * Milliseconds until the simulated API server responds, by the test's clock. With Infinity, the server never
+   * responds. The server stores a write at once, before this delay.
    */
   readonly delay?: number;
-  /** The server writes to the storage, and then destroys the connection without a response. */
+  /** If true, the simulated API server stores a write, and then resets the connection without a response. */
   readonly isReset?: boolean;
-  /** The server acts as if the request had been lost: it neither writes to the storage nor sends a response. */
+  /** If true, the simulated API server ignores the request: it neither stores a write nor sends a response. */
   readonly isLost?: boolean;
-  /** The server sends the header and half of the body, and then nothing more. */
+  /**
+   * If true, the simulated API server sends the response headers and half of the body. The rest of the response never
+   * arrives.
+   */
   readonly isHalf?: boolean;
 }
 
-/** ApiServer acts as a Kubernetes API server for one Lease, `app` in the namespace `ns`. */
+/** ApiServer simulates a Kubernetes API server for one Lease: `app` in the namespace `ns`. */
 export class ApiServer {
   readonly store = new LeaseStore();
   readonly calls: Call[] = [];
   readonly events: Record<string, unknown>[] = [];
-  /** The method and the path of each request for an Event. */
+  /** The HTTP method and the path of each request about a Kubernetes Event. */
   readonly eventCalls: string[] = [];
   script: Script = () => undefined;
-  /** The status of the responses to requests for Events. With Infinity, the server does not respond. */
+  /**
+   * The HTTP status of the responses to requests about Kubernetes Events. With Infinity, the server never responds to
+   * such a request.
+   */
   eventStatus = 201;
-  /** Whether the API server permits watches of a Lease. */
+  /** Whether the simulated API server permits watches of a Lease. */
   isWatchable = false;
-  /** The number of calls that are waiting for a response. */
+  /** The number of requests about Leases whose response is not complete yet, except watches. */
   held = 0;
   readonly watches = new Set<ServerResponse>();
   readonly #clock: Clock;
@@ -78,7 +88,7 @@ export class ApiServer {
     this.#server.closeAllConnections();
   }
 
-  /** The methods of all calls for Leases so far, except watches. */
+  /** The HTTP methods of all requests about Leases so far, except watches, separated by spaces. */
   get methods(): string {
     return this.calls.map(({ method }) => method).join(' ');
   }

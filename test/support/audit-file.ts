@@ -1,4 +1,4 @@
-// A temporary file for the audit log, with its parsed content.
+// A temporary file to which lameduck writes its audit log, and functions that parse the log.
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ export class AuditFile implements AsyncDisposable {
   readonly folder = mkdtempSync(join(tmpdir(), 'lameduck-audit-'));
   readonly path = join(this.folder, 'audit.log');
 
-  /** The lines of the file, without the empty string after the last line feed. */
+  /** The lines of the audit log, without the empty string after the last line feed. */
   get lines(): string[] {
     const lines = this.text.split('\n');
     return lines.at(-1) === '' ? lines.slice(0, -1) : lines;
@@ -30,7 +30,7 @@ export class AuditFile implements AsyncDisposable {
     return this.lines.map((line) => JSON.parse(line) as AuditEvent);
   }
 
-  /** The stages of each request, in the order in which they were written. The key is the ID of the request. */
+  /** Maps the audit ID of each request to the stages of its audit events, in the order of the log. */
   get stages(): Map<string, Stage[]> {
     const stages = new Map<string, Stage[]>();
     for (const { auditID, stage } of this.events) stages.set(auditID, [...(stages.get(auditID) ?? []), stage]);

@@ -1,4 +1,4 @@
-// A page in Chromium, controlled by the Chrome DevTools Protocol over a pipe.
+// A Chromium browser with one open page. The test controls the browser by the Chrome DevTools Protocol over a pipe.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -55,13 +55,13 @@ export class Chromium {
     return result ?? {};
   }
 
-  /** `show()` replaces the content of the page. */
+  /** `show()` shows the given HTML in the browser's page. */
   async show(html: string): Promise<void> {
     const { frameTree } = (await this.send('Page.getFrameTree')) as { frameTree: { frame: { id: string } } };
     await this.send('Page.setDocumentContent', { frameId: frameTree.frame.id, html });
   }
 
-  /** `evaluate()` resolves with the value of an expression in the page. */
+  /** `evaluate()` runs a JavaScript expression in the browser's page, and resolves with its value. */
   async evaluate(expression: string): Promise<unknown> {
     const { result } = (await this.send('Runtime.evaluate', { expression, returnByValue: true })) as {
       result: { value?: unknown; description?: string };

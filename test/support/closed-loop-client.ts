@@ -15,14 +15,17 @@ import { once } from 'node:events';
  */
 export interface Account {
   answered: number;
-  /** The number of responses that report a failure of the server or its upstream. */
+  /** The number of responses with a status of 500 or more, except 503. */
   failed: number;
   toldToClose: number;
   lost: string[];
   refused: string[];
-  /** Local ports of connections whose first request was lost. The server may never have accepted these connections. */
+  /**
+   * The client's ports of the connections whose first request was lost. The server may never have accepted these
+   * connections.
+   */
   lostPorts: (number | undefined)[];
-  /** Local ports of those connections of the client that were reset before their TLS handshake. */
+  /** The client's ports of the connections that ended before their TLS handshake was complete. */
   resetPorts: number[];
 }
 
@@ -87,7 +90,8 @@ export async function runClient({
   }
 }
 
-// Reads the property in a function, because the compiler assumes that a property does not change after it was read.
+// Reads `aborted` in a function. If runClient() read this property itself, TypeScript would assume that its value stays
+// false.
 function isAborted(signal: AbortSignal): boolean {
   return signal.aborted;
 }

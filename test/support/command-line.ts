@@ -1,4 +1,4 @@
-// Runs commands that a setting gives as text, such as the command for kubectl, and appends arguments.
+// Runs command lines that an environment variable contains, such as KUBECTL, with further arguments.
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
@@ -9,7 +9,10 @@ export interface Said {
   readonly complaint: string;
 }
 
-/** Runs the command that a setting gives, with further arguments. Rejects with the output if the command fails. */
+/**
+ * Runs a command line with further arguments, and resolves with its output. If the command fails, rejects with an error
+ * that contains the output.
+ */
 export async function run(commandLine: string, ...args: string[]): Promise<string> {
   return (await feed('', commandLine, ...args)).output;
 }
@@ -23,7 +26,7 @@ export async function feed(input: string, commandLine: string, ...args: string[]
   return { output, complaint };
 }
 
-/** `start()` starts the command that a setting gives. */
+/** `start()` starts a command line with further arguments as a child process. */
 export function start(commandLine: string, args: string[]): ChildProcessWithoutNullStreams {
   // With `exec` the shell becomes the command, so that killing the child kills the command.
   return spawn('/bin/sh', ['-c', `exec ${commandLine} "$@"`, 'sh', ...args], { stdio: 'pipe' });

@@ -44,8 +44,8 @@ export class FakeClock implements Clock {
   }
 
   /**
-   * `advance()` advances the clock by `milliseconds` and runs the due timers in order. After each timer it waits for
-   * pending promises.
+   * `advance()` advances the fake clock by `milliseconds`, and runs the timers that become due in order. After each
+   * timer, `advance()` waits for pending promises.
    */
   async advance(milliseconds: number): Promise<void> {
     const end = this.#now + milliseconds;
@@ -59,14 +59,17 @@ export class FakeClock implements Clock {
     this.#now = end;
   }
 
-  /** `block()` advances the clock without running a timer, as if the event loop were blocked. */
+  /**
+   * `block()` advances the fake clock, but does not run the timers that become due. The code under test sees the same
+   * if the event loop is blocked.
+   */
   block(milliseconds: number): void {
     this.#now += milliseconds;
   }
 
   /**
-   * advanceUntil advances the clock in steps of 10 ms until `promise` has resolved. If that takes more than `atMost`
-   * milliseconds, it throws an error that names `what`.
+   * advanceUntil advances the fake clock in steps of 10 ms until `promise` has resolved. After `atMost` milliseconds of
+   * the fake clock, it throws an error that contains the text `what`.
    */
   async advanceUntil<Value>(what: string, promise: Promise<Value>, atMost = 60_000): Promise<Value> {
     const outcome: { value?: Value } = {};

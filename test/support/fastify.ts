@@ -26,8 +26,8 @@ export async function createApp(
   serverOptions: FastifyServerOptions = {},
 ): Promise<FastifyInstance> {
   const app = Fastify(serverOptions);
-  // The shutdown budget is short, because connections that a test leaves open would otherwise delay the end of the
-  // test.
+  // A short shutdown budget, for connections that a test leaves open. With the default budget, these connections would
+  // delay the end of the test.
   test.after(() => app.lameduck.shutdown('end of the test', { budget: 1 }));
   await app.register(fastifyLameduck, { logger: silentLogger, ...options });
   return app;
@@ -40,7 +40,7 @@ export async function listen(app: FastifyInstance, host = '127.0.0.1'): Promise<
   return (app.server.address() as AddressInfo).port;
 }
 
-/** `dial()` opens a connection that is closed when the test ends. */
+/** `dial()` connects to the server under test. The connection is closed when the test ends. */
 export async function dial(test: TestContext, to: number | NetConnectOpts): Promise<Client> {
   const socket = connect(typeof to === 'number' ? { port: to, host: '127.0.0.1' } : to);
   test.after(() => socket.destroy());

@@ -1,4 +1,4 @@
-// A store that checks fencing tokens, as a program’s database should.
+// A store that rejects writes with an outdated fencing token, as the database of a program should.
 
 /** FencedStore accepts a write unless its token is smaller than the last accepted token. */
 export class FencedStore {

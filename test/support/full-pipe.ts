@@ -1,5 +1,5 @@
-// A pipe that a test can fill and read, of the kind that container runtimes create. Node would create a pair of sockets
-// instead.
+// A pipe for the output of a program under test. The test can fill the pipe and read it. Container runtimes also create
+// a pipe, but Node would create a pair of sockets.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
@@ -15,7 +15,7 @@ export interface Pipe {
   readonly written: number;
   /** Writes into the pipe until it is full. */
   fill(): void;
-  /** Reads everything that is in the pipe. */
+  /** Reads and returns all bytes that are in the pipe. */
   read(): string;
 }
 
@@ -48,7 +48,7 @@ export function makePipe(t: TestContext): Pipe {
 
 /**
  * `attempted()` calls `use`, which writes to the pipe or reads from it, and returns the number of bytes. If `use`
- * throws EAGAIN, it returns 0: the pipe is full for the write, or empty for the read.
+ * throws EAGAIN, `attempted()` returns 0. A write throws EAGAIN if the pipe is full, and a read if the pipe is empty.
  */
 function attempted(use: () => number): number {
   try {

@@ -20,7 +20,7 @@ interface HealthStub {
   close(): void;
 }
 
-/** Watch is one open stream of the health service. */
+/** Watch is one open call of the method `Watch` of the gRPC health service. */
 export interface Watch {
   readonly told: string[];
   readonly first: Promise<unknown>;

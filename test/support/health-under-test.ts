@@ -1,4 +1,4 @@
-// The health endpoints of one lifecycle on a fake clock. Tests call them without a server.
+// The health endpoints of one lifecycle on a fake clock. Tests call these endpoints directly, without a server.
 import assert from 'node:assert/strict';
 import { Health, type HealthOptions } from '../../src/health/health.ts';
 import { createLifecycle, type Lifecycle } from '../../src/lifecycle/signals.ts';
@@ -27,7 +27,7 @@ export class HealthUnderTest {
     });
   }
 
-  /** `ask()` returns the response to a probe, if all checks of the probe end synchronously. */
+  /** `ask()` returns the response to a probe. It fails if a check of the probed endpoint is asynchronous. */
   ask(url: string): Answer {
     const answer = this.health.answer(url);
     assert.ok(answer !== undefined && !(answer instanceof Promise), `${url} must be answered at once`);
@@ -41,7 +41,7 @@ export class HealthUnderTest {
     return answer;
   }
 
-  /** bodyOf returns the body of the response to a probe. All checks of the probe must be synchronous. */
+  /** bodyOf returns the body of the response to a probe. It fails if a check of the probed endpoint is asynchronous. */
   bodyOf(url: string): string {
     return this.ask(url).body;
   }

@@ -1,10 +1,10 @@
-// A request that the server has admitted. The server sends the response after the test has released the request.
+// A request that stays in flight until the test releases it. The server then sends the response.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 import { connect as connectSecure } from 'node:tls';
 
-/** HeldRequest is an admitted POST whose body is incomplete. `release` sends the rest of the body. */
+/** HeldRequest is a POST that is in flight because its body is incomplete. `release()` sends the rest of the body. */
 export class HeldRequest {
   readonly #socket: Socket;
   #received = '';
@@ -18,8 +18,8 @@ export class HeldRequest {
   }
 
   /**
-   * `open()` sends a request on its own connection, and resolves when the server has admitted the request. At the end
-   * of the test, the connection is destroyed.
+   * `open()` sends the request on a new connection, and resolves when the server has responded with `100 Continue`. At
+   * the end of the test, the connection is destroyed.
    */
   static async open(test: TestContext, port: number, path = '/held', isSecure = false): Promise<HeldRequest> {
     const socket = isSecure
@@ -33,13 +33,13 @@ export class HeldRequest {
     return request;
   }
 
-  /** The head of the response, or an empty string if it has not arrived yet. */
+  /** The status line and the headers of the response, or an empty string if the response has not arrived yet. */
   get head(): string {
     return this.#received.split('\r\n\r\n')[1] ?? '';
   }
 
   /**
-   * `release()` completes the request and waits until the server has ended the connection. It resolves with the last
+   * `release()` sends the rest of the request body, and waits until the connection has ended. It resolves with the last
    * line of the response.
    */
   async release(): Promise<string | undefined> {
@@ -47,7 +47,10 @@ export class HeldRequest {
     return this.cut();
   }
 
-  /** `cut()` waits until the server has ended the connection. It resolves with the last line that has arrived. */
+  /**
+   * `cut()` waits until the connection has ended, without sending the rest of the request. It resolves with the last
+   * line that has arrived.
+   */
   async cut(): Promise<string | undefined> {
     await this.#ended;
     return this.#received.trimEnd().split('\r\n').at(-1);

@@ -1,4 +1,5 @@
-// Creates hooks on a fake clock, and reports how their runs ended.
+// Helpers for tests of hooks. The time limits of the hooks use a fake clock. The helpers report whether the run of a
+// hook succeeded or failed.
 import assert from 'node:assert/strict';
 import { isLameduckError } from '../../src/errors.ts';
 import type { Hook, HookFunction } from '../../src/hooks/hook.ts';
@@ -15,7 +16,9 @@ export function hangs(): Promise<never> {
   return new Promise(() => undefined);
 }
 
-/** outcomeOf returns how the run of a hook has ended, if it has ended. */
+/**
+ * outcomeOf returns an object without fields. When the run of the hook has ended, the object gets the field `failure`.
+ */
 export function outcomeOf(run: Promise<HookFailure | undefined>): { failure?: HookFailure | undefined } {
   const outcome: { failure?: HookFailure | undefined } = {};
   void run.then((failure) => (outcome.failure = failure));
@@ -39,7 +42,7 @@ export interface HooksUnderTest {
   readonly hooks: Hooks;
   readonly clock: FakeClock;
   readonly observer: WarnedObserver;
-  /** The notes that the hooks of a test have added, in order. */
+  /** The texts that the hooks of a test have added when they ran, in the order of the runs. */
   readonly notes: string[];
 }
 

@@ -5,7 +5,7 @@ import { connect as connectSecure } from 'node:tls';
 
 const kinds = { data: 0, headers: 1, reset: 3, settings: 4, goaway: 7, window: 8, continuation: 9 } as const;
 
-/** `frame()` returns one HTTP/2 frame. By default it belongs to the first stream. */
+/** `frame()` returns one HTTP/2 frame. By default, the frame has the stream ID 1. */
 export function frame(kind: keyof typeof kinds, payload: Iterable<number>, { flags = 0, id = 1 } = {}): Buffer {
   const bytes = Buffer.from([...payload]);
   return Buffer.concat([Buffer.from([...uint32(bytes.length).slice(1), kinds[kind], flags, ...uint32(id)]), bytes]);
@@ -16,26 +16,26 @@ export function uint32(value: number): number[] {
   return [24, 16, 8, 0].map((shift) => (value >>> shift) & 0xff);
 }
 
-/** `preface` is what an HTTP/2 client sends first. */
+/** `preface` contains the bytes that an HTTP/2 client must send first on a connection. */
 export const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 
 /** `question` is the header block of the request `GET http://a/`, encoded with HPACK. */
 export const question = [0x82, 0x86, 0x84, 0x01, 0x01, 0x61];
 
-/** `settings` is the first frame of a client or a server. */
+/** `settings` is an empty SETTINGS frame, the first frame that an HTTP/2 client or server sends. */
 export const settings = frame('settings', [], { id: 0 });
 const acknowledged = frame('settings', [], { flags: 1, id: 0 });
 // An empty gRPC message, which is the request of a health check.
 const calls = [0, 1].map((flags) => frame('data', Buffer.alloc(5), { flags }));
 
-/** `secured()` returns a TLS connection on the socket, which has negotiated HTTP/2. */
+/** `secured()` returns a TLS connection on the socket. The connection offers only HTTP/2 as its protocol. */
 export function secured(socket: Duplex): Duplex {
   return connectSecure({ socket, ALPNProtocols: ['h2'], rejectUnauthorized: false });
 }
 
 /**
- * `peer()` is a server that sends the given frames after the client's call has arrived. It calls `then` when the client
- * has acknowledged its settings.
+ * `peer()` is a server that sends the given frames after the client's gRPC call has arrived. It calls `then` when the
+ * client has acknowledged the server's SETTINGS frame.
  */
 export function peer(frames: readonly Buffer[], then: (socket: Socket) => unknown = () => undefined): Server {
   return createServer((socket) => {

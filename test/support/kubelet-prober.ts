@@ -1,4 +1,5 @@
-// Sends httpGet probes as the kubelet does, once or periodically, and publishes the results.
+// Sends httpGet probes as the kubelet does, once or periodically, and applies the success and failure thresholds to the
+// results.
 import { setTimeout as pause } from 'node:timers/promises';
 import { probeHttp, type HttpGet } from '../../src/cli/rehearsal/probes/http.ts';
 import { runAttempts, type Outcome } from '../../src/cli/rehearsal/probes/outcome.ts';
@@ -21,15 +22,12 @@ export interface ProberOptions {
 }
 
 /**
- * Prober sends one probe after another from `start` to `stop`. After a published failure of a liveness probe, a kubelet
- * sends no probe until the container has been restarted, but Prober continues.
+ * Prober sends one probe after another from `start()` to `stop()`. When a liveness probe has reached its failure
+ * threshold, a kubelet sends no probe until the container has been restarted, but Prober continues.
  */
 export class Prober {
   readonly outcomes: Outcome[] = [];
-  /**
-   * The number of times that the result of the probe has changed, after the success and failure thresholds were
-   * applied.
-   */
+  /** How many times `published` has changed between true and false. */
   changes = 0;
   readonly #options: ProberOptions;
   #streak: Streak;
@@ -42,8 +40,8 @@ export class Prober {
   }
 
   /**
-   * The published result. A kubelet acts on it: it restarts a container whose liveness probe fails. A pod whose
-   * readiness probe fails is removed from its Services.
+   * Whether the probe passes, by its success and failure thresholds. If a liveness probe does not pass, a kubelet
+   * restarts the container. If a readiness probe does not pass, the pod is removed from its Services.
    */
   get published(): boolean {
     return this.#streak.published === 'success';

@@ -1,4 +1,4 @@
-// The storage of a small API server. It has one Lease for each name. Updates follow the rules of Kubernetes.
+// The storage of the simulated API server. It has one Lease for each name. Writes follow the rules of Kubernetes.
 import { randomUUID } from 'node:crypto';
 
 type Json = Record<string, unknown>;
@@ -11,13 +11,16 @@ export interface StoredLease {
   readonly spec: Json;
 }
 
-/** Answered is a response of the API server: a status code, and an object or a Status. */
+/**
+ * Answered is a response of the simulated API server. It has an HTTP status, and a Lease or a Kubernetes Status object
+ * as its body.
+ */
 export interface Answered {
   readonly status: number;
   readonly body: unknown;
 }
 
-/** Write is a write that the API server has accepted. */
+/** Write is one creation, update or deletion of a Lease that the simulated API server has accepted. */
 export interface Write {
   readonly method: 'POST' | 'PUT' | 'DELETE';
   readonly lease: StoredLease;
@@ -38,7 +41,7 @@ const microTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(Z|[+-]\d\d:\d\d)$/;
 /** LeaseStore stores Leases by the rules of etcd and of the API server's registry. */
 export class LeaseStore {
   readonly writes: Write[] = [];
-  /** The function that is called after each accepted write of a Lease. */
+  /** LeaseStore calls this function after each accepted write of a Lease. */
   onWrite: (write: Write) => void = () => undefined;
   readonly #leases = new Map<string, StoredLease>();
   #version = 100;
@@ -113,7 +116,7 @@ export class LeaseStore {
   }
 }
 
-/** `status()` returns an error in the form of the API server. */
+/** `status()` returns an error response with a Kubernetes Status object as its body, as a real API server does. */
 export function status(code: number, reason: string, message: string, details: Json = {}): Answered {
   return {
     status: code,

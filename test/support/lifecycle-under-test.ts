@@ -13,10 +13,7 @@ import { RecordingObserver } from './recording-observer.ts';
 export interface LifecycleUnderTest extends Parts {
   readonly clock: FakeClock;
   readonly observer: RecordingObserver;
-  /**
-   * One entry for each call of the observer at the start of a lifecycle. The entry has the addresses that the observer
-   * received.
-   */
+  /** The addresses that the lifecycle passed to `onStart()`, with one entry for each call of that function. */
   readonly starts: (readonly string[])[];
 }
 
@@ -36,7 +33,10 @@ export async function readyUnderTest(options: SettingsOptions = {}): Promise<Lif
   return parts;
 }
 
-/** ServerUnderTest is a real server on a free port. Its sockets are destroyed at the end of its scope. */
+/**
+ * ServerUnderTest is a real server on a free port. At the end of an `await using` block, the server and its connections
+ * are closed.
+ */
 export class ServerUnderTest implements AsyncDisposable {
   readonly server: Http1Server;
 
@@ -49,7 +49,7 @@ export class ServerUnderTest implements AsyncDisposable {
     await once(this.server, 'listening');
   }
 
-  /** `ask()` sends a request on its own connection. */
+  /** `ask()` sends a GET on a new connection, and resolves with the response. */
   async ask(path: string): Promise<{ status: number | undefined; body: string }> {
     const { port } = this.server.address() as AddressInfo;
     const request = get({ port, host: '127.0.0.1', path, agent: false });
@@ -61,8 +61,8 @@ export class ServerUnderTest implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.server.listening) return;
-    // On a stopped clock, a drain never ends. The server's own close() would wait for the drain, so this code calls the
-    // close() of Node.
+    // Call Node's close() directly. The close() of a server with a lifecycle waits for the drain, which never ends
+    // because the fake clock no longer advances.
     NetServer.prototype.close.call(this.server);
     HttpServer.prototype.closeAllConnections.call(this.server);
     await settled();
@@ -86,7 +86,7 @@ export async function withRequestInFlight(serving: ServerUnderTest): Promise<Lif
   return { ...parts, client };
 }
 
-/** recordOf advances the clock until the shutdown has ended. It resolves with the record of the shutdown. */
+/** recordOf advances the fake clock until the shutdown has ended, and resolves with the shutdown record. */
 export function recordOf({ clock, handle }: LifecycleUnderTest): Promise<ShutdownRecord> {
   return clock.advanceUntil('the end of the shutdown', handle.ended);
 }

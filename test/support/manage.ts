@@ -26,7 +26,8 @@ export interface ManageOptions {
   readonly registry?: MetricsRegistry | undefined;
   readonly audit?: AuditLog | undefined;
   /**
-   * Whether the lifecycle is created as under lameduck/register. The servers then answer neither probes nor scrapes.
+   * Whether to create the lifecycle in the same way as lameduck/register. If true, the program's servers answer neither
+   * probes nor scrapes.
    */
   readonly isUnderRegister?: boolean;
 }

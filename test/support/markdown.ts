@@ -18,7 +18,10 @@ export function blocksIn(page: string): Block[] {
   return [...page.matchAll(/^```(.*)\n([^]*?)^```$/gm)].map(([, language = '', text = '']) => ({ language, text }));
 }
 
-/** tablesIn returns each table as rows of cells, without the separator line below the header. */
+/**
+ * tablesIn returns the tables of a Markdown page. Each table is a list of rows of cells, without the separator line
+ * below the header.
+ */
 export function tablesIn(page: string): string[][][] {
   const tables = page.match(/(?:^\|.*\|\n)+/gm) ?? [];
   return tables.map((table) =>
@@ -36,8 +39,8 @@ export function tablesIn(page: string): string[][][] {
 }
 
 /**
- * firstColumn returns the cells of the first column of the table whose first column has this heading. There must be
- * only one such table.
+ * firstColumn finds the only table of a Markdown page whose first column has the given heading. It returns the cells of
+ * this column.
  */
 export function firstColumn(page: string, heading: string): string[] {
   const [table, ...others] = tablesIn(page).filter(([head]) => head?.[0] === heading);

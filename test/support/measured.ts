@@ -1,4 +1,4 @@
-// A server with its lifecycle and its metrics, and functions that scrape it.
+// Starts a server with a lifecycle that serves its metrics at /metrics, and requests these metrics.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { get as request, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';

@@ -12,7 +12,10 @@ const ip = (...args: string[]) => execute('ip', args);
 // The receive buffer of a client in bytes. It is small, so that the unread part of a response stays on the server.
 const receiveBuffer = '4096 65536 65536';
 
-/** PodNetwork is removed at the end of its scope. */
+/**
+ * PodNetwork is the network of one simulated pod. At the end of an `await using` block, its network namespaces are
+ * deleted.
+ */
 export class PodNetwork implements AsyncDisposable {
   /** The IP address of the server in the pod network. */
   readonly host = '192.0.2.1';

@@ -13,7 +13,10 @@ import {
 } from '../../src/cli/rehearsal/pod.ts';
 import { until } from './until.ts';
 
-/** `isolation` is the way in which this machine can isolate containers. */
+/**
+ * `isolation` is the command line that runs a container in its own PID namespace. It is empty if this machine cannot
+ * create a PID namespace.
+ */
 export const isolation = findIsolation();
 
 /** whyNoNamespace is the reason to skip a test that needs a PID namespace, or false. */

@@ -6,8 +6,8 @@ import { next, type Action, type Event, type State } from '../../src/process/sig
 type Row = readonly [title: string, state: State, event: Event, after: State, ...actions: readonly Action[]];
 
 /**
- * `follows()` defines one test for each row. The test expects that the row's event leads from one state to the next,
- * with the actions of the row.
+ * `follows()` defines one test for each row of a table of state transitions. The test expects that the row's event, in
+ * the row's first state, leads to the row's second state and its actions.
  */
 export function follows(rows: readonly Row[]): void {
   for (const [title, state, event, after, ...actions] of rows) {

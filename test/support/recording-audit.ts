@@ -8,7 +8,7 @@ export class RecordingAudit implements AuditLog {
   readonly #paths = new Map<object, string>();
   readonly #stages = new Map<string, string[]>();
 
-  /** The audit stages of the requests for a path, in order. */
+  /** Returns the recorded audit stages of all requests with this path, in order. */
   of(path: string): readonly string[] {
     return this.#stages.get(path) ?? [];
   }

@@ -17,8 +17,8 @@ export class RecordingObserver implements Observer {
   readonly stepFailures: StepFailure[] = [];
   readonly checkChanges: string[] = [];
   /**
-   * One entry for each run of a check in a probe of an endpoint, such as /readyz. A probe of a single check adds no
-   * entry.
+   * One entry for each check that ran in a probe of a whole endpoint, such as /readyz. A probe of a single check adds
+   * no entry.
    */
   readonly checkResults: string[] = [];
   readonly unfinished: UnfinishedRequest[] = [];

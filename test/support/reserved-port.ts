@@ -19,15 +19,15 @@ export async function reservePort(): Promise<number> {
 }
 
 /**
- * Binds the UDP socket that locks the port for this process. Returns whether this succeeded. The socket does not keep
- * the process alive.
+ * Binds a UDP socket to the port, so that no other test process reserves the port. Returns whether this succeeded. The
+ * socket does not keep the process alive.
  */
 async function lock(port: number): Promise<boolean> {
   const socket = createSocket('udp4').unref();
   return succeeds(once(socket.bind({ port, exclusive: true }), 'listening'));
 }
 
-/** Whether no service of this machine listens on the TCP port. */
+/** Returns whether the TCP port is free, so that a program can listen on it. */
 async function isFree(port: number): Promise<boolean> {
   const server = createServer().listen({ port, exclusive: true });
   if (!(await succeeds(once(server, 'listening')))) return false;

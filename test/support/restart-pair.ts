@@ -1,18 +1,18 @@
-// The type of a pair of manifests for `lameduck restarts`, and a function that makes such pairs by changing one
-// manifest.
+// The type of a pair of an old and a new manifest for tests of `lameduck restarts`, and a function that makes such
+// pairs.
 import type { EffectKind } from '../../src/cli/restarts/effects.ts';
 
-/** RestartPair is a pair of manifests, with the effect of applying the second manifest over the first. */
+/** RestartPair is an old and a new manifest, and the effect on the pods if the new manifest replaces the old one. */
 export interface RestartPair {
   readonly title: string;
   readonly before: string;
   readonly after: string;
   readonly effect: EffectKind;
-  /** The changed fields that cause the effect of the second manifest. */
+  /** The fields whose difference between the old and the new manifest causes the effect on the pods. */
   readonly causes: readonly string[];
 }
 
-/** image is the image of the containers in the manifests. */
+/** `image` is the container image in the manifests of these tests. */
 export const image = 'shop:1';
 
 /**
@@ -21,7 +21,10 @@ export const image = 'shop:1';
  */
 export const pairsNamespace = 'the-namespace';
 
-/** deployment is the manifest of a Deployment. Each pair of manifests has it before and after one change. */
+/**
+ * `deployment` is the manifest of a Deployment. In many pairs, it is the old manifest, and the new manifest is a copy
+ * with one change.
+ */
 export const deployment = `apiVersion: apps/v1
 kind: Deployment
 metadata:
@@ -52,12 +55,12 @@ spec:
           configMap: { name: shop }
 `;
 
-/** Row is one change of a manifest. */
+/** Row describes one change of an old manifest: the replaced text, the new text, and the effect on the pods. */
 export type Row = readonly [title: string, from: string, to: string, effect: EffectKind, causes?: readonly string[]];
 
 /**
- * rows returns a pair of manifests for each change: the given manifest, and the changed one. A change replaces the text
- * `from` by the text `to`.
+ * `rows()` returns one pair of manifests for each change. The old manifest of each pair is `manifest`. In the new
+ * manifest, the text `to` of the change replaces the text `from`.
  */
 export function rows(manifest: string, changes: readonly Row[]): RestartPair[] {
   return changes.map(([title, from, to, effect, causes = []]) => {

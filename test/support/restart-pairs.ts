@@ -1,12 +1,12 @@
-// Pairs of manifests, each with the effect of applying the second manifest over the first. They test `lameduck
-// restarts`, with and without a cluster.
+// Pairs of an old and a new manifest, each with the effect on the pods if the new manifest replaces the old one. Tests
+// of `lameduck restarts` use these pairs, with and without a cluster.
 import { deployment, image, pairsNamespace, rows, type RestartPair } from './restart-pair.ts';
 import { otherRestartPairs } from './other-restart-pairs.ts';
 
 const inTemplate = 'spec.template.spec.';
 const container = `${inTemplate}containers[0].`;
 
-/** restartPairs lists the pairs of manifests. */
+/** restartPairs lists all pairs of an old and a new manifest with which `lameduck restarts` is tested. */
 export const restartPairs: readonly RestartPair[] = [
   ...rows(deployment, [
     ['more replicas', 'replicas: 2', 'replicas: 3', 'nothing'],

@@ -1,4 +1,4 @@
-// Restarts a program as its developer would, and measures the time of each restart.
+// Restarts a program during development, for example by a watcher, and measures how long the old process takes to exit.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -7,17 +7,20 @@ import { fileURLToPath } from 'node:url';
 import { disposed } from './disposed.ts';
 import { LoggingCommand, type Line } from './process-under-test.ts';
 
-/** Restart holds how long a process took from ShutdownInitiated to its exit, in milliseconds. */
+/**
+ * Restart holds the duration of one shutdown during development. `tookMs` is the time from ShutdownInitiated to the
+ * exit of the process, in milliseconds.
+ */
 export interface Restart {
   readonly tookMs: number;
   /**
-   * How long the event loop was idle during the restart, in milliseconds. On a busy machine, a process that is not idle
-   * mostly waits for a processor.
+   * How long the event loop was idle during the shutdown, in milliseconds. This time shows whether the shutdown waited
+   * for something. On a busy machine, `tookMs` also contains the time for which the process waited for a processor.
    */
   readonly idleMs: number;
 }
 
-/** Restarted is a program that is started once, or repeatedly by a watcher. */
+/** Restarted is a program that the test starts once, or that a watcher starts again after each change. */
 export class Restarted {
   readonly command: LoggingCommand;
   readonly #test: TestContext;
@@ -32,8 +35,8 @@ export class Restarted {
   }
 
   /**
-   * `restart()` calls `end`, which makes the process exit, and resolves after the exit. During the restart, a browser
-   * has idle connections. If `open` is given, another client has the connections that it opens.
+   * `restart()` calls `end`, which makes the process exit, and resolves after the exit. During the shutdown, the
+   * connections of a browser are idle. If `open` is given, `open` opens further connections before the shutdown.
    */
   async restart(end: (pid: number) => void, open?: (port: number) => void): Promise<Restart> {
     const { port, pid } = await this.#next('listening');
@@ -47,7 +50,7 @@ export class Restarted {
     return { tookMs: Number(time) - Number(since), idleMs: Number(idle) };
   }
 
-  /** next resolves with the next line that has the given message or names the given lifecycle signal. */
+  /** Resolves with the next log line whose message, or whose lifecycle signal, is `what`. */
   async #next(what: string): Promise<Line> {
     const { lines } = this.command;
     const line = await this.command.line(
@@ -58,7 +61,8 @@ export class Restarted {
     return line;
   }
 
-  // A browser keeps a used connection open, and opens another connection in advance.
+  // Opens two connections, as a browser does: one that stays open after a request, and one that has sent no request
+  // yet.
   async #openIdle(port: number): Promise<void> {
     const [used, preconnected] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
     for (const socket of [used, preconnected]) this.#test.after(() => socket.destroy());
@@ -67,7 +71,8 @@ export class Restarted {
   }
 }
 
-// How many milliseconds longer a restart may take than the restart of a server without lameduck (P-107).
+// How many milliseconds longer a server with lameduck may take to shut down during development than a server without
+// lameduck (P-107).
 const promised = 100;
 
 const bare = fileURLToPath(new URL('../fixtures/restarts-bare.ts', import.meta.url));

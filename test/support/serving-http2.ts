@@ -1,5 +1,5 @@
-// An HTTP/2 server with its lifecycle in the process of the test, for each of Node's two APIs: streams, and the
-// compatibility API.
+// Starts an HTTP/2 server with a lifecycle in the process of the test. The server uses one of Node's two HTTP/2 APIs:
+// streams, or the compatibility API.
 import type { RequestListener } from 'node:http';
 import {
   createSecureServer,
@@ -37,13 +37,13 @@ export interface ServeOptions extends SettingsOptions {
   readonly functions?: RequestFunctions;
   readonly audit?: AuditLog;
   readonly clock?: Clock;
-  /** The function that is called before the server listens. */
+  /** `serve()` calls this function with the created lifecycle, before the server listens. */
   readonly prepare?: (parts: Parts) => void;
 }
 
 interface Kind {
   readonly isSecure: boolean;
-  /** Whether the program uses the requests and responses of the compatibility API. Otherwise it uses streams. */
+  /** True if the server uses Node's compatibility API. False if the server uses Node's API of streams. */
   readonly isCompatible: boolean;
   readonly by?: 'Fastify' | 'register';
 }
@@ -70,13 +70,17 @@ export function describeKinds(cases: Cases, casesAtOnce = 1): void {
 }
 
 /**
- * describeKindsInTurn runs the same cases on one kind of server after another, for cases that need the whole processor.
+ * describeKindsInTurn runs the test cases on one kind of HTTP/2 server after another. Use it for cases that need the
+ * whole processor.
  */
 export function describeKindsInTurn(cases: Cases): void {
   describeEachKind(cases, false);
 }
 
-/** noProbesOn returns false, or the reason to skip a case with probes on this kind of server. */
+/**
+ * noProbesOn returns the reason why tests with probes must be skipped on this kind of HTTP/2 server, or false if they
+ * can run.
+ */
 export function noProbesOn({ by }: Kind): string | false {
   return by === 'register' && noProbes(by);
 }
@@ -149,7 +153,10 @@ async function fastifyServer(
   return server as unknown as Http2SecureServer;
 }
 
-/** streamOf returns the stream of a request of either API. */
+/**
+ * streamOf returns the HTTP/2 stream of a request of Node's compatibility API. A request of Node's API of streams is a
+ * stream itself.
+ */
 export function streamOf(request: object): ServerHttp2Stream {
   return (request as Partial<Http2ServerRequest>).stream ?? (request as ServerHttp2Stream);
 }

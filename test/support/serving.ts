@@ -1,4 +1,5 @@
-// A server with its lifecycle in the process of the test. It uses real sockets and real time, and no process signals.
+// Starts a server with a lifecycle in the process of the test. The server uses real sockets and real time, and no
+// process signals.
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
@@ -27,8 +28,8 @@ export function describeAdapters(cases: Cases, casesAtOnce = 1): void {
 }
 
 /**
- * describeAdaptersInTurn runs the same cases on one kind of server after another, for cases that block the event loop
- * of this process.
+ * describeAdaptersInTurn runs the test cases on one kind of server after another. Use it for cases that block the event
+ * loop of the test's process.
  */
 export function describeAdaptersInTurn(cases: Cases): void {
   describeEach(adapterNames, cases, false);
@@ -43,7 +44,9 @@ export function describeProbedAdapters(cases: Cases): void {
   );
 }
 
-/** noProbes returns false, or the reason to skip a case with probes on this adapter. */
+/**
+ * noProbes returns the reason why tests with probes must be skipped on this kind of server, or false if they can run.
+ */
 export function noProbes(adapter: AdapterName): string | false {
   return adapter === 'register' && 'lameduck/register serves no probes on the main port';
 }
@@ -119,17 +122,18 @@ export interface ServeOptions extends SettingsOptions {
   readonly audit?: AuditLog | undefined;
   readonly clock?: Clock;
   readonly random?: () => number;
-  /** The function that is called before the server listens. */
+  /** `serve()` calls this function with the server and its lifecycle, before the server listens. */
   readonly prepare?: (server: Http1Server, parts: Parts) => void;
   /**
-   * A function that `serve()` calls with the server before it creates the lifecycle, for example to replace a method.
+   * `serve()` calls this function with the server, and then creates the lifecycle. The function can, for example,
+   * replace a method of the server.
    */
   readonly patch?: (server: Http1Server) => void;
 }
 
 /**
- * `serve()` starts a server with its lifecycle and waits until it is ready, because a shutdown before that would skip
- * the shutdown delay. The server and its clients are closed when the test ends.
+ * `serve()` starts a server with a lifecycle and waits until the lifecycle is ready. The shutdown of a lifecycle that
+ * is not ready would skip the shutdown delay. The server and its clients are closed when the test ends.
  */
 export async function serve(
   scope: Scope,
@@ -199,7 +203,8 @@ export async function listen(server: Server): Promise<void> {
 }
 
 /**
- * shutdownOf begins the shutdown. It returns the time of the beginning, and a promise of the record of the shutdown.
+ * shutdownOf begins the shutdown of a server. It returns the time at which the shutdown began, and a promise of the
+ * shutdown record.
  */
 export function shutdownOf({ handle }: Serving): { readonly since: number; readonly ended: Promise<ShutdownRecord> } {
   return { since: performance.now(), ended: handle.shutdown('test') };

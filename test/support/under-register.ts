@@ -1,4 +1,4 @@
-// Starts a program that does not call lameduck(), with `lameduck/register` loaded before it.
+// Starts a program that does not call lameduck(). Node loads `lameduck/register` into the process before the program.
 import { ProcessUnderTest, type Line } from './process-under-test.ts';
 
 export const register = new URL('register.mjs', import.meta.url).href;
@@ -11,7 +11,7 @@ export function registered(env: Readonly<Record<string, string>> = {}): Record<s
   return { NODE_OPTIONS: `--import=${register}`, LAMEDUCK_PROBE_PORT: 'off', ...env };
 }
 
-/** startUnderRegister starts a fixture with `lameduck/register`. */
+/** startUnderRegister starts a fixture program, and makes Node load `lameduck/register` before it. */
 export function startUnderRegister(fixture: string, env: Readonly<Record<string, string>> = {}): ProcessUnderTest {
   return new ProcessUnderTest(fixture, registered(env));
 }

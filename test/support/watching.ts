@@ -1,4 +1,5 @@
-// Clients that open event streams, and the server's side of these streams.
+// Helpers for tests of event streams: a function with which a request handler starts an event stream, and clients that
+// open event streams.
 import type { ServerResponse } from 'node:http';
 import type { Client, Serving } from './serving.ts';
 import { until } from './until.ts';

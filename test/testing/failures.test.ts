@@ -79,7 +79,7 @@ test('runShutdown rejects with the error that its callback threw, but only after
   }
 });
 
-test('runShutdown rejects with an error that lists the cut requests if its callback rejects because of them', async () => {
+test('if the callback of runShutdown rejects because requests were cut, runShutdown rejects with an error that lists these requests', async () => {
   const server = createServer(() => undefined);
   lameduck(server, { logger, terminationGracePeriodSeconds: 6, destroyHookTimeout: '1s' });
   await assert.rejects(
@@ -143,7 +143,7 @@ test('if the work function of runShutdown() sends a request after the server has
   );
 });
 
-test('runShutdown rejects if its callback does not end, but only after the server has closed', async () => {
+test('if the callback of runShutdown does not settle within the timeout, runShutdown closes the server and then rejects', async () => {
   const { server } = serving();
   const hangs = runShutdown(
     server,

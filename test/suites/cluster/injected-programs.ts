@@ -1,18 +1,23 @@
-// The programs with which the injector is tested. None of them uses lameduck, and none shuts down gracefully on its
-// own.
+// The programs with which the tests check the injector. None of the programs uses lameduck, and none shuts down
+// gracefully without it.
 import { strangersImage } from './images.ts';
 
-/** The image in which npm and a shell start the services of `strangersImage`. It sets its own NODE_OPTIONS. */
+/**
+ * The image in which npm and a shell start the services of `strangersImage`. The image sets the variable NODE_OPTIONS.
+ */
 export const launchedImage = 'localhost/lameduck-launched:dev';
 
-/** Program is a Deployment with two pods. */
+/** Program describes the Deployment of one program. The Deployment has two pods. */
 export interface Program {
   readonly name: string;
   readonly containers: readonly { readonly name: string; readonly [field: string]: unknown }[];
   readonly annotations?: Readonly<Record<string, string>>;
   /** The name of the container that the injector changes, or undefined if the injector skips the pod. */
   readonly injected: string | undefined;
-  /** Whether the program runs on Node. If so, lameduck runs in it, and no request may be lost. */
+  /**
+   * Whether the program runs on Node.js. The injector loads lameduck into a Node.js program, and the test fails if that
+   * program loses a request.
+   */
   readonly isNode: boolean;
 }
 

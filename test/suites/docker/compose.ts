@@ -1,5 +1,5 @@
-// Converts docker/compose.yaml to command-line options of the container runtime, so that the tests run what the file
-// says.
+// Converts the service in docker/compose.yaml to command-line options of docker or podman, so that the tests run the
+// container with the documented options.
 import assert from 'node:assert/strict';
 import { parse } from 'yaml';
 import { readPage } from '../../support/markdown.ts';
@@ -16,7 +16,7 @@ interface Service {
   readonly security_opt: readonly string[];
 }
 
-/** `composed()` returns the service in docker/compose.yaml. */
+/** `composed()` returns the only service in docker/compose.yaml. */
 export function composed(): Service {
   const { services, ...rest } = parse(readPage('docker/compose.yaml')) as { services: Record<string, Service> };
   assert.deepEqual([Object.keys(services), rest], [['reference-service'], {}]);
@@ -24,8 +24,8 @@ export function composed(): Service {
 }
 
 /**
- * composedOptions returns the options of that service, except for its ports. The given variables override the variables
- * in the file.
+ * composedOptions returns the command-line options of the service in docker/compose.yaml, without its ports. The given
+ * environment variables override those of the service.
  */
 export function composedOptions(variables: Readonly<Record<string, string>>): string[] {
   const { image: _image, build: _build, ports: _ports, stop_grace_period: _grace, ...service } = composed();
@@ -39,7 +39,7 @@ export function composedOptions(variables: Readonly<Record<string, string>>): st
   ];
 }
 
-/** gracePeriod returns the seconds from the stop signal to SIGKILL. */
+/** gracePeriod returns the stop_grace_period in docker/compose.yaml, in seconds. */
 export function gracePeriod(): number {
   const [, seconds] = /^(\d+)s$/.exec(composed().stop_grace_period) ?? [];
   return Number(seconds);

@@ -99,7 +99,7 @@ test('H-176 HC-39 SIGTERM under load loses no request, and the process exits on 
   assert.ok(seconds > 5 && seconds < gracePeriod() / 2, `the container ended after ${String(seconds)} s`);
 });
 
-describe('H-169 H-176 HC-39 SIGTERM while the container starts', () => {
+describe('H-169 H-176 HC-39 SIGTERM during the start of the container ends the container, before and after the program is loaded', () => {
   // Node runs a module of `--import` after every module of `--require`, and before the program.
   const boots = (code: string): Record<string, string> => ({ NODE_OPTIONS: `--import=data:text/javascript,${code}` });
   const forLong = boots(`console.log('boots');await(new(Promise)((resolve)=>setTimeout(resolve,60_000)))`);

@@ -117,7 +117,7 @@ test('H-166 HC-36 the image contains every runtime dependency and no development
   });
   assert.deepEqual(installed.sort(), lockedFor([...Object.keys(manifest.dependencies), ...ofTheService]));
   const commands = dockerfile.match(/\bnpm (ci|prune|install)\b.*/g) ?? [];
-  // Each of the stages base, dependencies and package has one npm command.
+  // The Dockerfile has three npm commands: one in each of the stages base, dependencies and package.
   assert.equal(commands.length, 3);
   for (const command of commands) assert.match(command, /--ignore-scripts/);
 });
@@ -151,7 +151,7 @@ test('H-164 HC-36 Dockerfile.dockerignore sends exactly the files to the builder
   assert.deepEqual(new Set(copied.map((source) => `!${source}`)), new Set(permitted));
 });
 
-test("H-167 all files outside the program's folder are those of the base image, so no secret of the build is in the image", async () => {
+test("H-167 outside the program's folder, the image has exactly the files of its base image, and its history contains no secret of the build", async () => {
   const outside = (list: readonly File[]): File[] => list.filter(({ path }) => !/^app(\/|$)/.test(path));
   const ofTheBase = await filesOf(String(config.Labels['org.opencontainers.image.base.name']));
   assert.deepEqual(outside(files), ofTheBase);
@@ -160,7 +160,7 @@ test("H-167 all files outside the program's folder are those of the base image, 
   assert.doesNotMatch(history, /token|password|\/\/[^ /]*@/i);
 });
 
-test('H-165 HC-36 both base images are build arguments with the Node version of the project', () => {
+test('H-165 HC-36 the Dockerfile takes both base images from build arguments, whose defaults have the major Node version of the project', () => {
   const from = [...dockerfile.matchAll(/^FROM (\S+) AS (\S+)$/gm)].map(([, name = '', stage = '']) => [stage, name]);
   assert.equal(from.length, dockerfile.match(/^FROM /gm)?.length);
   assert.deepEqual(
@@ -187,8 +187,8 @@ test('H-165 another base image can be passed as an argument, and a label names i
     await rm(folder, { recursive: true });
     await ask('image', 'rm', '--force', name, base);
   });
-  // The base image that the test passes as an argument must be a different image than the default. If it were only a
-  // second name of the same image, buildah would reuse the label of the first name.
+  // The test must pass a base image that differs from the default base image. If the argument were a second name of the
+  // default image, buildah would use its cached image, whose label has the first name.
   const recipe = join(folder, 'Dockerfile');
   const usual = String(config.Labels['org.opencontainers.image.base.name']);
   await writeFile(recipe, `FROM ${usual}\nLABEL another.base="${base}"\n`);

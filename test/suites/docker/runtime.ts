@@ -1,5 +1,5 @@
-// Calls the container runtime with the command line that podman and docker share. It loads built images, and removes
-// each container at the end of its test.
+// Helpers for tests of images with podman or docker. They build images, run containers, and remove each container at
+// the end of its test.
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -14,7 +14,7 @@ const has = (name: string): boolean => spawnSync('sh', ['-c', `command -v ${name
 // If buildah is installed, it builds the images and podman runs them. Otherwise, docker does both.
 const isPodman = has('buildah');
 const runtime = isPodman ? 'podman' : 'docker';
-// podman's default runtime crun fails where both versions of cgroups are mounted.
+// podman's default runtime crun fails on machines that mount both versions of cgroups.
 const always = isPodman && has('runc') ? ['--runtime', 'runc'] : [];
 // podman's default ulimits may exceed the limits of the user who runs the tests, so the tests set lower ulimits.
 const limits = isPodman ? ['--ulimit', 'nofile=1024:1024', '--ulimit', 'nproc=1024:1024'] : [];
@@ -47,7 +47,10 @@ export interface Image {
   readonly RootFS: { readonly Layers: readonly string[] };
 }
 
-/** `ask()` runs a command of the runtime to its end, and rejects with the command's output if the command fails. */
+/**
+ * `ask()` runs a command of podman or docker to its end, and resolves with its output. If the command fails, `ask()`
+ * rejects.
+ */
 export async function ask(...args: readonly string[]): Promise<string> {
   const { stdout } = await execute(runtime, [...always, ...args], { maxBuffer: 2 ** 26 });
   return stdout;
@@ -88,7 +91,7 @@ export async function healthcheckOf(name: string): Promise<Healthcheck | undefin
   return found.Healthcheck ?? found.Config.Healthcheck;
 }
 
-/** `build()` builds an image with the script that builds the project's own image. */
+/** `build()` builds an image with docker/build.sh, the script that also builds the image of the reference service. */
 export async function build(
   name: string,
   dockerfile: string,
@@ -103,7 +106,7 @@ export function uniqueName(): string {
   return `lameduck-test-${randomBytes(4).toString('hex')}`;
 }
 
-/** Container is a container on the host's network. Its output streams are those of the command that runs it. */
+/** Container is a running container that uses the host's network. */
 export class Container extends CommandUnderTest {
   readonly name: string;
 
@@ -114,8 +117,8 @@ export class Container extends CommandUnderTest {
   }
 
   /**
-   * `stop()` ends the container as `compose down` does: with the stop signal of the image, and after `seconds` with
-   * SIGKILL.
+   * `stop()` sends the image's stop signal to the container, as `compose down` does. If the container still runs after
+   * `seconds`, `stop()` sends SIGKILL.
    */
   async stop(seconds: number): Promise<void> {
     await ask('stop', '--time', String(seconds), this.name);
@@ -127,8 +130,8 @@ export class Container extends CommandUnderTest {
   }
 
   /**
-   * `becomes()` waits until the health check has the given state, for at most 60 seconds. This is longer than the start
-   * period of the health check and three of its intervals.
+   * `becomes()` waits until the container's health check has the given state, for at most 60 seconds. The health check
+   * needs less: its start period and three intervals.
    */
   async becomes(state: string): Promise<void> {
     const limit = Date.now() + 60_000;

@@ -1,5 +1,5 @@
-// Tests a page in Chromium whose server shuts down while another server takes over its address. `.ci/browser` runs this
-// file. The variable CHROMIUM names the browser.
+// Tests a page in Chromium. The page's server shuts down, and another server then listens on the same port.
+// `.ci/browser` runs this file. The variable CHROMIUM names the browser.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -14,17 +14,19 @@ import { CommandUnderTest } from '../../support/command-under-test.ts';
 import { disposed } from '../../support/disposed.ts';
 import { ProcessUnderTest } from '../../support/process-under-test.ts';
 
-// The retry time that the server sends, in milliseconds. It is longer than the default of every browser. The next
-// server listens before the first stream reconnects.
+// The value of LAMEDUCK_EVENT_STREAM_RETRY, in milliseconds. It is longer than the default reconnection time of every
+// browser, so that the second server listens before an event stream reconnects.
 const retry = 8_000;
 
-// How long to wait for the page, in milliseconds. The first start of a browser is slow.
+// How long to wait until the page in the browser reports an expected state, in milliseconds. The first start of a
+// browser is slow.
 const patience = 40_000;
 
 // The value of `EventSource.CONNECTING`.
 const connecting = 0;
 
-// Tolerance in milliseconds, because a browser may start to count the `retry` time later than the server.
+// By how many milliseconds a browser may reconnect later than the server's `retry` time allows. A browser may start to
+// count this time late.
 const slack = 1_500;
 
 interface Seen {
@@ -83,7 +85,8 @@ for (const [name, SECURE] of [
   });
 }
 
-// Asserts that the streams reconnected at different times, and that no event was repeated or missed.
+// Asserts that the page's event streams reconnected at different times, and that each stream received every event
+// exactly once.
 function assertCameBack({ streams }: Seen): void {
   const waited = streams.map(({ openedAt: [, again], errors: [error] }) => Number(again) - Number(error?.at));
   for (const [index, { missed, errors, openedAt }] of streams.entries()) {

@@ -1,5 +1,5 @@
-// Draws the dashboard of the chart from its JSON in Chromium, light and dark, with sample data. `.ci/browser` runs this
-// file. CHROMIUM is the browser.
+// Tests a picture of the chart's Grafana dashboard, drawn from the dashboard's JSON with sample data. Chromium shows
+// the picture, light and dark. `.ci/browser` runs this file. The variable CHROMIUM names the browser.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,11 +25,17 @@ interface DrawnPanel {
   readonly box: Box;
   readonly title: string;
   readonly curves: number;
-  /** The texts of the panel: its title, the names in its legend, and the labels of its axes. */
+  /**
+   * The texts that are drawn in one panel of the dashboard: its title, the names in its legend, and the labels of its
+   * axes.
+   */
   readonly texts: readonly (Box & { readonly text: string; readonly isLabel: boolean })[];
 }
 
-/** This script runs in the page. It returns what is drawn of each panel, and where. */
+/**
+ * This script runs in the browser. It returns each drawn panel of the dashboard with its position, title, number of
+ * lines and texts.
+ */
 const drawnPanels = `(() => {
   const box = (element) => {
     const { left, top, right, bottom } = element.getBoundingClientRect();
@@ -50,7 +56,7 @@ const drawnPanels = `(() => {
 const overlap = (one: Box, other: Box): boolean =>
   one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
 
-/** Returns each pair of boxes that overlap. */
+/** Returns each pair of drawn boxes that overlap, such as two panels or two texts. */
 function overlaps<T extends Box>(boxes: readonly T[]): T[][] {
   return boxes.flatMap((one, index) =>
     boxes.slice(index + 1).flatMap((other) => (overlap(one, other) ? [[one, other]] : [])),

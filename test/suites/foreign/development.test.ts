@@ -1,5 +1,6 @@
-// Tests a server under watchers and test runners: no restart waits, and no test leaves a handle or a log line.
-// `.ci/development` runs this file. PROGRAMS is the folder in which the tools and the packed package are installed.
+// Tests a server with lameduck in watchers and test runners. A watcher must restart the server without a wait. A server
+// that a test closes must leave no open handle and log nothing. `.ci/development` runs this file. PROGRAMS is the
+// folder in which the tools and the packed package are installed.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +22,7 @@ for (const [title, command, args] of [
     ['--signal', 'SIGTERM', '--exec', 'node --import tsx', '--watch', 'main.ts', 'main.ts'],
   ],
 ] as const) {
-  test(`P-107 under ${title} a restart waits for neither the delay nor idle connections`, async (t) => {
+  test(`P-107 if ${title} restarts a server, the shutdown waits neither for the shutdown delay nor for idle connections`, async (t) => {
     const file = join(root, 'main.ts');
     const restarted = new Restarted(t, bin(command), [...args], { cwd: root });
     await assertRestartsAtOnce(t, () =>
@@ -42,7 +43,7 @@ for (const [runner, args, env] of [
   ['vitest', ['run', 'vitest.test.mjs', '--reporter=default', '--reporter=hanging-process'], {}],
   ['mocha', ['mocha.test.mjs'], {}],
 ] as const) {
-  test(`under ${runner} a server that a test closes leaves no handle open and no log line`, async (t) => {
+  test(`in a test that ${runner} runs, a server that the test closes logs nothing and leaves no open handle`, async (t) => {
     const command = disposed(t, new CommandUnderTest(bin(runner), args, { cwd: root, env }));
     assert.deepEqual(await command.exit, { code: 0, signal: null }, command.output);
     assert.match(command.output, /1 pass/);

@@ -17,7 +17,10 @@ const { clients, subscribers, sources, single } = (await import(
 )) as Readonly<Record<'clients' | 'subscribers' | 'sources' | 'single', Clients>>;
 const responses = { ...clients, ...subscribers };
 
-/** shutDown signals the server when every response has begun. It returns how the response of each client ended. */
+/**
+ * shutDown sends SIGTERM to the server when every response has begun. For each client, it returns the text that the
+ * client read, or the error with which reading failed.
+ */
 async function shutDown(t: TestContext, whom: Clients, parts: number, environment: Readonly<Record<string, string>>) {
   const server = disposed(
     t,

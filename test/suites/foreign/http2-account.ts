@@ -1,4 +1,4 @@
-// Runs HTTP/2 clients in Go and curl, and reports the results of their requests in one format.
+// Runs two HTTP/2 clients, a Go program and curl, and reports the results of their requests in one format.
 import { createInterface } from 'node:readline';
 import { CommandUnderTest } from '../../support/command-under-test.ts';
 
@@ -7,7 +7,7 @@ const mostAsked = 20_000;
 
 const atOnce = 10;
 
-// The number of lines of curl's own log that are kept, to show why a connection ended.
+// How many lines of curl's log a test prints, to show why a connection ended.
 const longestTrace = 150;
 
 const body = 'x'.repeat(10_000);
@@ -16,14 +16,15 @@ const body = 'x'.repeat(10_000);
 // refused the stream.
 const refusals = [/connection refused/i, /couldn't connect|failed to connect/i, /cannot retry err \[.*GOAWAY\]/];
 
-// Go's error if its session received a GOAWAY before Go had written the request. Go closes the body of the request, and
-// then cannot send the request again.
+// The error of Go's HTTP/2 client if a GOAWAY arrives before Go has written the request. Go then closes the body of the
+// request, and cannot send the request on another connection.
 const closedUnsent = 'cannot rewind body';
 
-// After a GOAWAY, Go closes the body of a request that it has not yet written, in another goroutine (closeReqBodyLocked
-// in net/http). If this happens just after rewindBody has found the body open, Go sends the request for the first time,
-// but cannot read the body. Go 1.26 does this with its own server too, for 20 of 530 000 requests, of which the server
-// executed none. A server's reset gives a different error.
+// The error of Go's HTTP/2 client if Go closes the body of a request just before it sends the request. After a GOAWAY,
+// another goroutine of Go closes the bodies of unsent requests (closeReqBodyLocked in net/http). If rewindBody has just
+// found a body open, Go sends that request for the first time, but cannot read its body. Go 1.26 also does this with
+// Go's own server: for 20 of 530 000 requests, of which the server executed none. A reset by the server causes a
+// different error.
 const closedWhileSent = 'io: read/write on closed pipe';
 
 /** The result of one request that a client has sent. */
@@ -32,15 +33,18 @@ export interface Asked {
   readonly outcome: 'answered' | 'refused' | 'unsent' | 'lost';
   readonly status: number;
   readonly error: string;
-  /** How many times the client sent the request, retries included, if the client reports this. */
+  /** How many times the client sent the request, including retries. Empty if the client does not report this number. */
   readonly sent: string;
-  /** The local port, or 0 if it is unknown. */
+  /** The client's port of the connection, or 0 if it is unknown. */
   readonly port: number;
-  /** When the result was reported, in milliseconds since 1970. */
+  /** When the client reported the result of the request, in milliseconds since 1970. */
   readonly at: number;
 }
 
-/** ForeignClient is a client in its own process. The process ends when the server refuses the client. */
+/**
+ * ForeignClient is an HTTP/2 client, Go or curl, that runs in its own process. The process ends when the server refuses
+ * the connections of the client.
+ */
 export class ForeignClient extends CommandUnderTest {
   readonly asked: Asked[] = [];
   /**
@@ -48,11 +52,11 @@ export class ForeignClient extends CommandUnderTest {
    */
   resent = 0;
   /**
-   * For each request that curl sent again without a GOAWAY or REFUSED_STREAM from the server: the last lines of curl's
-   * log.
+   * The last lines of curl's log, for each request that curl sent again although the server had sent neither GOAWAY nor
+   * REFUSED_STREAM.
    */
   readonly died: string[] = [];
-  /** The connections that have received a GOAWAY. Each is identified by the number that curl gives it. */
+  /** The numbers that curl gave to the connections on which it has received a GOAWAY. */
   readonly #told = new Set<string>();
   readonly name: string;
 
@@ -98,8 +102,8 @@ export class ForeignClient extends CommandUnderTest {
 }
 
 /**
- * Curl runs curl with many URLs. If a connection was refused, curl would still try all other URLs. So the test ends
- * curl when a connection was refused and no request is pending.
+ * Curl runs one curl process with many URLs. After a refused connection, curl would still try all other URLs. So this
+ * class ends curl when a connection was refused and no request is pending.
  */
 class Curl extends ForeignClient {
   #last = 0;
@@ -108,8 +112,8 @@ class Curl extends ForeignClient {
     super.add(fields);
     this.#last = Math.max(this.#last, Number(this.asked.at(-1)?.id.split('-')[1]));
     const isRefused = this.asked.slice(-atOnce).every(({ outcome }) => outcome === 'refused');
-    // curl starts its requests in order. A request that curl starts after a refusal has no session to use, and curl
-    // opens no new session for it.
+    // curl starts its requests in order. So no request is pending if each request up to the last one has a result.
+    // After the server has refused a connection, curl opens no session for later requests.
     if (isRefused && this.#last === this.asked.length) this.kill('SIGTERM');
   }
 }
@@ -132,7 +136,10 @@ function lengthOfAnswer(query: URLSearchParams): number {
   return pieces + `${String(query.get('id'))} ${String(Number(query.get('sends')))}`.length;
 }
 
-/** goClient starts a Go client with four sessions of net/http, which run twenty loops of requests. */
+/**
+ * goClient starts a Go client of net/http that uses four HTTP/2 sessions. Twenty goroutines send one request after
+ * another.
+ */
 export function goClient(url: string): ForeignClient {
   return new ForeignClient('Go', process.env['HTTP2_CLIENT'] as string, [url]);
 }

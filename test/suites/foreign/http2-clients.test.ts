@@ -11,7 +11,8 @@ import { curl, goClient, type Asked, type ForeignClient } from './http2-account.
 const delay = 1_000;
 const rounds = Number(process.env['ROUNDS'] ?? 1);
 
-// The shutdown begins after this number of responses. By then, each session has carried many requests.
+// How many responses the clients must have before the test begins the shutdown. Each HTTP/2 session has then carried
+// many requests.
 const loaded = 300;
 
 for (const [name, SECURE] of [
@@ -19,10 +20,10 @@ for (const [name, SECURE] of [
   ['over TLS', '1'],
 ] as const) {
   for (const [how, sendRetryAfter] of [
-    ['which closes its listener first', 'false'],
-    ['which sends retry-after', 'true'],
+    ['that first closes its listening socket', 'false'],
+    ['that refuses requests with retry-after', 'true'],
   ] as const) {
-    describe(`${name}, with responses from a server ${how}`, () => {
+    describe(`HTTP/2 ${name}: Go and curl get all responses of a server ${how}`, () => {
       for (let round = 1; round <= rounds; round++) {
         test(`P-003, P-043 Go and curl lose no request while their sessions move to another server, round ${String(round)}`, async (t) => {
           await goAway(t, {
@@ -79,7 +80,8 @@ async function goAway(t: TestContext, environment: Readonly<Record<string, strin
   assert.deepEqual((await program.finalLine())['unfinished'], []);
 }
 
-// When a listener closes, the kernel resets connections that the program has not accepted yet. These count as refused.
+// Returns the lost requests. When a listening socket closes, the kernel resets the connections that the program has not
+// accepted yet. Requests on such connections count as refused and not as lost.
 function lost({ asked }: ForeignClient, accepted: ReadonlySet<number>): readonly Asked[] {
   return asked.filter(({ outcome, port }) => outcome === 'lost' && (port === 0 || accepted.has(port)));
 }

@@ -66,7 +66,8 @@ test("P-068 in PM2's cluster mode, a reload loses and refuses no request, and th
   t.after(() => pm2('kill').exit);
   const options = ['--instances', '2', '--shutdown-with-message', '--kill-timeout', '30000'];
   await pm2('start', 'server.js', '--name', 'shop', ...options).exit;
-  // lameduck logs to the standard output of a worker, which PM2's daemon writes to its log.
+  // Reads the log of PM2's daemon. The daemon writes the standard output of each worker to this log, with the lines of
+  // lameduck.
   const count = (pattern: RegExp): number =>
     readFileSync(join(env.PM2_HOME, 'pm2.log'), 'utf8').match(pattern)?.length ?? 0;
   await until(() => count(/"name":"HasBeenReady"/g) === 2);

@@ -1,5 +1,5 @@
-// Tests the page of `lameduck rehearse --report` in Chromium: light and dark, on a desktop, on a phone and on paper.
-// `.ci/browser` runs this file. CHROMIUM is the browser.
+// Tests the report page of `lameduck rehearse --report` in Chromium: light and dark, on a desktop, on a phone and on
+// paper. `.ci/browser` runs this file. The variable CHROMIUM names the browser.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { RehearsalEvent } from '../../../src/cli/rehearsal/event-log.ts';
@@ -17,7 +17,10 @@ const event = (at: number, kind: RehearsalEvent['kind'], detail: RehearsalEvent[
   detail,
 });
 
-/** The events of a rollout, with each kind of lost request and each kind of mark on the page. */
+/**
+ * Sample events of a rehearsed rollout. With these events, the report page shows each kind of lost request and each
+ * kind of mark.
+ */
 const events: readonly RehearsalEvent[] = [
   event(300, 'containerListening', { port: 3000 }),
   event(1_000, 'readinessChanged', { isReady: true }),
@@ -40,7 +43,9 @@ function html(): string {
   return page(resultOf([scenario, { ...scenario, name: 'second-signal' }], { seed: 1, command, leftOut: 0 }));
 }
 
-/** This script runs in the page. It lists each text whose contrast with its background is too low. */
+/**
+ * This script runs in the browser. It lists each text of the report page whose contrast with its background is too low.
+ */
 const faintTexts = `(() => {
   const channels = (color) => color.match(/[\\d.]+/g).slice(0, 3).map(Number);
   const luminance = (color) => channels(color)
@@ -60,7 +65,8 @@ const faintTexts = `(() => {
 })()`;
 
 /**
- * This script runs in the page. It lists elements that are wider than the screen and cannot be scrolled on their own.
+ * This script runs in the browser. It lists the elements of the report page that are wider than the screen and cannot
+ * be scrolled on their own.
  */
 const wideElements = `[...document.querySelectorAll('body *')]
   .filter((element) => element.getBoundingClientRect().right > document.documentElement.clientWidth + 0.5)

@@ -34,8 +34,8 @@ export type Line =
   | { type: 'summary'; tallies: Record<string, Tally> };
 
 /**
- * What the clients count for one server pod in one second: the responses from the pod, and the connections to the pod
- * at the end of the second.
+ * The counts of the clients for one server pod and one second. `answered` counts the responses in that second, and
+ * `kept` the open connections at its end.
  */
 export interface PodSecond {
   readonly answered: number;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { lameduck } from 'lameduck';
 
-// Serves one request, as a test of a server does, and closes the server.
+// Starts a server, sends it one request, closes it, and returns the response body, as a typical test of a server does.
 export async function serve() {
   const server = createServer((request, response) => response.end('hello'));
   const duck = lameduck(server);

@@ -1,5 +1,5 @@
-// Clients that each read one response. A client returns the text of the response, or rejects. It calls `onBegin` when
-// the first part has arrived.
+// Clients that each read one event stream. A client resolves with the text of the response, or rejects. It calls
+// `onBegin` when the first part of the response has arrived.
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { PassThrough } from 'node:stream';
@@ -15,7 +15,10 @@ import OpenAI from 'openai';
 const query = 'subscription { word }';
 const accept = 'text/event-stream';
 
-/** wordsIn returns the words in the GraphQL events, and the fields that tell a client to reconnect. */
+/**
+ * wordsIn returns the words in the GraphQL events, and the text `retry` for each SSE field `retry`, which tells a
+ * client to reconnect.
+ */
 function wordsIn(text) {
   return [...text.matchAll(/"word":"(.*?)"|^(retry): /gm)].map(([, word, retry]) => word ?? retry).join('');
 }

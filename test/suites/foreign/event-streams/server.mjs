@@ -15,7 +15,7 @@ import { streamSSE } from 'hono/streaming';
 const parts = Number(process.env.PARTS);
 const pause = 100;
 
-/** `words()` yields the parts of a response, one after another. */
+/** `words()` yields the words of a response, one after another with pauses, as a language model generates them. */
 async function* words() {
   for (let index = 0; index < parts; index++) {
     yield `word${index} `;

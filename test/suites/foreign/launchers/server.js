@@ -1,4 +1,5 @@
-// A server for any launcher. A request to /held gets its response when its body is complete.
+// A server that launchers such as PM2 can start. The server responds to a request when the whole body of the request
+// has arrived.
 import { createServer } from 'node:http';
 import { lameduck } from 'lameduck';
 

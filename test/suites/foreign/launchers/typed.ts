@@ -1,5 +1,5 @@
-// A TypeScript server as tsx starts it. With LIFECYCLE=code, it calls lameduck(). A request to /held gets its response when
-// its body is complete.
+// A TypeScript server that the tests start with tsx. With LIFECYCLE=code, the server calls lameduck(). The server
+// responds to a request when the whole body of the request has arrived.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { lameduck } from 'lameduck';
