@@ -63,7 +63,7 @@ describe('a real API server accepts the objects of the chart', { skip }, () => {
   });
 
   for (const [name, values] of Object.entries(valueSets)) {
-    it(`H-152 H-157 HC-18 HC-32 the API server accepts every object for the set of values "${name}", with client-side and server-side apply`, async () => {
+    it(`H-152 H-157 HC-18 HC-32 the API server accepts every object of the chart with the values "${name}", with client-side and server-side apply`, async () => {
       for (const helm of helms) {
         const all = await objects(values, { helm, args: ['--namespace', namespace] });
         const asked = all.filter(({ kind }) => !clouds.includes(kind));

@@ -23,7 +23,7 @@ async function kinds(values: Values): Promise<string[]> {
   return (await objects(values)).map(({ kind }) => kind).sort();
 }
 
-test('each documented set of values renders to the same objects with each version of Helm', async () => {
+test('the chart values of each documented example render to the same objects with each version of Helm', async () => {
   for (const [name, values] of Object.entries(valueSets)) {
     const [first, second] = await Promise.all(helms.map((helm) => objects(values, { helm })));
     assert.deepEqual(first, second, name);

@@ -40,7 +40,7 @@ interface Versions {
 }
 
 // The program that each container runs. It exits immediately at SIGTERM, so that the test does not wait for a grace
-// period. Only one container of a pod can listen on the port, so the program ignores this error.
+// period. Only one container of a pod can listen on the port, so the program ignores errors of listen().
 const idle = `require('node:http').createServer((_, response) => response.end()).listen(8080).on('error', () => undefined);
 setInterval(() => undefined, 1000);
 process.on('SIGTERM', () => process.exit());`;

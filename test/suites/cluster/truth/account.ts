@@ -10,10 +10,7 @@ export interface Exit {
   readonly reason: string | undefined;
 }
 
-/**
- * Account lists everything that happened to one pod. All times are milliseconds since 1970, by the clock of the machine
- * that runs the test.
- */
+/** Account lists everything that happened to one pod. All times are milliseconds since 1970, by the same clock. */
 export interface Account {
   readonly lines: readonly Line[];
   /** The exits of all containers, grouped by container, first run first. */
