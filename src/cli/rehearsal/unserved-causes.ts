@@ -4,6 +4,7 @@ import type { Row } from './causes.ts';
 import type { RehearsalEvent } from './event-log.ts';
 import { upgradeFailed, type ClientKind } from './load.ts';
 import { counted, endOf, isRefusal, lostOrRefused, type Events } from './losses.ts';
+import { endedItself } from './start-causes.ts';
 
 // The shortest time of requests before the shutdown, in milliseconds. If no request was served in this time, the
 // rehearsal reports that the server never served a client.
@@ -59,8 +60,10 @@ const hasArrived = (loss: RehearsalEvent): boolean =>
 
 // Returns undefined if the server served any request. Otherwise, returns the first request that failed before the
 // shutdown began, because the shutdown cannot have caused such a failure. If no request failed before the shutdown,
-// returns the first event that contains the number of sent requests.
+// returns the first event that contains the number of sent requests. A server that ended itself may have had too little
+// time to respond, so it also gets undefined.
 function neverServed(events: Events): RehearsalEvent | undefined {
+  if (endedItself(events) !== undefined) return undefined;
   if (events.some(({ kind, detail }) => kind === 'requests' && Number(detail['answered']) > 0)) return undefined;
   const sent = events.find(({ kind, detail }) => kind === 'requests' && Number(detail['sent']) > 0);
   // A WebSocket client cannot tell a refused connection from a refused upgrade.
@@ -72,6 +75,7 @@ function neverServed(events: Events): RehearsalEvent | undefined {
 // Returns the losses of a group that was never served, although the server received some of its requests long before the
 // shutdown. Otherwise, returns an empty list. An event stream or WebSocket that was open counts as served.
 function lossesIfUnserved(events: Events, { clients }: Group): Events {
+  if (endedItself(events) !== undefined) return [];
   const losses = events.filter((one) => isLoss(one) && clients.some((client) => client === one.detail['client']));
   const served = events.findLast(({ kind }) => kind === 'requests')?.detail['served'];
   const isServed =

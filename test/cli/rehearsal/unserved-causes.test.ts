@@ -48,6 +48,14 @@ test('if a server rejects each upgrade to a WebSocket, the rehearsal reports thi
   );
 });
 
+test('if a main process exits with code 0 before its server has responded, the exit is the only cause', () => {
+  const story: Story = [...started, counts(1_100, 20, ''), unanswered(2_500, 'newConnection', 20), exit(0, 2_500)];
+  assert.deepEqual(
+    causes(...story).map(([name]) => name),
+    ['endedItself'],
+  );
+});
+
 test('if a server serves HTTP/2 but not HTTP/1.1, the rehearsal reports this once for all clients of HTTP/1.1', () => {
   const story: Story = [
     ...started,
