@@ -104,7 +104,7 @@ void describe('the causes that a scenario finds', { concurrency: 2 }, () => {
       const command = ['sh', '-c', `sleep ${mark} &`];
       const result = await resultOf({ command, steps: [], isolated });
       assert.deepEqual([result.verdict, namesOf(result)], ['lost', ['endedItself']]);
-      assert.equal(result.events.filter(({ kind }) => kind === 'containerStarted').length, 1);
+      assert.ok((result.events.at(-1)?.at ?? 0) < 30_000, 'the scenario must not wait 60 s for a pod that is ready');
       assert.ok(!isRunning(mark));
     });
   }
