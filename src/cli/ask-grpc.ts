@@ -104,7 +104,8 @@ function readAnswer(
   stream.on('error', ({ message }: Error) => {
     fail(message);
   });
-  // Decide on the result at `close`. At `end`, it is not yet known whether the peer has reset the stream.
+  // Decide on the result when the stream emits `close`. When the stream emits `end`, it is not yet known whether the
+  // peer has reset the stream.
   stream.on('close', () => {
     if (isWhole && stream.rstCode === 0 && headers[':status'] !== undefined) judge(failureIn(headers, trailers, body));
     else fail('the stream ended without an answer');

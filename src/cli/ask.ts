@@ -12,12 +12,12 @@ export type Outcome =
   | Unanswered;
 
 /**
- * Place is the port and the hosts to which a request is sent. `limit` is the time at which the request fails, in
- * milliseconds since the process started.
+ * Place says where a request is sent: a port, and the hosts that are tried. `limit` is the time at which the request
+ * times out, in milliseconds since the process started.
  */
 export interface Place {
   readonly port: number;
-  /** `hosts` are the hosts that the request is sent to, in order, until one of them can be reached. */
+  /** `hosts` are tried in this order. The request goes to the first host that can be reached. */
   readonly hosts: readonly string[];
   readonly limit: number;
 }
@@ -39,8 +39,8 @@ export function ask({ hosts, ...question }: Question): Promise<Outcome> {
 }
 
 /**
- * inTurn calls `askOne` for each host until a host can be reached. If no host can be reached, it returns the outcome of
- * the first host.
+ * inTurn sends a request to one host after another with `askOne`, until a host can be reached. If no host can be
+ * reached, inTurn returns the outcome of the request to the first host.
  */
 export async function inTurn<Answer extends { readonly kind: string }>(
   hosts: readonly string[],
@@ -96,7 +96,7 @@ interface Said {
   readonly body: string;
   /**
    * `lacking` is the number of bytes of the response body that have not arrived yet. It is undefined if the response
-   * states no length: its body then ends when the server closes the connection.
+   * states no length. The body of such a response ends when the server closes the connection.
    */
   readonly lacking: number | undefined;
 }

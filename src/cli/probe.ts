@@ -71,7 +71,8 @@ function verdict({ target, port, limit }: Asked, outcome: Outcome | GrpcOutcome)
   const { status, age, body } = outcome;
   const failing = failingIn(body);
   const isPassed = status >= 200 && status < 400;
-  const aged = age === undefined || age === '0' ? '' : `, as of ${age} s ago, because the event loop is blocked`;
+  const aged =
+    age === undefined || age === '0' ? '' : ` (the state of ${age} s ago, because the event loop is blocked)`;
   const why = failing.length === 0 ? `status ${String(status)}` : failing.join(', ');
   return { text: `${target}: ${isPassed ? 'ok' : `failed: ${why}`}${aged}`, isPassed };
 }

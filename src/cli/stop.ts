@@ -92,7 +92,8 @@ function read(args: readonly string[], environment: Environment): Stop | string 
   const { values, positionals } = given;
   if (values['help'] === true) return 'help';
   if (positionals[0] !== undefined) return `expected no argument, got ${JSON.stringify(positionals[0])}`;
-  // Reads a setting of lameduck. A preStop hook has the environment variables of its container.
+  // Reads a setting of lameduck from an environment variable. A command in a preStop hook has the same variables as the
+  // container.
   const ofVariable = <Value>(kind: Kind<Value>, variable: string): Value | string | undefined => {
     const text = valueOf(environment, variable);
     return text === undefined ? undefined : readAs(kind, text, variable);

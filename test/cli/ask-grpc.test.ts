@@ -22,7 +22,8 @@ function ask(port: number, patience = 20_000, service = ''): Promise<GrpcOutcome
 }
 
 /**
- * `said()` runs a gRPC health check against a server that handles each call with `onStream`, and returns the outcome.
+ * Runs a gRPC health check against a server that handles each call with `onStream`, and returns the outcome of the
+ * check.
  */
 async function said(t: TestContext, onStream: OnStream, patience?: number): Promise<GrpcOutcome> {
   const server = createServer();
@@ -116,7 +117,7 @@ void describe(
     };
     for (const [what, [onStream, failure]] of Object.entries(cases)) {
       const outcome = failure === undefined ? 'passes' : 'fails with the reason';
-      test(`a gRPC health check ${outcome} if the response has ${what}`, async (t) => {
+      test(`a gRPC health check of a server ${outcome} if the response of the server has ${what}`, async (t) => {
         assert.deepEqual(await said(t, onStream), { kind: 'said', failure });
       });
     }
@@ -153,7 +154,7 @@ void describe(
       ['has headers that never end', [settings, ...endless], /CONTINUATION|[Ee]rror/],
       ['has a frame that is too long', [settings, Buffer.alloc(9, 0xff)], /[Ee]rror/],
     ] as const) {
-      test(`a gRPC health check fails if its stream is invalid or incomplete: it ${what}`, async (t) => {
+      test(`a gRPC health check fails if the response stream is invalid or incomplete: the stream ${what}`, async (t) => {
         const port = await listen(t, peer(frames));
         const outcome = await ask(port);
         assert.equal(outcome.kind, 'said');
@@ -179,7 +180,7 @@ void describe(
       });
     }
 
-    test('a gRPC health check passes if the server sends a GOAWAY before the response, and the last stream ID of the GOAWAY is the stream of the call', async (t) => {
+    test('a gRPC health check passes even if the server sends a GOAWAY before the response, because the GOAWAY names the stream of the call as the last stream', async (t) => {
       const outcome = await said(t, (stream) => {
         stream.session?.goaway(constants.NGHTTP2_NO_ERROR, stream.id);
         stream.session?.ping((): void => {
@@ -219,7 +220,7 @@ void describe('a gRPC response without an end fails the health check', { concurr
       });
     },
   })) {
-    test(`a gRPC health check times out for a response that never ends: a response ${what}`, async (t) => {
+    test(`a gRPC health check times out if the response never ends: a response ${what}`, async (t) => {
       const since = performance.now();
       assert.deepEqual(await said(t, onStream, 300), { kind: 'late' });
       assert.ok(performance.now() - since < 5_000);
@@ -227,7 +228,7 @@ void describe('a gRPC response without an end fails the health check', { concurr
   }
 });
 
-void describe('a gRPC health check of a port without HTTP/2', { concurrency: 8 }, () => {
+void describe('a gRPC health check fails if the peer does not speak HTTP/2', { concurrency: 8 }, () => {
   const reason = 'the peer does not speak HTTP/2 without TLS';
   for (const [what, bytes] of Object.entries({
     empty: '',

@@ -1,4 +1,5 @@
-// Compares the encoded messages of a gRPC health check with those of the library that lameduck/grpc uses.
+// Tests that `lameduck probe grpc` encodes and decodes the messages of a health check in the same way as the package
+// grpc-health-check.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { service as health } from 'grpc-health-check';
@@ -19,7 +20,7 @@ function frame(message: Iterable<number>): Buffer {
   return Buffer.concat([head, bytes]);
 }
 
-test('K-032 a gRPC health request can contain a service name of any length and in any script, and is empty for the default service', () => {
+test('K-032 a gRPC health request can contain a service name of any length and in any script, and contains no name for the default service', () => {
   for (const service of ['livez', 'shop.Orders', 'é€😀', 'x'.repeat(127), 'x'.repeat(128), 'x'.repeat(20_000)]) {
     const request = requestOf(service);
     assert.equal(request[0], 0);

@@ -83,7 +83,7 @@ test('`lameduck stop` reports a port on which no process listens, and says what 
 });
 
 test(
-  '`lameduck stop` signals only the process that listens on the port, and not a client that is connected to the port',
+  'if a client is connected to the port of the server, `lameduck stop` signals the server and not the client',
   { skip },
   async (t) => {
     const server = createServer().listen(0, '127.0.0.1');

@@ -80,7 +80,9 @@ export async function inspect(args: readonly string[], environment: Environment)
 async function act(path: string, action: Action): Promise<void> {
   const { isBlocked } = JSON.parse(await send(path, paths[action], 'POST')) as { readonly isBlocked: boolean };
   print([
-    isBlocked ? `${action} requested: it takes effect when the event loop is no longer blocked` : `${action} requested`,
+    isBlocked
+      ? `${action} requested: the process carries out the request when its event loop is no longer blocked`
+      : `${action} requested`,
   ]);
 }
 

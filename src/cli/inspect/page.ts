@@ -59,7 +59,7 @@ function barOf({ elapsedMs, budgetMs, remainingMs }: Inspection['shutdown'] & {}
 function eventLoopOf({ eventLoop: { isBlocked, blockedMs, stackProblem }, ageMs }: Inspection): string {
   const why = stackProblem === undefined ? '' : `; no stack: ${stackProblem}`;
   if (!isBlocked) return `runs${why}`;
-  return `blocked for ${inSeconds(blockedMs)}; the values below are ${inSeconds(ageMs)} old${why}`;
+  return `blocked for ${inSeconds(blockedMs)}; this page shows the state of ${inSeconds(ageMs)} ago${why}`;
 }
 
 function waitsOf({ runningHooks, oldestRequests }: Inspection): string[] {

@@ -37,7 +37,7 @@ export interface Workload {
   readonly path: Path;
   readonly gracePeriodSeconds: number;
   readonly containers: readonly Container[];
-  /** isJob is true if the pods end on their own: pods of a Job, a CronJob or a Helm hook. */
+  /** isJob is true if the workload is a Job, a CronJob or a Helm hook. The pods of such a workload end on their own. */
   readonly isJob: boolean;
   /**
    * `replicas` is the number of pods. It is undefined if the manifest does not state a number, or if an autoscaler sets
@@ -172,7 +172,7 @@ export function servicesOf(workload: Workload, { objects: all }: Inventory): Man
   );
 }
 
-/** soleServicesOf returns the Services of a workload that send connections to no other workload. */
+/** soleServicesOf returns each Service that sends connections to the pods of this workload, and to no other pods. */
 export function soleServicesOf(workload: Workload, inventory: Inventory): ManifestObject[] {
   const others = inventory.workloads.filter((other) => other !== workload && !other.isJob);
   return servicesOf(workload, inventory).filter(

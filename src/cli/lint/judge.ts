@@ -144,7 +144,7 @@ function badSuppressions(one: ManifestObject): Finding[] {
         value: reason,
         link: linkTo('bad-suppression'),
         message: isRule
-          ? 'The annotation gives no reason for the suppression, so lint still reports the finding.'
+          ? 'The annotation suppresses a rule without a reason, so lint still reports the findings of this rule.'
           : `There is no rule ${rule}.`,
         remedy: isRule
           ? 'Write the reason for the suppression as the value of the annotation.'

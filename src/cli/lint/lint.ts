@@ -17,11 +17,11 @@ const options = {
     value: Object.keys(formats).join('|'),
     help: 'the format of the printed findings; default: text',
   },
-  advice: { type: 'boolean', help: 'also report settings that lose no request on their own' },
+  advice: { type: 'boolean', help: 'also report risky settings that alone lose no request' },
   'kubernetes-version': {
     type: 'string',
     value: '1.29',
-    help: 'the Kubernetes version of the cluster, which decides whether preStop.sleep works',
+    help: 'the Kubernetes version of the cluster, from which lint knows whether the cluster supports preStop.sleep',
   },
   help: { type: 'boolean', help: 'print this text' },
 } as const;

@@ -8,7 +8,7 @@ import type { Container, Inventory, Workload } from './inventory.ts';
 /** Severity is `error` for a configuration that loses requests, and `advice` for everything else. */
 export type Severity = 'error' | 'advice';
 
-/** Found is one violation of a rule, with the remedy. */
+/** Found is one place in a manifest that breaks a lint rule, with a message and a remedy. */
 export interface Found {
   /**
    * `path` leads to the field that breaks the rule, from the object or, for a rule about containers, from the
@@ -19,7 +19,7 @@ export interface Found {
   readonly remedy: string;
 }
 
-/** FoundIn is a Found together with the object in which it was found. */
+/** FoundIn is a place that breaks a lint rule, together with the Kubernetes object that contains this place. */
 export interface FoundIn extends Found {
   readonly object: ManifestObject;
 }
@@ -33,7 +33,7 @@ export interface Rule {
 
 type Check<Subjects extends readonly unknown[]> = (...subjects: Subjects) => readonly Found[];
 
-/** inWorkloads makes a rule that checks every workload. */
+/** inWorkloads returns the `find` function of a lint rule that calls `check` for every workload. */
 export function inWorkloads(check: Check<[Workload, Inventory]>): Rule['find'] {
   return (inventory) =>
     inventory.workloads.flatMap((one) => check(one, inventory).map((found) => ({ ...found, object: one.object })));
@@ -51,7 +51,8 @@ export function inContainers(check: Check<[Container, Workload, Inventory]>): Ru
 }
 
 /**
- * inServers makes a rule that checks the containers of all workloads except jobs. The pods of a job end on their own.
+ * inServers returns the `find` function of a lint rule that calls `check` for each container. It omits the containers
+ * of jobs, because the pods of a job end on their own.
  */
 export function inServers(check: Check<[Container, Workload, Inventory]>): Rule['find'] {
   return inContainers((container, workload, inventory) =>
@@ -76,7 +77,7 @@ export function inProbes(
   );
 }
 
-/** inObjects makes a rule that checks every object of the given kinds. */
+/** inObjects returns the `find` function of a lint rule that calls `check` for every object of the given kinds. */
 export function inObjects(kinds: readonly string[], check: Check<[ManifestObject, Inventory]>): Rule['find'] {
   return (inventory) =>
     inventory.objects

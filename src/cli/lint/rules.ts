@@ -1,4 +1,4 @@
-// All rules of `lameduck lint`, in the order of docs/lint.md.
+// Lists all lint rules, in the order of their sections in docs/lint.md.
 import type { Rule } from './rule.ts';
 import { availabilityRules } from './rules/availability.ts';
 import { containerRules } from './rules/containers.ts';

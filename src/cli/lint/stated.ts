@@ -4,12 +4,12 @@ import { parseDuration } from '../../settings/duration.ts';
 import { objects, type Path } from '../manifest/fields.ts';
 import type { Container } from './inventory.ts';
 
-/** Stated holds a duration in seconds, and the manifest field that sets it. */
+/** Stated is a time that the manifest sets for a container, together with the field that sets the time. */
 export interface Stated {
   readonly seconds: number;
   /** `path` leads from the container to the field. */
   readonly path: Path;
-  /** `name` is the name of the variable, flag or hook. */
+  /** `name` is the name of the environment variable, command-line flag or hook that sets the time. */
   readonly name: string;
 }
 
@@ -44,8 +44,8 @@ const variables: Readonly<Record<string, Source>> = {
 
 interface Flag extends Source {
   /**
-   * `program` matches the command line of the program to which this flag belongs. In another program, a flag with the
-   * same name may have another meaning.
+   * `program` matches a command line only if the program on this command line knows the flag with this meaning. Another
+   * program may give another meaning to a flag with the same name.
    */
   readonly program: RegExp;
 }
@@ -59,8 +59,8 @@ const flags: Readonly<Record<string, Flag>> = {
 };
 
 /**
- * statedTime returns the time with the given meaning that the manifest states for a container. It returns undefined if
- * the manifest states none.
+ * statedTime returns the time limit of one kind, such as the limit of the drain, that the manifest sets for a
+ * container. If the manifest sets no such limit, it returns undefined.
  */
 export function statedTime(container: Container, meaning: Meaning): Stated | undefined {
   for (const [name, source] of Object.entries(variables)) {
@@ -80,7 +80,7 @@ export function statedTime(container: Container, meaning: Meaning): Stated | und
  */
 export function statedVariable({ fields }: Container, name: string, read: Read = wholeSeconds): Stated | undefined {
   const env = objects(fields['env']);
-  // If a variable is listed several times, the last entry takes effect.
+  // If the field `env` has several entries for a variable, the last of these entries takes effect.
   const index = env.findLastIndex((one) => one['name'] === name);
   const value = env[index]?.['value'];
   const found = typeof value === 'string' ? read(value) : undefined;

@@ -1,5 +1,5 @@
-// The object kinds of Kubernetes itself, and those of add-ons for which lint has rules. The commands
-// report that they do not judge objects of any other kind.
+// Lists the kinds of objects that the commands know: the kinds of Kubernetes itself, and the kinds of add-ons for which
+// a lint rule exists. If an object has another kind, the commands report that they do not judge this object.
 // prettier-ignore
 const kinds: readonly string[] = [
   'Pod', 'Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'Job', 'CronJob', 'ReplicationController',

@@ -36,12 +36,12 @@ export interface ManifestObject extends Place {
   readonly lineOf: (path: Path) => number;
 }
 
-/** Unreadable is a mistake at one place in a manifest, with an explanation. */
+/** Unreadable is a place in a manifest that contains a mistake, with an explanation of the mistake. */
 export interface Unreadable extends Place {
   readonly reason: string;
   /**
-   * isUsed is true if the command reports the mistake, but still uses this part of the manifest. One example is a
-   * repeated key.
+   * isUsed is true if the command still uses the part of the manifest that contains the mistake. For example, it uses a
+   * mapping with a repeated key.
    */
   readonly isUsed: boolean;
 }

@@ -2,7 +2,7 @@
 import { fieldAt, isObject, type Fields, type Path } from './fields.ts';
 import type { ManifestObject } from './objects.ts';
 
-// The path to the field that contains the pod's `metadata` and `spec`, for each kind.
+// For each kind of workload, the path to the field that contains `metadata` and `spec` of the pods.
 const templatePaths: Readonly<Record<string, Path>> = {
   Pod: [],
   Deployment: ['spec', 'template'],

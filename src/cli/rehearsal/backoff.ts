@@ -45,7 +45,10 @@ export function delayUntil(backoff: Backoff | undefined, finishedAt: number, now
   return Math.max(0, finishedAt + backoff.delay - now);
 }
 
-/** `stepped()` returns the back-off state after a container was started again at `now`. */
+/**
+ * `stepped()` returns the new back-off state of a container that has exited at `finishedAt` and is started again at
+ * `now`.
+ */
 export function stepped(
   backoff: Backoff | undefined,
   finishedAt: number,

@@ -22,12 +22,15 @@ import { unservedRows, withoutUnserved } from './unserved-causes.ts';
 /** Cause is one reason why requests were lost, with what to do about it. */
 export interface Cause {
   readonly name: string;
-  /** text describes the observation in one sentence. */
+  /** `text` says in one sentence what the rehearsal observed. */
   readonly text: string;
   readonly remedy: string;
 }
 
-/** Row is one cause, with the function that searches the events for its evidence. */
+/**
+ * Row is one cause of lost requests, with the function that searches the events of a scenario for evidence of this
+ * cause.
+ */
 export interface Row {
   readonly name: string;
   readonly remedy: string;
@@ -45,8 +48,8 @@ function ignoredSignal(all: Events): string | undefined {
   const events = withoutSidecars(all);
   const kill = first(events, 'killSignal');
   const stop = first(events, 'stopSignal');
-  // A signal handler that was added with process.once() no longer exists at the time of SIGKILL. But if a port was
-  // closed between the stop signal and SIGKILL, there was a handler.
+  // A signal handler that was added with process.once() no longer exists at the time of SIGKILL. But if the process
+  // closed a port between the stop signal and SIGKILL, it must have had a handler for the stop signal.
   const untilKill = kill === undefined ? [] : events.slice(0, events.indexOf(kill));
   const hasClosed = untilKill.some(({ kind, at }) => kind === 'listenerClosed' && at >= (stop?.at ?? Infinity));
   if (kill?.detail['isStopSignalHandled'] === false && !hasClosed) return String(kill.detail['signal']);
@@ -72,11 +75,11 @@ function killWhileBlocked(events: Events): RehearsalEvent | undefined {
   return block?.detail['deed'] === 'block' ? kill : undefined;
 }
 
-// Returns the losses of one kind of client that the server could have prevented, because it was still running.
+// Returns the lost requests of one kind of client that the server could have prevented, because it was still running.
 const preventable = (events: Events, client: string, kinds: readonly EventKind[]): Events =>
   withoutDeaths(lossesOf(events, client, kinds), deathsOf(events));
 
-// The causes that explain the losses of clients which the server has served before.
+// These causes explain why requests were lost of clients that the server had served before.
 const rows: readonly Row[] = [
   {
     name: 'stopSignalIgnored',
@@ -86,7 +89,7 @@ const rows: readonly Row[] = [
       const name = ignoredSignal(events);
       return name === undefined
         ? undefined
-        : `the main process has no handler for ${name}, and PID 1 ignores a signal without a handler`;
+        : `the main process has no handler for ${name}, and a process with PID 1 ignores a signal for which it has no handler`;
     },
   },
   {
@@ -101,16 +104,16 @@ const rows: readonly Row[] = [
       const exit = events.find(({ kind, at }) => kind === 'containerExited' && at >= (signal?.at ?? Infinity));
       if (signal === undefined || ignoredSignal(events) !== undefined) return undefined;
       if (first(events, 'killSignal') !== undefined)
-        return 'the main process did not forward the stop signal to the server, and the server was killed';
+        return 'the main process did not forward the stop signal to the server process, and the kubelet later killed the server process';
       return exit === undefined
         ? undefined
-        : 'the main process exited before the server, and the kernel then killed the server';
+        : 'the main process exited while the server process was still running, so the kernel killed the server process';
     },
   },
   {
     name: 'gracePeriodTooShort',
     remedy:
-      'Raise terminationGracePeriodSeconds above the sum of preStop, delay and slowest request, or limit the shutdown time.',
+      'Raise terminationGracePeriodSeconds above the sum of the preStop hook, the shutdown delay and the slowest request, or make the program end its shutdown earlier.',
     find(all) {
       const events = withoutSidecars(all);
       const kill = first(events, 'killSignal');
@@ -129,7 +132,9 @@ const rows: readonly Row[] = [
       const events = withoutSidecars(all);
       const isEvicted = first(events, 'podDeleted')?.detail['cause'] === 'hardEviction';
       const isKilled = first(events, 'killSignal') !== undefined && ignoredSignal(events) === undefined;
-      return isEvicted && isKilled ? 'the kubelet killed the process two seconds after the hard eviction' : undefined;
+      return isEvicted && isKilled
+        ? 'the kubelet killed the process two seconds after the start of the hard eviction'
+        : undefined;
     },
   },
   {
@@ -158,7 +163,7 @@ const rows: readonly Row[] = [
   },
   {
     name: 'refusedByStatus',
-    remedy: 'Serve every request until the listener closes, except those beyond the capacity of the server.',
+    remedy: 'Until the server closes its listening socket, reject only the requests beyond the capacity of the server.',
     find(events) {
       const refused = events.filter((one) => one.kind === 'requestRefused' && isRefusal(one));
       if (refused.length === 0) return undefined;
@@ -187,7 +192,7 @@ const rows: readonly Row[] = [
   {
     name: 'keptConnectionsCut',
     remedy:
-      'Send Connection: close in a response before closing a kept-alive connection, so that no request is in flight then.',
+      'Before the server closes a kept-alive connection, it should send Connection: close in a response, so that the client sends no further request on this connection.',
     find(events) {
       const losses = [
         ...preventable(events, 'keptConnection', ['requestLost']),
@@ -215,7 +220,8 @@ const rows: readonly Row[] = [
     name: 'longRequestsCut',
     remedy: 'Wait for requests in flight, end event streams cleanly, and close WebSockets with code 1001.',
     find(events) {
-      // A container that the kubelet kills had time to end its requests. A crash leaves no time.
+      // If the kubelet killed the container, the server had time to end its requests before that. If the server
+      // crashed, it had no time.
       const deaths = deathsOf(events).filter(({ by }) => by !== 'kubelet');
       const seen = Object.entries(longKinds).flatMap(([client, name]) => {
         const count = countOf(withoutDeaths(lossesOf(events, client, ['requestLost']), deaths));
@@ -239,7 +245,7 @@ const rows: readonly Row[] = [
       );
       return isRed
         ? undefined
-        : 'the container exited before its readiness probe failed, so its Service still sent it connections during the restart';
+        : 'the container exited before its readiness probe failed, so the Service still sent connections to the container while it restarted';
     },
   },
   {
@@ -249,7 +255,7 @@ const rows: readonly Row[] = [
       const refused = events.filter(({ kind, detail }) => kind === 'requestRefused' && detail['why'] === 'no endpoint');
       return refused.length === 0 || endOf(events) === Infinity
         ? undefined
-        : `${String(countOf(refused))} connections were refused, because the Service had no ready pod: its last pod had ended or was not ready`;
+        : `${String(countOf(refused))} connections were refused, because the Service had no ready pod: the only remaining pod had ended or was not ready`;
     },
   },
 ];

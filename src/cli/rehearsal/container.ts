@@ -28,8 +28,8 @@ const candidates: readonly Isolation[] = [
   ['unshare', '--user', '--map-root-user', ...namespaces, '--'],
 ];
 
-// A command prefix with which the kernel kills the container when the rehearsal ends, even if the rehearsal crashes or
-// is killed.
+// The rehearsal runs the container with this command prefix. The kernel then kills the container when the rehearsal
+// ends, even if the rehearsal crashes or is killed.
 const leash: Isolation = ['setpriv', '--pdeathsig', 'KILL', '--'];
 
 /**
@@ -56,11 +56,12 @@ const outputKept = 16_384;
 // unshare, unshare tries to end with the same signal, and fails with this message.
 const unshareOfKilled = /unshare: sigprocmask unblock failed: Invalid argument\n?$/;
 
-// How long to wait for the end of standard error after the container has exited, in milliseconds. A process outside the
-// container may have inherited standard error, so its end may never arrive.
+// How long to wait until standard error is closed after the container has exited, in milliseconds. A process outside
+// the container may have inherited standard error, and may never close it.
 const longestRead = 1_000;
 
-// Milliseconds between two checks of whether a started container has its main process yet.
+// After the start of a container, the rehearsal checks at this interval whether the main process exists, in
+// milliseconds.
 const startPollPeriod = 5;
 
 // The longest time that the program `unshare` may take to start the main process, in milliseconds.
@@ -70,7 +71,7 @@ const longestFork = 5_000;
 // eslint-disable-next-line no-control-regex
 const controlCharacters = /[\0-\x08\x0b-\x1f\x7f-\x9f]/g;
 
-// Matches the errors of nsenter if the command does not exist or the container has exited.
+// Matches the messages that nsenter prints if the command does not exist or the container has exited.
 const nsenterFailed = /^nsenter: (failed to execute|cannot open|reassociate to namespace|fork failed)/m;
 
 /** Run says how a command inside a container ended. */
@@ -264,8 +265,8 @@ export class Container {
     return exit;
   }
 
-  // Kills the processes that have left the process tree of the main process, and waits until they have ended. In a PID
-  // namespace, the kernel has already done so.
+  // Kills the container's processes that are no descendants of the main process, and waits until they have ended. In a
+  // PID namespace, the kernel has already killed them.
   async #killRest(): Promise<void> {
     const until = systemClock.now() + longestRead;
     do {
@@ -275,10 +276,10 @@ export class Container {
     } while (systemClock.now() < until);
   }
 
-  // Tells whether SIGKILL has killed the child of the program `unshare`. If so, `unshare` exits with 1. After every
-  // process of its PID namespace has ended, it also writes the message `unshareOfKilled` to standard error. This
-  // message is lost if standard error is full. If this rehearsal has sent SIGKILL, the exit code 1 alone is sufficient
-  // evidence.
+  // Tells whether SIGKILL has killed the main process, which is the child of the program `unshare`. If so, `unshare`
+  // exits with 1. When every process of the PID namespace has ended, `unshare` also writes the message
+  // `unshareOfKilled` to standard error. If standard error is full, this message is lost. If this rehearsal has sent
+  // SIGKILL, the exit code 1 alone is sufficient evidence.
   async #hasUnshareFailed(code: number | null): Promise<boolean> {
     const { stderr } = this.#child;
     if (!this.hasNamespace || stderr === null) return false;

@@ -1,9 +1,9 @@
-// Finds the ends of the serving container that no response could announce to the clients, such as a crash. No side
-// effects.
+// Finds each exit of the serving container, such as a crash, before which the server could not announce its end to the
+// clients. No side effects.
 import type { EventKind, RehearsalEvent } from './event-log.ts';
 import { lostOrRefused, type Events } from './losses.ts';
 
-/** Death is an end of the serving container that the server could not announce to its clients. */
+/** Death is an exit of the serving container that the server could not announce to its clients. */
 export interface Death {
   /**
    * `by` says who ended the container. `kubelet`: a signal of the kubelet killed the main process. `kill`: SIGKILL of
@@ -24,11 +24,11 @@ interface Instance {
   readonly events: Events;
 }
 
-// How long before or after the exit of a container the losses of its exit may be logged, in milliseconds. The client
-// thread reports its losses every 100 ms, and the exit of a container may be noticed late.
+// If a container exits, the requests that fail because of the exit are logged at most this many milliseconds before or
+// after the exit. The client thread reports failed requests every 100 ms, and the rehearsal may notice an exit late.
 const lateness = 500;
 
-/** `deathsOf()` returns the deaths of the serving container in their order. */
+/** `deathsOf()` returns the deaths of the serving container in the order of time. */
 export function deathsOf(all: Events): Death[] {
   // At the end of a scenario, the rehearsal itself kills the container.
   const end = all.findIndex(({ kind }) => kind === 'loadEnded' || kind === 'interrupted');
@@ -43,7 +43,7 @@ export function deathsOf(all: Events): Death[] {
   });
 }
 
-/** withoutDeaths returns those losses that none of the deaths caused. */
+/** withoutDeaths omits the lost and refused requests that one of the deaths has caused. */
 export function withoutDeaths(losses: Events, deaths: readonly Death[]): Events {
   const caused = new Set(deaths.flatMap((death) => death.losses));
   return losses.filter((loss) => !caused.has(loss));
@@ -66,8 +66,8 @@ function instancesOf(events: Events): Instance[] {
   });
 }
 
-// Says who ended an instance of the container. Returns undefined if the main process ended after its stop signal, so
-// that it could have announced its end.
+// Says who ended an instance of the container. Returns undefined if the main process exited by itself after the stop
+// signal, because the server could then announce its end.
 function endedBy({ events, exit }: Instance, isPodDeleted: boolean): Death['by'] | undefined {
   const has = (...wanted: EventKind[]): boolean => events.some(({ kind }) => wanted.includes(kind));
   const { signal } = exit.detail;
@@ -77,7 +77,8 @@ function endedBy({ events, exit }: Instance, isPodDeleted: boolean): Death['by']
   return signal === undefined ? undefined : 'kubelet';
 }
 
-// Returns the losses from the SIGKILL or the exit until the next instance listens, or shortly after that.
+// Returns the requests that failed after the SIGKILL or the exit of an instance, until the next instance listens, or
+// shortly after that.
 function lossesIn(all: Events, { events, exit }: Instance): Events {
   const kill = events.find(({ kind, detail }) => kind === 'killSignal' || detail['deed'] === 'crash');
   const listening = all.find(({ kind, at }) => kind === 'containerListening' && at > exit.at);

@@ -25,7 +25,7 @@ export const nodeCount = 3;
  */
 export const leastPropagation = 300;
 
-/** Node is the list of changes of the pod's endpoint for the kube-proxy of one simulated node. */
+/** Node is one simulated node of the cluster, with the changes of the pod's endpoint that its kube-proxy receives. */
 interface Node {
   /** `propagation` is the time that this node takes to apply a change, in milliseconds. */
   readonly propagation: number;
@@ -38,13 +38,16 @@ interface Node {
  */
 export interface Endpoints {
   readonly nodes: readonly Node[];
-  /** hasOthers tells whether the Service has other pods. The other pods are always ready. */
+  /**
+   * hasOthers is true if the simulated Service also has pods other than the rehearsed pod. These other pods are always
+   * ready.
+   */
   readonly hasOthers: boolean;
 }
 
 export interface EndpointsOptions {
   /**
-   * `propagation` is the longest time that a node takes to apply a change, in addition to `leastPropagation`, in
+   * `propagation` is how much longer than `leastPropagation` a node may take to apply a change of the endpoint, in
    * milliseconds.
    */
   readonly propagation: number;
@@ -53,7 +56,10 @@ export interface EndpointsOptions {
   readonly random: () => number;
 }
 
-/** newEndpoints returns the simulated endpoints of a Service before any node sends connections to the rehearsed pod. */
+/**
+ * newEndpoints returns the initial state of the simulated endpoints of a Service, in which no node sends connections to
+ * the rehearsed pod.
+ */
 export function newEndpoints({ propagation, hasOthers, random }: EndpointsOptions): Endpoints {
   const nodes = Array.from({ length: nodeCount }, () => ({
     propagation: leastPropagation + random() * propagation,
@@ -63,8 +69,8 @@ export function newEndpoints({ propagation, hasOthers, random }: EndpointsOption
 }
 
 /**
- * afterChange returns the endpoints after the conditions of the pod have changed at the time `at`. Each node learns of
- * the change some time later.
+ * afterChange returns the new state of the simulated endpoints of a Service if the conditions of the pod change at the
+ * time `at`. Each node learns of the change some time later.
  */
 export function afterChange(endpoints: Endpoints, at: number, conditions: Conditions | undefined): Endpoints {
   const nodes = endpoints.nodes.map(({ propagation, changes }) => ({

@@ -1,6 +1,6 @@
 // Records all events of a scenario in order. The verdict and the reports are derived only from these events.
 
-/** EventKind is the name of an event of a scenario. */
+/** EventKind says what happened in an event of a scenario. */
 export type EventKind =
   | 'containerStarted'
   | 'containerListening'
@@ -29,7 +29,7 @@ export type EventKind =
   | 'interrupted'
   | 'note';
 
-/** Detail contains the properties of an event. */
+/** Detail contains the additional fields of an event of a scenario. The fields depend on the kind of the event. */
 export type Detail = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** RehearsalEvent is one event of a scenario. */

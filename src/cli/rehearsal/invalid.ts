@@ -7,7 +7,7 @@ import { probeTypes } from '../manifest/container.ts';
 /** Invalid is a field of a pod specification with an invalid value. */
 export interface Invalid {
   readonly path: Path;
-  /** `reason` says which values are valid, and which value was given. */
+  /** `reason` says which values of the manifest field are valid, and which value the manifest has. */
   readonly reason: string;
 }
 

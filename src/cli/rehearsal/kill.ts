@@ -6,21 +6,24 @@ import { runHook } from './hook.ts';
 import type { ContainerSpec } from './pod.ts';
 import { remaining, stopTimeout } from './termination.ts';
 
-/** KillOptions say which container to end, and how long its end may take. */
+/** KillOptions say which container to end, and how long the container may take to end. */
 export interface KillOptions {
   readonly spec: ContainerSpec;
   readonly container: Container;
   readonly gracePeriodSeconds: number;
-  /** `text` is the message of the kubelet's event. */
+  /** `text` is the message of the Kubernetes Event with which the kubelet reports the kill. */
   readonly text: string;
   /**
-   * `ordering` resolves when this container may receive its stop signal: after the exit of all containers that must
-   * exit first.
+   * `ordering` resolves when every container that must exit before this container has exited. This container then gets
+   * its stop signal.
    */
   readonly ordering: Promise<unknown> | undefined;
   readonly log: EventLog;
   readonly host: string;
-  /** `destroyed` is aborted when the rehearsal itself kills the container. This ends all waits. */
+  /**
+   * The signal `destroyed` is aborted when the rehearsal itself kills the container. Nothing then waits for the
+   * container any longer.
+   */
   readonly destroyed: AbortSignal;
 }
 
@@ -48,7 +51,7 @@ async function runPreStop({ spec, container, gracePeriodSeconds, log, host, dest
   const { name, preStop } = spec;
   if (preStop === undefined) return;
   log.add('preStopStarted', { container: name });
-  let failure: string | undefined = 'the hook was still running at the end of the grace period';
+  let failure: string | undefined = 'the preStop hook was still running at the end of the grace period';
   await within(
     gracePeriodSeconds,
     runHook(preStop, container, host, destroyed).then((end) => {
@@ -59,8 +62,8 @@ async function runPreStop({ spec, container, gracePeriodSeconds, log, host, dest
   if (!destroyed.aborted) log.add('preStopEnded', { container: name, failure });
 }
 
-// Waits for `promise`, at most `seconds`. Resolves with false if that time passes first, otherwise with true. If the
-// rehearsal kills the container, it resolves with true at once.
+// Resolves with true when `promise` resolves, and with false if this takes longer than `seconds`. If the rehearsal
+// kills the container, resolves with true at once.
 async function within(seconds: number, promise: Promise<unknown>, destroyed: AbortSignal): Promise<boolean> {
   const settled = new AbortController();
   const over = AbortSignal.any([settled.signal, destroyed]);
@@ -71,8 +74,8 @@ async function within(seconds: number, promise: Promise<unknown>, destroyed: Abo
   return over.aborted;
 }
 
-// A Node timer may fire this many milliseconds early. Without this tolerance, a remaining time of one second could be
-// rounded down to 0 seconds.
+// A Node timer may fire early by this number of milliseconds. Without this tolerance, a remaining time of one second
+// could be rounded down to 0 seconds.
 const timerSlack = 1;
 
 async function timed(step: () => Promise<unknown>): Promise<number> {

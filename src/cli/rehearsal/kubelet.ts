@@ -116,8 +116,8 @@ export class Kubelet {
     });
   }
 
-  // Runs one sync of the pod. The kubelet runs one sync of a pod at a time (K-163). If the pod is deleted, the kubelet
-  // completes the running sync and drops the waiting ones (K-167).
+  // Runs `work` as one sync of the pod. The kubelet runs one sync of a pod at a time (K-163). If the pod is deleted,
+  // the kubelet completes the running sync, and omits the syncs that have not begun (K-167).
   #inSync(work: () => Promise<void>): Promise<void> {
     this.#lastSync = this.#lastSync.then(async () => {
       if (this.#isEnding) return;

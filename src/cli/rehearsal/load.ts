@@ -1,6 +1,6 @@
 // The definition of a load: the kinds of clients, their requests, and the counts of these requests. No side effects.
 
-/** clientKinds lists all kinds of clients, in the order of the reports. */
+/** clientKinds lists all kinds of clients, in the order in which the reports of a rehearsal name them. */
 export const clientKinds = [
   'newConnection',
   'keptConnection',
@@ -22,7 +22,7 @@ export interface LoadOptions {
   /** `connections` is the number of keep-alive connections. */
   readonly connections: number;
   readonly requests: readonly { readonly method: string; readonly path: string }[];
-  /** `retry` is true if the load also has clients that retry a failed request. */
+  /** `retry` is true if the rehearsal also runs clients that retry a failed request. */
   readonly retry: boolean;
   readonly longPoll: string | undefined;
   readonly stream: string | undefined;
@@ -38,7 +38,8 @@ export interface LoadPlan extends LoadOptions {
   readonly port: number;
 }
 
-// One thread sends about 5 000 requests per second. The share of each thread stays below this limit.
+// One thread can send about 5 000 requests per second. Each thread therefore sends at most this smaller number of
+// requests per second.
 const mostPerThread = 4_000;
 
 /**
@@ -64,7 +65,7 @@ export function dividePlan(plan: LoadPlan): LoadPlan[] {
   }));
 }
 
-/** Tally counts the requests of one kind of client. */
+/** Tally contains, for one kind of client, how many requests were sent and how they ended. */
 export interface Tally {
   sent: number;
   answered: number;
@@ -80,7 +81,7 @@ export interface Tally {
 /** upgradeFailed is the reason of a WebSocket client whose connection was not accepted or not upgraded. */
 export const upgradeFailed = 'the upgrade failed';
 
-/** Loss is one request that was lost or refused. */
+/** Loss is one request of a client that was lost or refused. */
 export interface Loss {
   readonly client: ClientKind;
   readonly outcome: 'lost' | 'refused';

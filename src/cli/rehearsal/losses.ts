@@ -4,13 +4,13 @@ import type { EventKind, RehearsalEvent } from './event-log.ts';
 
 export type Events = readonly RehearsalEvent[];
 
-/** lostOrRefused contains the kinds of events that report a lost or refused request. */
+/** lostOrRefused contains the two kinds of events that record a failed request. */
 export const lostOrRefused: readonly EventKind[] = ['requestLost', 'requestRefused'];
 
 export const first = (events: Events, kind: EventKind): RehearsalEvent | undefined =>
   events.find((one) => one.kind === kind);
 
-/** countOf returns the number of lost requests. One event can report several lost requests. */
+/** countOf returns the number of requests that these events record. One event can record several requests. */
 export const countOf = (losses: Events): number =>
   losses.reduce((total, { detail: { count = 1 } }) => total + Number(count), 0);
 
@@ -20,7 +20,7 @@ export const counted = (losses: Events, noun: string): string => {
   return `${String(count)} ${noun}${count === 1 ? '' : 's'}`;
 };
 
-/** lossesOf returns the losses of one kind of client. */
+/** lossesOf returns the events that record failed requests of one kind of client. */
 export const lossesOf = (events: Events, client: string, kinds: readonly EventKind[]): Events =>
   events.filter((one) => kinds.includes(one.kind) && one.detail['client'] === client);
 
@@ -30,8 +30,8 @@ const endingOf = (events: Events): RehearsalEvent | undefined =>
   first(events, 'podDeleted') ?? first(events, 'containerKilling');
 
 /**
- * endOf returns the end of normal operation, which is the time at which the shutdown began. It is Infinity if there was
- * no shutdown.
+ * endOf returns the time at which the shutdown began, which is the end of normal operation. It returns Infinity if
+ * there was no shutdown.
  */
 export const endOf = (events: Events): number => endingOf(events)?.at ?? Infinity;
 

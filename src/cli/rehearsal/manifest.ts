@@ -78,7 +78,7 @@ export function readManifest(
 interface FoundPod extends Pick<ServedPod, 'services' | 'labels'> {
   readonly spec: Fields;
   readonly source: ManifestObject;
-  /** specPath leads from the object to the specification of the pod. */
+  /** specPath is the path from the workload object to the `spec` of its pod. */
   readonly specPath: Path;
   /** `problems` lists the invalid values, each with its file and line. */
   readonly problems: readonly string[];

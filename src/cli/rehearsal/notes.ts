@@ -3,7 +3,10 @@ import type { RehearsalEvent } from './event-log.ts';
 import { first, seconds, type Events } from './losses.ts';
 import { withoutSidecars } from './sidecar-causes.ts';
 
-/** notesOf returns one sentence for each incident. A scenario in which no request was lost can have incidents too. */
+/**
+ * notesOf returns one sentence for each incident, such as a failed probe. An incident can occur although no request is
+ * lost.
+ */
 export function notesOf(events: Events): string[] {
   const block = events.find(({ detail }) => detail['deed'] === 'block');
   return [...(block === undefined ? [] : blockTexts(events, block)), ...readinessTexts(events), ...killTexts(events)];
@@ -11,7 +14,7 @@ export function notesOf(events: Events): string[] {
 
 const deletionOf = (events: Events): number => first(events, 'podDeleted')?.at ?? Infinity;
 
-// Says how long the server was blocked. The exit of the container also ends the block.
+// Says how long the server was blocked. If the container exits, the block ends too.
 function blockTexts(events: Events, block: RehearsalEvent): string[] {
   const end = withoutSidecars(events).find(
     ({ kind, at, detail }) => at >= block.at && (kind === 'containerExited' || detail['deed'] === 'unblock'),

@@ -4,7 +4,7 @@ import { optionLines, readArguments, type Options } from '../options.ts';
 import { scenarios, type ScenarioName } from './scenarios.ts';
 import type { LoadOptions } from './load.ts';
 
-/** Plan is the configuration of a rehearsal. */
+/** Plan contains the options of a rehearsal, as they were read from the command line. */
 export interface Plan extends LoadOptions {
   readonly command: readonly string[];
   /** `commands` maps the name of each additional container to its command. */
@@ -17,8 +17,8 @@ export interface Plan extends LoadOptions {
    */
   readonly port: number | undefined;
   /**
-   * `propagations` lists upper limits of the time, in milliseconds, that a node needs to apply a change of the
-   * endpoints. Each scenario runs once with each limit.
+   * `propagations` lists values for the longest time that a node takes to apply a change of the endpoints, in
+   * milliseconds. Each scenario runs once for each value of this list.
    */
   readonly propagations: readonly number[];
   /** gracePeriodSeconds overrides the manifest's `terminationGracePeriodSeconds`. */
@@ -33,7 +33,7 @@ const options = {
     type: 'string',
     multiple: true,
     value: 'NAME=COMMAND',
-    help: 'the command that runs as the container NAME of the manifest',
+    help: 'the command that the rehearsal runs in place of the container NAME of the manifest',
   },
   scenario: {
     type: 'string',
@@ -55,7 +55,7 @@ const options = {
   },
   retry: {
     type: 'boolean',
-    help: 'also run clients that repeat a GET once if their kept-alive connection ends without a response',
+    help: 'run additional clients that send a GET once more if a kept-alive connection ends without a response',
   },
   'long-poll': { type: 'string', value: 'PATH', help: 'also send long polls, which the server answers late, to PATH' },
   stream: { type: 'string', value: 'PATH', help: 'also open event streams at PATH' },
@@ -67,7 +67,7 @@ const options = {
   propagation: {
     type: 'string',
     value: 'TIME,…',
-    help: 'the longest time until a node applies an endpoint change; default: 2s; a list runs each scenario once per value',
+    help: 'the longest time until a node applies an endpoint change; default: 2s; with a list, each scenario runs once per value',
   },
   'grace-period': {
     type: 'string',

@@ -1,5 +1,5 @@
-// One container of the rehearsed pod, with all its restarts: runs its probes, starts it, and kills it after failed
-// probes.
+// Manages one container of the rehearsed pod: starts and restarts the container, runs its probes, and kills it after
+// failed probes.
 import { systemClock, type Clock } from '../../clock.ts';
 import { backoffDefaults, delayUntil, stepped, type Backoff } from './backoff.ts';
 import { Container, type Exit, type Isolation } from './container.ts';
@@ -23,13 +23,13 @@ export interface PodContainerOptions {
 }
 
 /**
- * PodSync tells a container when the kubelet has synchronized its pod. At each synchronization, the kubelet starts, probes or
- * stops the containers of the pod.
+ * PodSync connects a container with the syncs of its pod. In a sync, the simulated kubelet starts, restarts or ends the
+ * containers of the pod.
  */
 export interface PodSync {
   /** onChange is called when the result of a probe changes the state of the container. */
   readonly onChange: () => void;
-  /** inSync runs `work` after the syncs of the pod that were requested earlier. */
+  /** inSync runs `work` as a sync of the pod, after all syncs that were requested earlier have ended. */
   readonly inSync: (work: () => Promise<void>) => Promise<void>;
 }
 
@@ -76,7 +76,8 @@ export class PodContainer {
   get isReady(): boolean {
     if (this.#container === undefined || this.#exit !== undefined || !this.#isStarted || this.#isStarting) return false;
     const readiness = this.#workers.get('readiness');
-    // Without a readiness probe, a container is ready as soon as a relist has seen it running (K-059).
+    // Without a readiness probe, a container is ready when the kubelet has listed the containers again and has seen
+    // that this container runs (K-059).
     return readiness === undefined ? this.#isNoticed : readiness.published === 'success';
   }
 
@@ -118,7 +119,7 @@ export class PodContainer {
     await this.#runPostStart(container);
   }
 
-  /** endStart marks the container as started. The pod calls it at the end of each sync. */
+  /** endStart ends the start of the container. The simulated kubelet calls it at the end of each sync of the pod. */
   endStart(): void {
     this.#isStarting = false;
   }
@@ -142,8 +143,8 @@ export class PodContainer {
   }
 
   /**
-   * pokeReadiness probes a started container that is not ready. The rehearsal calls it whenever it computes the status
-   * of the pod, because the kubelet probes at the same time (K-046).
+   * If the container has started but is not ready, pokeReadiness sends a readiness probe. The rehearsal calls it
+   * whenever it computes the status of the pod, because a real kubelet also sends this probe then (K-046).
    */
   pokeReadiness(): void {
     const readiness = this.#workers.get('readiness');
@@ -182,7 +183,10 @@ export class PodContainer {
     });
   }
 
-  /** failLiveness does what a failed liveness probe does. It resolves when the container has exited. */
+  /**
+   * failLiveness kills the container, as the kubelet does after a failed liveness probe. It resolves when the container
+   * has exited.
+   */
   async failLiveness(): Promise<void> {
     await this.#killAfterProbe('liveness', probeOf(this.spec, 'liveness')?.terminationGracePeriodSeconds);
   }
@@ -247,15 +251,15 @@ export class PodContainer {
     if (failure !== undefined) await this.kill({ cause: 'deletion' }, 'FailedPostStartHook');
   }
 
-  // Kills the container and restarts it, but does not delete the pod. The kubelet still sends readiness probes, and the
-  // endpoint does not change until a readiness probe fails (K-062). If the pod is deleted during the kill, the kubelet
-  // still restarts the container, and then ends the new instance (K-168).
+  // Kills the container and restarts it, but does not delete the pod. Meanwhile, the kubelet still sends readiness
+  // probes, and the endpoint does not change until a readiness probe fails (K-062). If the pod is deleted while the
+  // container is ending, the kubelet still restarts the container, and then ends the new instance (K-168).
   #killAfterProbe(type: 'liveness' | 'startup', gracePeriodSeconds: number | undefined): Promise<void> {
     const failed = this.#container;
     return this.#sync.inSync(async () => {
       if (failed === undefined || this.#container !== failed || failed.exit !== undefined) return;
-      // If the kubelet has killed this instance of the container, the back-off delay counts from the exit of the
-      // previous instance (K-148).
+      // If the kubelet itself kills an instance of the container, the back-off delay begins at the exit of the previous
+      // instance (K-148).
       const finishedBefore = this.#finishedAt;
       if (this.#isLast) await this.#killAsPod();
       else {

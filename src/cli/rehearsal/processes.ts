@@ -6,7 +6,10 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 export interface Listener {
   readonly pid: number;
   readonly port: number;
-  /** isLoopback is true if only processes on the same host can connect to the port (K-009). */
+  /**
+   * isLoopback is true if the process listens only on a loopback address, to which only the same host can connect
+   * (K-009).
+   */
   readonly isLoopback: boolean;
   /** `address` is a loopback address at which this machine can connect. */
   readonly address: '127.0.0.1' | '::1';
@@ -55,7 +58,7 @@ export function hasEnded(pid: number): boolean {
   return text === '' || /^[ZX]/.test(text.slice(text.lastIndexOf(')') + 2));
 }
 
-/** listenersOf returns the TCP ports on which the processes listen. */
+/** listenersOf returns the listening TCP sockets of the processes with the given PIDs. */
 export function listenersOf(pids: readonly number[]): Listener[] {
   return pids.flatMap((pid) => {
     const inodes = socketInodes(pid);

@@ -65,7 +65,7 @@ export async function rehearse(args: readonly string[], environment: Environment
   return failures.length > 0 ? badUsage : codes[result.verdict];
 }
 
-// Writes an output file. Returns why the file cannot be written, or undefined.
+// Writes an output file. Returns undefined, or the reason why the file cannot be written.
 function write(file: string | undefined, content: () => string): string | undefined {
   try {
     if (file !== undefined) writeFileSync(file, content());
@@ -164,11 +164,11 @@ async function runOne(
   return scenarioResult({ ...scenario, name, propagationMs: propagation }, run.tallies, log.events);
 }
 
-// Returns a text that says how long a scenario may take.
+// Returns the part of the output that says how long a scenario takes at most.
 function limitText(start: number, rest: number): string {
   const after = `at most ${String(Math.ceil(rest / 1_000))} s`;
-  if (start === 0) return `takes ${after}`;
-  return `takes at most ${String(start / 1_000)} s until the pod is ready, and ${after} from then until the end`;
+  if (start === 0) return `the scenario takes ${after}`;
+  return `the scenario takes at most ${String(start / 1_000)} s until the pod is ready, and then ${after} until it ends`;
 }
 
 type Reading = ManifestReading | { readonly pod: PodSpec; readonly warnings: readonly string[] };
@@ -188,8 +188,8 @@ function readPod({ manifest, command, commands, gracePeriodSeconds }: Plan): Rea
   return { ...reading, pod: { ...reading.pod, terminationGracePeriodSeconds: gracePeriodSeconds } };
 }
 
-// Returns the pod that is used if there is no manifest. It has one container, which is ready as soon as its port
-// accepts connections.
+// Returns the pod that the rehearsal uses if no manifest is given. Its only container is ready as soon as the port of
+// the container accepts connections.
 function defaultPod(command: readonly string[], gracePeriodSeconds = defaultGracePeriodSeconds): PodSpec {
   const container: ContainerSpec = {
     ...containerDefaults,

@@ -1,4 +1,4 @@
-// Stores the destination to which each simulated node sends new connections.
+// Stores, for each simulated node, where its new connections to the Service go.
 import type { EventLog } from './event-log.ts';
 import {
   afterChange,
@@ -44,7 +44,8 @@ export class ServiceRoutes {
   }
 
   /**
-   * If a node now sends new connections to another destination than at the last call, `update()` notifies the clients.
+   * If a simulated node sends new connections to another destination than at the last call of `update()`, `update()`
+   * notifies the clients.
    */
   update(): void {
     const next = this.#now();
@@ -57,8 +58,8 @@ export class ServiceRoutes {
   }
 
   /**
-   * untilLearnt returns the number of milliseconds until every simulated node has applied the last change of the pod's
-   * endpoint.
+   * untilLearnt returns how long it takes until every simulated node has applied the latest change of the pod's
+   * endpoint, in milliseconds.
    */
   untilLearnt(): number {
     const slowest = Math.max(...this.#endpoints.nodes.map(({ propagation }) => propagation));

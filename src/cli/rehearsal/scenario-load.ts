@@ -18,14 +18,13 @@ import {
 // not send on time, so the rehearsal gives no verdict.
 const longestLoopDelay = 200;
 
-/** longestStop is how long the clients may take to finish after the pod has ended, in milliseconds. */
+/** longestStop is how long the requests in flight may take to end after the pod has ended, in milliseconds. */
 export const longestStop = 5_000;
 
 // The maximum number of losses that are recorded as separate events, which bounds the memory. After that, equal losses
 // of one report share one event. The client thread reports its losses at regular intervals.
 const mostLossEvents = 200;
 
-/** totalOf returns the sum of several tallies. */
 function totalOf(tallies: Iterable<Tally>): Tally {
   const total: Tally = { sent: 0, answered: 0, lost: 0, refused: 0, failed: 0 };
   for (const tally of tallies) {
@@ -60,13 +59,13 @@ export class ScenarioLoad {
     return sums;
   }
 
-  /** For each node, `routes` contains the destination of new connections. */
+  /** For each simulated node, `routes` contains the destination of the new connections that the node sends. */
   set routes(routes: readonly Destination[]) {
     this.#routes = routes;
     for (const thread of this.#started) thread.routes = routes;
   }
 
-  /** start starts client threads that together send `factor` times the configured rate. */
+  /** start runs client threads that together send `factor` times the configured number of requests per second. */
   start(host: string, port: number, factor = 1): void {
     const { rate, seed } = this.#options;
     const plan = { ...this.#options, rate: rate * factor, seed: seed + this.#started.length, host, port };
@@ -102,7 +101,7 @@ export class ScenarioLoad {
   }
 }
 
-/** LossEvents adds an event to the scenario for each request that was lost or refused. */
+/** LossEvents records the lost and refused requests of a scenario in the event log. */
 export class LossEvents {
   readonly #log: EventLog;
   readonly #pending = new Map<string, { readonly loss: Loss; count: number }>();
@@ -125,8 +124,8 @@ export class LossEvents {
   }
 
   /**
-   * flush is called after all losses of one report of the client thread. It records the losses that `add` has not
-   * recorded. Equal losses share one event.
+   * flush is called at the end of each report of the client thread. It records the lost and refused requests for which
+   * `add` has not added an event. Equal ones are recorded in one common event, with their number.
    */
   flush(): void {
     for (const { loss, count } of this.#pending.values()) this.#addEvent(loss, count);

@@ -42,9 +42,9 @@ const longestRestart = 20_000;
 
 const pollPeriod = 50;
 
-// Returns the longest time that a scenario waits for the end of its last step, in milliseconds. The scenario needs such
-// a limit, because the kubelet sets no timeout for a postStart hook. The kubelet also does not end a pod while its
-// postStart hook runs (K-167).
+// After its last step, a scenario waits until the pod or the container has ended. Returns the limit of this wait, in
+// milliseconds. Without the limit, the scenario could wait forever. The kubelet sets no timeout for a postStart hook,
+// and does not end a pod while its postStart hook runs (K-167).
 function longestEnd({ steps }: Scenario, { terminationGracePeriodSeconds, containers }: PodSpec): number {
   const graces = containers.flatMap(({ probes }) => probes.map((probe) => probe.terminationGracePeriodSeconds ?? 0));
   const grace = Math.max(terminationGracePeriodSeconds, ...graces);
@@ -56,8 +56,8 @@ function longestEnd({ steps }: Scenario, { terminationGracePeriodSeconds, contai
 }
 
 /**
- * longestRest returns the longest time from the readiness of the pod to the end of the scenario, in milliseconds. If a
- * scenario does not wait for the readiness, the time begins at the start of the pod.
+ * longestRest returns how long a scenario takes at most after the pod has become ready, in milliseconds. If the
+ * scenario does not wait until the pod is ready, the time counts from the start of the pod.
  */
 export function longestRest(scenario: Scenario, pod: PodSpec, propagation: number): number {
   const { steps, endsAfter } = scenario;
@@ -106,7 +106,7 @@ export class ScenarioRun {
     return this.#load.tallies;
   }
 
-  /** run runs the scenario. It resolves when all its processes and clients have ended. */
+  /** `run()` carries out the scenario. It resolves when all processes and clients of the scenario have ended. */
   async run(): Promise<void> {
     const { scenario, interrupted, log } = this.#options;
     const { promise: stopped, resolve: stop } = Promise.withResolvers<undefined>();
@@ -165,8 +165,8 @@ export class ScenarioRun {
     this.#options.log.add('note', { text: 'the pod did not become ready', limitMs, ...this.#served.elsewhere });
   }
 
-  // Tells whether the command of the container cannot be started, or has ended itself. The scenario then does not wait
-  // for another start.
+  // Returns true if the command of the container cannot be started, or if the main process has ended itself. The
+  // scenario then does not wait until the container is restarted.
   #hasFailed(): boolean {
     return unstartable.includes(this.#kubelet.main?.exit?.code) || endedItself(this.#options.log.events) !== undefined;
   }
@@ -199,22 +199,22 @@ export class ScenarioRun {
         for (const pid of main?.pids ?? []) sendSignal(pid, 'SIGCONT');
         break;
       case 'failLiveness':
-        // The scenario continues until the new container is ready.
+        // After the restart, the clients send requests until the new instance of the container is ready.
         this.#ending = this.#kubelet.failLiveness().then(async () => {
           await this.#untilReady(longestRestart);
           if (!this.#pod.isReady && !this.#options.interrupted.aborted) this.#noteNotReady(longestRestart);
         });
         break;
       case 'crash':
-        log.add('note', { text: 'the main process is killed, as in a crash', deed: deed.kind });
+        log.add('note', { text: 'the rehearsal kills the main process with SIGKILL, as in a crash', deed: deed.kind });
         main?.signal('SIGKILL');
         break;
       case 'signalAgain':
-        log.add('note', { text: 'a second stop signal is sent' });
+        log.add('note', { text: 'the rehearsal sends a second stop signal to the main process' });
         main?.signal('SIGTERM');
         break;
       case 'overload':
-        log.add('note', { text: 'from now on, the pod gets ten times the usual number of requests' });
+        log.add('note', { text: 'the clients now send ten times the usual number of requests per second to the pod' });
         if (this.#served.port !== undefined) this.#load.start(this.#served.host, this.#served.port, 9);
         break;
       default:
@@ -222,7 +222,8 @@ export class ScenarioRun {
     }
   }
 
-  // Starts the clients as soon as the pod is ready, even if its server does not listen.
+  // Starts the clients as soon as the pod is ready. They need only a known port, even if the server does not listen on
+  // it yet.
   #startFirstLoad(): void {
     if (!this.#pod.isReady || this.#load.hasStarted || this.#ended.signal.aborted) return;
     if (this.#served.port !== undefined) this.#load.start(this.#served.host, this.#served.port);

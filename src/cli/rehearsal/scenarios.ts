@@ -1,7 +1,7 @@
 // The scenarios of a rehearsal: what happens to the pod, and when. No side effects.
 import type { Kill } from './termination.ts';
 
-/** Deed is something that a scenario does to the pod. */
+/** Deed is an action of a scenario on the pod, such as the deletion of the pod. */
 export type Deed =
   | { readonly kind: 'delete'; readonly gracePeriodSeconds?: number }
   | { readonly kind: 'evict'; readonly kill: Kill }
@@ -12,12 +12,12 @@ export type Deed =
   | { readonly kind: 'failLiveness' }
   /** `crash` kills the main process with SIGKILL. */
   | { readonly kind: 'crash' }
-  /** `signalAgain` sends a second stop signal, as an impatient operator may do. */
+  /** `signalAgain` sends a second stop signal to the main process, as an impatient operator may do. */
   | { readonly kind: 'signalAgain' }
-  /** `overload` multiplies the load by ten. */
+  /** `overload` makes the clients send ten times as many requests per second. */
   | { readonly kind: 'overload' };
 
-/** Step is one action on the pod, with the time of the action. */
+/** Step is an action of a scenario on the pod, with the time of the action. */
 export interface Step {
   /**
    * `at` is the time of the action, in milliseconds since the pod became ready. If the scenario has `isWhileStarting`,
@@ -31,25 +31,29 @@ export interface Step {
 export interface Scenario {
   readonly title: string;
   readonly steps: readonly Step[];
-  /** hasOthers tells whether the Service has other pods. The default is true. */
+  /**
+   * hasOthers is false if the rehearsed pod is the only pod of the Service. By default, the Service also has other
+   * pods.
+   */
   readonly hasOthers?: boolean;
   /** needsSidecar is true if the scenario adds a sidecar to a pod that has none. */
   readonly needsSidecar?: boolean;
   /**
-   * isWhileStarting is true if the steps begin before the pod is ready. The time of each step then counts from the
-   * start of the pod instead of its readiness.
+   * isWhileStarting is true if the scenario does not wait with its steps until the pod is ready. The time of each step
+   * then counts from the start of the pod.
    */
   readonly isWhileStarting?: boolean;
   /**
    * endsAfter is how long the scenario continues after its last step, in milliseconds. If the last step ends the pod or
-   * a container, this time begins with the exit. By default, the scenario ends when the pod has stopped.
+   * a container, this time begins when the pod or the container has ended. By default, the scenario ends when every
+   * node knows that the pod has ended.
    */
   readonly endsAfter?: number;
-  /** backoffScale is the number by which the back-off delays are divided. */
+  /** backoffScale is the number by which the kubelet's back-off delays are divided in the scenario. */
   readonly backoffScale?: number;
 }
 
-// The load runs for this many milliseconds before the first action on the pod.
+// The clients send requests for this many milliseconds before the first action of the scenario on the pod.
 const warmUp = 3_000;
 
 const crashes = 5;
@@ -57,11 +61,11 @@ const crashes = 5;
 /** `scenarios` maps the name of each scenario to its description. */
 export const scenarios = {
   rollout: {
-    title: 'rolling update: the pod is deleted while the Service has other pods',
+    title: 'the pod is deleted as in a rolling update: the Service also has other pods',
     steps: [{ at: warmUp, do: { kind: 'delete' } }],
   },
   'scale-down': {
-    title: 'the only pod of the Service is deleted',
+    title: 'the Service has only one pod, and this pod is deleted',
     steps: [{ at: warmUp, do: { kind: 'delete' } }],
     hasOthers: false,
   },
@@ -70,30 +74,30 @@ export const scenarios = {
     steps: [{ at: warmUp, do: { kind: 'evict', kill: { cause: 'hardEviction' } } }],
   },
   'node-shutdown': {
-    title: 'graceful node shutdown: the grace period is 15 seconds, and the endpoint stays ready',
+    title: 'graceful node shutdown: the pod gets a grace period of at most 15 seconds, and its endpoint stays ready',
     steps: [{ at: warmUp, do: { kind: 'evict', kill: { cause: 'nodeShutdown', shutdownGracePeriodSeconds: 15 } } }],
   },
   'delete-starting': {
-    title: 'the pod is deleted while it starts',
+    title: 'the pod is deleted 0.3 s after its start',
     steps: [{ at: 300, do: { kind: 'delete' } }],
     isWhileStarting: true,
   },
   overload: {
-    title: 'the pod is deleted while it gets ten times the usual number of requests',
+    title: 'the pod is deleted while the clients send ten times the usual number of requests per second',
     steps: [
       { at: warmUp, do: { kind: 'overload' } },
       { at: 2 * warmUp, do: { kind: 'delete' } },
     ],
   },
   'second-signal': {
-    title: 'a second stop signal is sent one second after the first',
+    title: 'the process receives a second stop signal one second after the first',
     steps: [
       { at: warmUp, do: { kind: 'delete' } },
       { at: warmUp + 1_000, do: { kind: 'signalAgain' } },
     ],
   },
   'blocked-loop': {
-    title: 'the server is blocked for 40 seconds',
+    title: 'all processes of the container are suspended for 40 seconds',
     steps: [
       { at: warmUp, do: { kind: 'block' } },
       { at: warmUp + 40_000, do: { kind: 'unblock' } },
@@ -101,7 +105,7 @@ export const scenarios = {
     endsAfter: 5_000,
   },
   'failing-liveness': {
-    title: 'the liveness probe fails, and the container is restarted in place',
+    title: 'the liveness probe fails, so the kubelet restarts the container in the same pod',
     steps: [{ at: warmUp, do: { kind: 'failLiveness' } }],
     endsAfter: 5_000,
   },
@@ -115,7 +119,7 @@ export const scenarios = {
     backoffScale: 10,
   },
   sidecars: {
-    title: 'the pod is deleted, and the kubelet ends its sidecars after its other containers',
+    title: 'a pod with a sidecar is deleted: the kubelet ends the sidecar after the other containers',
     steps: [{ at: warmUp, do: { kind: 'delete' } }],
     needsSidecar: true,
   },

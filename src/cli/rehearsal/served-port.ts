@@ -11,7 +11,7 @@ const podHost = '127.0.0.1';
 // accepted as the server's socket. After a restart, a socket on another port is reported.
 const longestAlone = 3_000;
 
-/** ServedPort looks for the socket to which clients connect. */
+/** ServedPort finds the listening socket of the container to which the clients of the rehearsal connect. */
 export class ServedPort {
   readonly #given: number | undefined;
   readonly #log: EventLog;
@@ -19,7 +19,7 @@ export class ServedPort {
   #listener: Listener | undefined;
   #isListening = false;
   #loopbackSince: number | undefined;
-  // #instance is the instance of the container that last listened on the port.
+  // #instance is the run of the container in which the container last listened on the port of the requests.
   #instance: Container | undefined;
   #elsewhereSince: number | undefined;
   #hasNotedOthers = false;
@@ -44,8 +44,8 @@ export class ServedPort {
   }
 
   /**
-   * If the container listens on other ports than the port of the requests, elsewhere contains this port and the other
-   * ports. Otherwise, elsewhere has no fields.
+   * `elsewhere` has fields only if the container listens on a port other than the port of the requests. `port` is then
+   * the port of the requests, and `otherPorts` lists the other ports.
    */
   get elsewhere(): { readonly port?: number; readonly otherPorts?: string } {
     const { port } = this;
@@ -57,7 +57,10 @@ export class ServedPort {
     return port === undefined || others.size === 0 ? {} : { port, otherPorts: [...others].join(', ') };
   }
 
-  /** look examines the sockets of the container. It returns true if the container has begun to listen on the port. */
+  /**
+   * `look()` examines the sockets of the container. It returns true if the container has begun to listen on the port of
+   * the requests since the last call.
+   */
   look(): boolean {
     const found = this.#choose(this.#all());
     if (found === undefined) {
@@ -67,8 +70,8 @@ export class ServedPort {
       return false;
     }
     this.#instance = this.#main();
-    // A program may first listen on loopback for a moment, for example to check that the port is free. Its later
-    // socket on another address replaces the loopback socket.
+    // A program may first listen on loopback for a short time, for example to check that the port is free. If the
+    // program then listens on another address, the clients connect to this address.
     const isReachableNow = this.#listener?.isLoopback === true && !found.isLoopback;
     if (this.#isListening && !isReachableNow) return false;
     this.#isListening = true;

@@ -1,4 +1,4 @@
-// The causes that concern sidecars. No side effects.
+// Finds the causes of lost requests that concern sidecars. No side effects.
 import type { Row } from './causes.ts';
 import { first, seconds, type Events } from './losses.ts';
 

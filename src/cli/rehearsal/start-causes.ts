@@ -7,19 +7,20 @@ import { endOf, first, seconds, type Events } from './losses.ts';
 import { unstartable } from './pod.ts';
 
 /**
- * endedItself returns the first death of the serving container in which its main process exited with code 0. One example
- * is a program that starts a background process and exits.
+ * endedItself returns the first death of the serving container in which the main process exited on its own with code 0.
+ * One example is a program that starts a background process and exits.
  */
 export const endedItself = (events: Events): Death | undefined =>
   deathsOf(events).find(({ by, exit }) => by === 'itself' && exit.detail['code'] === 0);
 
 const lastLine = (output: unknown): string => String(output).trim().split('\n').at(-1) ?? '';
 
-// Returns the exit of a container whose command cannot be started.
+// Returns the event that records the exit of a container whose command cannot be started.
 const unstarted = (events: Events): RehearsalEvent | undefined =>
   events.find(({ kind, detail }) => kind === 'containerExited' && unstartable.includes(detail['code']));
 
-// Returns the event which says that the container listens on another port than the port to which requests are sent.
+// Returns the event which says that the container listens on a port other than the port of the requests. Returns
+// undefined if the container listens on the port of the requests later.
 const elsewhere = (events: Events): RehearsalEvent | undefined =>
   events.find(
     ({ at, detail: { port, otherPorts } }) =>
@@ -61,8 +62,8 @@ export const startRows: readonly Row[] = [
       if (death === undefined) return undefined;
       const text = 'the container ended, because its main process exited with code 0';
       const { exit, listening } = death;
-      if (listening === undefined) return `${text} before it listened on a port`;
-      const listener = listening.detail['isMain'] === false ? 'a child process' : 'it';
+      if (listening === undefined) return `${text} before the container listened on a port`;
+      const listener = listening.detail['isMain'] === false ? 'a child process' : 'the main process';
       return `${text}, ${seconds(exit.at - listening.at)} after ${listener} began to listen on port ${String(listening.detail['port'])}`;
     },
   },
@@ -85,7 +86,7 @@ export const startRows: readonly Row[] = [
   {
     name: 'postStartNeverEnded',
     remedy:
-      'Limit the time of the postStart hook. Until the hook has ended, the kubelet neither probes nor ends the pod.',
+      'Make the postStart hook end within a limited time. Until the hook has ended, the kubelet sends no probes to the pod and does not end the pod.',
     find(events) {
       if (first(events, 'interrupted') !== undefined) return undefined;
       const hook = events.findLast(({ kind }) => kind === 'postStartStarted' || kind === 'postStartEnded');
@@ -119,7 +120,7 @@ export const startRows: readonly Row[] = [
       if (first(events, 'containerListening') === undefined) return 'the pod never listened on a port';
       const probe = events.findLast(({ kind, detail }) => kind === 'probe' && detail['result'] !== 'success')?.detail;
       const why = probe === undefined ? '' : `: ${String(probe['type'])} probe: ${lastLine(probe['output'])}`;
-      return `the pod listened but never became ready${why}`;
+      return `the server listened, but the pod never became ready${why}`;
     },
   },
 ];

@@ -1,7 +1,8 @@
 // Formats the status line that a terminal shows during a rehearsal. No side effects.
 import type { Detail } from './event-log.ts';
 
-// The fields of the status line, the least important field first. A narrow terminal shows only the last ones.
+// The fields of the status line, the least important field first. A narrow terminal shows only the most important
+// fields.
 const byImportance = ['inFlight', 'bar', 'requests', 'left', 'refused', 'lost'] as const;
 
 type Field = (typeof byImportance)[number];

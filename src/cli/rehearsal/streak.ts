@@ -11,8 +11,9 @@ export type ProbeType = 'startup' | 'readiness' | 'liveness';
 export type Result = 'success' | 'failure' | 'error';
 
 /**
- * Published is the probe result on which the kubelet acts. It changes when the number of equal results in a row
- * reaches a threshold. A startup probe is `unknown` until its first result is published.
+ * Published is the result of a probe on which the kubelet acts. It changes only when the number of equal results in a
+ * row reaches successThreshold or failureThreshold. For a startup probe, Published is `unknown` until a threshold is
+ * reached for the first time.
  */
 export type Published = 'success' | 'failure' | 'unknown';
 
@@ -23,18 +24,21 @@ export interface Thresholds {
 }
 
 /**
- * Streak is the state of one probe worker. A probe worker is the kubelet's loop for one probe of one container. When
- * the container restarts, the worker changes only `published` and `isOnHold` (K-050).
+ * Streak is the state of one probe worker, which is the kubelet's loop for one probe of one container. When the
+ * container restarts, only the fields `published` and `isOnHold` of this state change (K-050).
  */
 export interface Streak {
   readonly published: Published;
   readonly last: 'success' | 'failure' | undefined;
   readonly run: number;
-  /** isOnHold is true while the probe worker sends no probes, because it waits for a new container (K-056). */
+  /**
+   * isOnHold is true while the probe worker of the kubelet sends no probes, because it waits until the container has
+   * restarted (K-056).
+   */
   readonly isOnHold: boolean;
 }
 
-// The published state of each type of probe before the first result (K-048).
+// For each type of probe, the result on which the kubelet acts before the probe has run for the first time (K-048).
 const initial: Readonly<Record<ProbeType, Published>> = {
   startup: 'unknown',
   readiness: 'failure',
@@ -56,8 +60,8 @@ export function afterResult(streak: Streak, type: ProbeType, result: Result, thr
 }
 
 /**
- * inNewContainer returns the state of a probe worker when a container has restarted. The worker keeps its count of
- * consecutive equal results, but resets its published result.
+ * inNewContainer returns the state of a probe worker when its container has restarted. The worker keeps its count of
+ * equal results in a row, but resets the result on which the kubelet acts.
  */
 export function inNewContainer(streak: Streak, type: ProbeType): Streak {
   return { ...streak, published: initial[type], isOnHold: false };

@@ -34,8 +34,8 @@ function graceOf(kill: Kill, pod: number): number {
 }
 
 /**
- * `remaining()` returns what is left of the grace period after a step, such as the preStop hook. The kubelet rounds the
- * duration of the step down to whole seconds (K-083).
+ * `remaining()` returns how many seconds of the grace period remain after a step of the shutdown, such as the preStop
+ * hook. The kubelet rounds the duration of such a step down to whole seconds (K-083).
  */
 export function remaining(budgetSeconds: number, stepMilliseconds: number): number {
   return budgetSeconds - Math.floor(stepMilliseconds / 1_000);

@@ -1,16 +1,16 @@
-// The causes that concern clients which the server has never served. The shutdown cannot have caused the losses of
-// these clients. No side effects.
+// Finds the causes of failed requests if a server never served some of the clients. The shutdown cannot have caused the
+// failures of such clients. No side effects.
 import type { Row } from './causes.ts';
 import type { RehearsalEvent } from './event-log.ts';
 import { upgradeFailed, type ClientKind } from './load.ts';
 import { counted, endOf, isRefusal, lostOrRefused, type Events } from './losses.ts';
 import { endedItself } from './start-causes.ts';
 
-// The shortest time of requests before the shutdown, in milliseconds. If no request was served in this time, the
-// rehearsal reports that the server never served a client.
+// The shortest time for which clients must send requests before the shutdown, in milliseconds. After a shorter time,
+// the rehearsal does not report that the server never served them.
 const shortestTrial = 1_000;
 
-/** Group contains the kinds of clients whose requests a server serves in the same way. */
+/** Group contains kinds of clients of which a server serves either all or none. */
 interface Group {
   readonly clients: readonly ClientKind[];
   /** `noun` names one request of these clients. */
@@ -54,7 +54,7 @@ const groups: readonly Group[] = [
 
 const isLoss = ({ kind }: RehearsalEvent): boolean => lostOrRefused.includes(kind);
 
-// Tells whether a lost or refused request reached the server.
+// Returns true if a lost or refused request reached the server.
 const hasArrived = (loss: RehearsalEvent): boolean =>
   loss.kind === 'requestLost' || isRefusal(loss) || loss.detail['why'] === upgradeFailed;
 
@@ -72,8 +72,9 @@ function neverServed(events: Events): RehearsalEvent | undefined {
   return isSoon || (failure !== undefined && !hasArrived(failure)) ? undefined : (failure ?? sent);
 }
 
-// Returns the losses of a group that was never served, although the server received some of its requests long before the
-// shutdown. Otherwise, returns an empty list. An event stream or WebSocket that was open counts as served.
+// Returns the failed requests of a group of clients that was never served, although some of its requests reached the
+// server well before the shutdown. Returns an empty list for any other group. An event stream or WebSocket that was
+// open counts as served.
 function lossesIfUnserved(events: Events, { clients }: Group): Events {
   if (endedItself(events) !== undefined) return [];
   const losses = events.filter((one) => isLoss(one) && clients.some((client) => client === one.detail['client']));
@@ -86,7 +87,10 @@ function lossesIfUnserved(events: Events, { clients }: Group): Events {
   return isTried && !isServed ? losses : [];
 }
 
-/** withoutUnserved returns the events of a scenario without the losses of clients that the server has never served. */
+/**
+ * withoutUnserved returns the events of a scenario, but omits the lost and refused requests of clients that the server
+ * has never served.
+ */
 export function withoutUnserved(events: Events): Events {
   if (neverServed(events) !== undefined) return events.filter((one) => !isLoss(one));
   const unserved = new Set(groups.flatMap((group) => lossesIfUnserved(events, group)));

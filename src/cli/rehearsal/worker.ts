@@ -6,7 +6,7 @@ import type { Probe } from './pod.ts';
 import { runProbe } from './probes/probe.ts';
 import { afterExit, afterResult, inNewContainer, newStreak, type Published, type Streak } from './streak.ts';
 
-/** Target is the state of the container that the worker reads before each probe. */
+/** Target is the state of a container that a probe worker of the simulated kubelet reads before each probe. */
 export interface Target {
   /** `container` is the running instance of the container, or undefined if no instance is running. */
   readonly container: Container | undefined;
@@ -30,7 +30,7 @@ export interface WorkerOptions {
   readonly clock?: Clock;
 }
 
-// A Node timer may fire this many milliseconds early.
+// A Node timer may fire early by this number of milliseconds.
 const timerSlack = 2;
 
 /**
@@ -73,7 +73,7 @@ export class Worker {
     }
   }
 
-  /** When the container has exited, noteExit publishes that the probe has failed (K-052). */
+  /** noteExit is called when the container has exited. The kubelet then acts as if the probe had failed (K-052). */
   noteExit(): void {
     this.#publish(afterExit(this.#streak));
   }

@@ -4,7 +4,7 @@ import { isObject, object, text, type Fields } from '../manifest/fields.ts';
 import { defaultGracePeriodSeconds, probeDefaults } from '../rehearsal/pod.ts';
 import { quantity } from './quantity.ts';
 
-// The fields that are maps, whose keys and values the user chooses.
+// The manifest fields whose value is a map, such as the labels. The user chooses the keys and the values of such a map.
 const maps: ReadonlySet<string> = new Set([
   'labels',
   'annotations',
@@ -16,7 +16,8 @@ const maps: ReadonlySet<string> = new Set([
 
 const quantities: ReadonlySet<string> = new Set(['limits', 'requests', 'overhead']);
 
-// The fields whose structures Go stores by value, so that an empty structure equals an absent field.
+// The fields that are structs without a pointer in the Go types of the Kubernetes API. For such a field, `{}` has the
+// same effect as the absence of the field.
 const values: ReadonlySet<string> = new Set(['metadata', 'resources', 'status']);
 
 // The fields that Go stores by pointer. `false` and 0 in such a field differ from an absent field.
@@ -49,7 +50,10 @@ const pointers: ReadonlySet<string> = new Set([
 const fileMode = 0o644;
 const tokenSeconds = 3_600;
 
-/** templateWithDefaults returns a pod template with all defaults and without fields that have no effect. */
+/**
+ * templateWithDefaults returns a pod template with the default of each absent field, and without the fields that do not
+ * affect the pods.
+ */
 export function templateWithDefaults({ metadata, spec }: Fields): Fields {
   const { labels, annotations } = object(metadata);
   // The Deployment controller sets the label `pod-template-hash`, so ignore it (K-156).

@@ -4,8 +4,8 @@ import { isObject, type Path } from '../manifest/fields.ts';
 
 export interface Difference {
   /**
-   * `path` leads to the field in the new value. If the new value does not have the field, path leads to the field in
-   * the old value.
+   * `path` is the path of the changed field in the new value. If the new value lacks the field, `path` is the path of
+   * the field in the old value.
    */
   readonly path: Path;
   readonly isGone: boolean;
@@ -13,7 +13,8 @@ export interface Difference {
   readonly after: unknown;
 }
 
-// The fields that identify an element of a list, so that the same element can be found in another version of the list.
+// Two versions of a list in a manifest are compared by the first of these fields whose value identifies each element of
+// the list.
 const identities = ['name', 'mountPath'];
 
 /**
@@ -47,7 +48,8 @@ function differencesOfLists(before: readonly unknown[], after: readonly unknown[
       : [{ path: [...path, index], isGone: true, before: one, after: undefined }],
   );
   const found = [...changed, ...gone];
-  // If the old list and the new list differ only in the order of their entries, report the whole list as changed.
+  // If no element of a list has changed, the two versions of the list differ only in the order of the elements. Report
+  // the whole list as changed.
   return found.length > 0 ? found : [{ path, isGone: false, before: before.map(key), after: after.map(key) }];
 }
 

@@ -1,25 +1,28 @@
-// Predicts what happens to pods that an old manifest created when a new manifest is applied. No side effects.
+// Predicts what the application of a new manifest does to the pods of the old manifest. No side effects.
 import { fieldAt, isObject, object, objects, pathText, type Fields, type Path } from '../manifest/fields.ts';
 import type { ManifestObject, Place } from '../manifest/objects.ts';
 import { podTemplateOf } from '../manifest/pod-template.ts';
 import { claimWithDefaults, clean, podWithDefaults, templateWithDefaults } from './defaults.ts';
 import { differencesOf, type Difference } from './difference.ts';
 
-/** EffectKind is what happens to the pods of an object. */
+/** EffectKind says how the application of a new manifest affects the pods of one object. */
 export type EffectKind =
   'rolls' | 'restarts-containers' | 'may-restart-containers' | 'nothing' | 'rejected' | 'created' | 'missing';
 
-/** Cause is a changed field that has an effect on pods. */
+/** Cause is a changed manifest field that is a reason for an Effect. */
 export interface Cause extends Place {
   readonly path: string;
-  /** `before` is the old value of the field. It is undefined if the field was absent. */
+  /** `before` is the value of the field in the old manifest. It is undefined if the old manifest lacks the field. */
   readonly before: unknown;
   readonly after: unknown;
-  /** `hint` is a common reason why this field changes. It is undefined if none is known. */
+  /**
+   * `hint` is a common reason why this field differs between two manifests. It is undefined if no common reason is
+   * known.
+   */
   readonly hint: string | undefined;
 }
 
-/** Effect says what `kubectl apply` of the new manifest does to the pods of one object. */
+/** Effect says what `kubectl apply` of the new manifest does to the pods of one Kubernetes object. */
 export interface Effect extends Place {
   readonly kind: string;
   readonly namespace: string;
@@ -29,7 +32,7 @@ export interface Effect extends Place {
   readonly causes: readonly Cause[];
 }
 
-/** Pair contains the old and the new version of one object. */
+/** Pair contains one Kubernetes object as it is in the old manifest and as it is in the new manifest. */
 interface Pair {
   readonly before: ManifestObject;
   readonly after: ManifestObject;
@@ -41,8 +44,8 @@ const workloadKinds = ['Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', '
 const configurationKinds = ['ConfigMap', 'Secret'];
 
 /**
- * effectsOf returns the effects of replacing one manifest by another. It considers each object that runs pods, and each
- * object that pods read.
+ * effectsOf returns what happens to the pods if the manifest `after` is applied over the manifest `before`. It
+ * considers each object that runs pods, and each ConfigMap and Secret that pods read.
  */
 export function effectsOf(before: readonly ManifestObject[], after: readonly ManifestObject[]): Effect[] {
   const isJudged = ({ kind }: ManifestObject): boolean => [...workloadKinds, ...configurationKinds].includes(kind);
@@ -61,13 +64,14 @@ export function effectsOf(before: readonly ManifestObject[], after: readonly Man
       ...identity(one),
       effect: 'missing',
       causes: [],
-      message: 'The new manifest does not contain the object: kubectl apply keeps its pods running, Helm deletes them.',
+      message:
+        'The new manifest does not contain this object. kubectl apply keeps the pods of the object running, and Helm deletes them.',
     }));
   return [...effects, ...missing];
 }
 
-// Finds the same object in the other manifest. If one of the manifests states no namespace, kubectl or Helm adds the
-// namespace.
+// Finds an object of one manifest in the other manifest. If no object has the same namespace, an object without a
+// namespace matches, because kubectl or Helm adds the namespace.
 function counterpart(
   { kind, name, namespace }: ManifestObject,
   all: readonly ManifestObject[],
@@ -79,7 +83,10 @@ function counterpart(
   );
 }
 
-/** `identity()` returns the fields of an Effect that identify its object. */
+/**
+ * `identity()` returns the fields of an Effect that say which Kubernetes object is affected, and where the manifest
+ * contains the object.
+ */
 export function identity({ kind, namespace, name, file, line }: ManifestObject): Omit<Effect, keyof Outcome> {
   return { kind, namespace, name, file, line };
 }
@@ -90,7 +97,11 @@ function outcomeOf(pair: Pair, all: readonly ManifestObject[]): Outcome | undefi
   if (kind === 'Pod') return podOutcome(pair);
   const fixed = immutableDifferences(pair);
   if (fixed.length > 0) {
-    return { effect: 'rejected', message: 'The API server rejects the change of an immutable field.', causes: fixed };
+    return {
+      effect: 'rejected',
+      message: 'The API server rejects the new manifest, because it changes an immutable field.',
+      causes: fixed,
+    };
   }
   const causes = templateCauses(pair);
   const [old, spec] = [pair.before, pair.after].map(({ fields }) => object(fields['spec'])) as [Fields, Fields];
@@ -98,7 +109,10 @@ function outcomeOf(pair: Pair, all: readonly ManifestObject[]): Outcome | undefi
   if (end !== undefined && (causes.length === 0 || spec['replicas'] === 0)) return nothing(end, causes);
   const renumbered = kind === 'StatefulSet' && spec['replicas'] !== 0 ? renumberingCauses(pair) : [];
   if (renumbered.length > 0)
-    return rolls('The StatefulSet replaces pods, because its pods get other ordinals.', [...renumbered, ...causes]);
+    return rolls('The StatefulSet replaces its pods, because the changed ordinals give the pods other names.', [
+      ...renumbered,
+      ...causes,
+    ]);
   if (causes.length === 0) {
     const others = differencesOf(clean(old), clean(spec)).length > 0;
     return nothing(others ? 'Nothing restarts, because the pod template is unchanged.' : 'Nothing restarts.');
@@ -106,11 +120,13 @@ function outcomeOf(pair: Pair, all: readonly ManifestObject[]): Outcome | undefi
   return (templateOutcomes[kind] ?? nothing)(spec, causes);
 }
 
-// Describes the pods that end without a replacement. Returns undefined if no pod ends.
+// Returns a sentence about the pods that end without a replacement. Returns undefined if no pod ends in this way.
 function endOfPods(kind: string, before: Fields, after: Fields): string | undefined {
   if (kind === 'Job') {
     const isSuspended = after['suspend'] === true && before['suspend'] !== true;
-    return isSuspended ? 'Nothing restarts. The change suspends the Job, so the Job ends its pods.' : undefined;
+    return isSuspended
+      ? 'No container restarts. The change suspends the Job, so the Job controller deletes the pods of the Job.'
+      : undefined;
   }
   if (!['Deployment', 'StatefulSet', 'ReplicaSet'].includes(kind)) return undefined;
   const [from, to] = [before, after].map(({ replicas }) => Number(replicas ?? 1)) as [number, number];
@@ -119,7 +135,7 @@ function endOfPods(kind: string, before: Fields, after: Fields): string | undefi
     : undefined;
 }
 
-// Returns the changes of a StatefulSet that give its pods other numbers, and thus other names.
+// Returns the changes of a StatefulSet that give its pods other ordinals, and therefore other names.
 function renumberingCauses(pair: Pair): Cause[] {
   const path = ['spec', 'ordinals', 'start'];
   const [before, after] = [pair.before, pair.after].map(({ fields }) => fieldAt(fields, path) ?? 0);
@@ -135,7 +151,8 @@ const rolls = (message: string, causes: readonly Cause[]): Outcome => ({ effect:
 // For each kind of object, what happens to its pods if its pod template has changed.
 const templateOutcomes: Readonly<Record<string, (spec: Fields, causes: readonly Cause[]) => Outcome>> = {
   Deployment: (spec, causes) => {
-    if (spec['replicas'] === 0) return nothing('Nothing restarts: the object has no pods.', causes);
+    if (spec['replicas'] === 0)
+      return nothing('Nothing restarts: the number of replicas is 0, so there are no pods.', causes);
     if (spec['paused'] === true) return nothing('Nothing restarts until you resume the paused Deployment.', causes);
     const isRecreate = object(spec['strategy'])['type'] === 'Recreate';
     return rolls(
@@ -148,24 +165,36 @@ const templateOutcomes: Readonly<Record<string, (spec: Fields, causes: readonly 
   StatefulSet: (spec, causes) => {
     const { type, rollingUpdate } = object(spec['updateStrategy']);
     const { partition = 0 } = object(rollingUpdate);
-    if (spec['replicas'] === 0) return nothing('Nothing restarts: the object has no pods.', causes);
+    if (spec['replicas'] === 0)
+      return nothing('Nothing restarts: the number of replicas is 0, so there are no pods.', causes);
     if (type === 'OnDelete')
-      return nothing('Nothing restarts on its own. If you delete a pod, its replacement has the change.', causes);
+      return nothing(
+        'No pod restarts because of this change. If you delete a pod, its replacement is created from the new pod template.',
+        causes,
+      );
     if (typeof partition !== 'number' || partition === 0) {
       return rolls('The StatefulSet replaces all pods, one after another.', causes);
     }
     const { replicas = 1 } = spec;
     if (typeof replicas === 'number' && partition >= replicas) {
-      return nothing(`Nothing restarts: with partition ${String(partition)}, the StatefulSet replaces no pod.`, causes);
+      return nothing(
+        `Nothing restarts: the field rollingUpdate.partition is ${String(partition)}, so the StatefulSet replaces no pod.`,
+        causes,
+      );
     }
     return rolls(`The StatefulSet replaces the pods from number ${String(partition)} on.`, causes);
   },
   DaemonSet: (spec, causes) =>
     object(spec['updateStrategy'])['type'] === 'OnDelete'
-      ? nothing('Nothing restarts on its own. If you delete a pod, its replacement has the change.', causes)
+      ? nothing(
+          'No pod restarts because of this change. If you delete a pod, its replacement is created from the new pod template.',
+          causes,
+        )
       : rolls('The DaemonSet replaces its pod on every node, step by step.', causes),
-  ReplicaSet: (_, causes) => nothing('Nothing restarts. Only pods that are created after the change have it.', causes),
-  CronJob: (_, causes) => nothing('Nothing restarts. The next Job that the CronJob creates has the change.', causes),
+  ReplicaSet: (_, causes) =>
+    nothing('Nothing restarts. Only pods that are created later use the new pod template.', causes),
+  CronJob: (_, causes) =>
+    nothing('Nothing restarts. The next Job that the CronJob creates uses the new pod template.', causes),
 };
 
 function templateCauses({ before, after }: Pair): Cause[] {
@@ -192,15 +221,15 @@ function causeOf({ before, after }: Pair, at: Path, difference: Difference): Cau
 const hints: readonly (readonly [RegExp, string])[] = [
   [
     /^(helm\.sh\/chart|app\.kubernetes\.io\/version)$/,
-    'The label changes with each version of the chart, and each change replaces all pods. Remove the label from the pods.',
+    'This label changes with each version of the chart, so each upgrade of the chart replaces all pods. Remove the label from the pod template.',
   ],
   [
     /^checksum\//,
-    'The configuration has changed. Or the checksum annotation also covers values that change without the configuration: random values, times, comments or labels.',
+    'Either the configuration has changed, or the checksum also covers values that change although the configuration stays the same: random values, times, comments or labels.',
   ],
   [
     /^kubectl\.kubernetes\.io\/restartedAt$/,
-    'kubectl rollout restart sets this annotation. A tool that removes it causes another rollout.',
+    'The command kubectl rollout restart sets this annotation. If a tool removes the annotation, another rollout begins.',
   ],
 ];
 
@@ -257,8 +286,8 @@ function fixedValue(name: string, { [name]: value, ...spec }: Fields): unknown {
   return clean(value, name) ?? fixedDefaults[name];
 }
 
-// Returns what a change of the manifest does to a Pod without a controller. Nothing replaces such a Pod. The API server
-// accepts few changes, and only a changed image restarts a container (K-155).
+// Returns what a change of the manifest does to a Pod without a controller. No controller replaces such a Pod. The API
+// server accepts few changes of the Pod, and only a changed image restarts a container (K-155).
 function podOutcome(pair: Pair): Outcome {
   const [before, after] = [pair.before, pair.after].map(({ fields }) => podWithDefaults(fields)['spec']);
   // If the new manifest sets no imagePullPolicy, the API server keeps the imagePullPolicy of the existing pod.
@@ -270,7 +299,7 @@ function podOutcome(pair: Pair): Outcome {
   if (refused.length > 0) {
     return {
       effect: 'rejected',
-      message: 'The API server rejects this change of a running pod.',
+      message: 'The API server rejects this change, because the field of an existing Pod cannot be changed.',
       causes: toCauses(refused),
     };
   }
@@ -305,7 +334,8 @@ function configurationOutcome(pair: Pair, all: readonly ManifestObject[]): Outco
   if (differences.length === 0) return undefined;
   const causes = differences.map((difference) => {
     const { file, line, hint, path } = causeOf(pair, ['data'], difference);
-    // Omit the old and the new value, because they may be secret.
+    // Report only the name of the changed key of a ConfigMap or Secret. The old and the new value of the key may be
+    // secret.
     return { file, line, hint, path, before: undefined, after: undefined };
   });
   if (pair.before.fields['immutable'] === true) {
@@ -350,11 +380,15 @@ function readingOf(workload: ManifestObject, { kind, name, namespace }: Manifest
   );
   const subject = `${workload.kind} ${workload.name}`;
   if (isVariable) return `Containers of ${subject} keep the old variables until they are restarted.`;
-  if (isVolume) return `Files in ${subject} change within about two minutes, except those mounted by subPath.`;
+  if (isVolume)
+    return `In the pods of ${subject}, the mounted files change within about two minutes, except the files that are mounted by subPath.`;
   return undefined;
 }
 
-/** isRestart tells whether an effect interrupts a container, or makes the apply itself fail. */
+/**
+ * isRestart is true if the new manifest replaces pods, restarts or may restart containers, or is rejected by the API
+ * server.
+ */
 export function isRestart({ effect }: Effect): boolean {
   return effect !== 'nothing' && effect !== 'created' && effect !== 'missing';
 }

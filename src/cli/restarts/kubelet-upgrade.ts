@@ -9,7 +9,8 @@ export interface Upgrade {
   readonly to: number;
 }
 
-// From this minor version on, the kubelet's hash of a container covers only the container's name and image (K-153).
+// The first minor version in which the hash that the kubelet computes of a container covers only the container's name
+// and image (K-153).
 const shortHash = 31;
 
 // The last minor version in which the kubelet's hash of a container also covers fields that are not set (K-153).
@@ -36,26 +37,26 @@ function outcomeOf({ from, to }: Upgrade): Pick<Effect, 'effect' | 'message'> {
     return {
       effect: 'nothing',
       message:
-        'No container restarts, because only a change of its name or its image changes the hash that the kubelet computes.',
+        'No container restarts, because both versions of the kubelet compute the same hash of a container. Since 1.31, the hash covers only the name and the image of the container.',
     };
   }
   if (newer >= shortHash) {
     return {
       effect: 'restarts-containers',
       message:
-        'After this upgrade, the kubelet restarts every container in place, whatever the restart policy. Before 1.31, the hash that the kubelet computes of a container covered all its fields. Drain the node first, as every minor upgrade of a kubelet requires.',
+        'After this upgrade of the kubelet, it restarts every container in the existing pods, whatever the restart policy. Before 1.31, the hash that the kubelet computes of a container covered all its fields. Drain the node first, as every minor upgrade of a kubelet requires.',
     };
   }
   if (older <= lastDump) {
     return {
       effect: 'restarts-containers',
       message:
-        'After this upgrade, the kubelet restarts every container in place, because its hash of a container also covers fields that a new version adds. Drain the node first, as every minor upgrade of a kubelet requires.',
+        'After this upgrade of the kubelet, it restarts every container in the existing pods. The hash that the kubelet computes of a container also covers fields that a new version adds. Drain the node first, as every minor upgrade of a kubelet requires.',
     };
   }
   return {
     effect: 'may-restart-containers',
     message:
-      'After this upgrade, the kubelet restarts a container in place if the new version has a new default for a field of the container. Before 1.31, the hash that the kubelet computes of a container covers all fields that are set. Drain the node first, as every minor upgrade of a kubelet requires.',
+      'After this upgrade of the kubelet, it restarts a container in the existing pod if the new version has a new default for a field of the container. Before 1.31, the hash that the kubelet computes of a container covers all fields that are set. Drain the node first, as every minor upgrade of a kubelet requires.',
   };
 }

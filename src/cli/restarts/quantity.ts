@@ -18,8 +18,7 @@ const exponents: Readonly<Record<string, readonly [base: bigint, exponent: bigin
   Ei: [2n, 60n],
 };
 
-// The largest accepted number of decimal places in a quantity. The same number limits its zeros at the end. No valid
-// quantity has more of either.
+// No valid quantity has more decimal places than this number, or more zeros at the end of its digits than this number.
 const mostDigits = 40n;
 
 /**

@@ -29,8 +29,8 @@ const usage = [
   '  helm template shop ./chart | lameduck restarts deployed.yaml -',
   '  lameduck restarts deployment.yaml --kubelet-version 1.30..1.31',
   '',
-  'Compares two files. For each object, prints whether applying the second file replaces pods or restarts containers.',
-  'Prints also the field that is the cause. An absent field equals its default.',
+  'Compares two manifest files. For each object, the command prints whether the change replaces pods or restarts containers.',
+  'The command also prints the changed field that causes this. An absent field equals its default.',
   'Exit code: 0 for no restart; 1 for a restart, a rejected change or an unreadable file; 2 for invalid usage.',
   '',
   'Options:',
@@ -81,7 +81,10 @@ export async function restarts(args: readonly string[]): Promise<number> {
   return effects.some(isRestart) || unreadable.some(({ isUsed }) => !isUsed) ? restartsSomething : nothingRestarts;
 }
 
-/** Skipped is an object of an unknown kind. An object of a custom kind may run pods. */
+/**
+ * Skipped is an object that the command does not judge, because it does not know the kind of the object. Such an object
+ * may run pods, so the output names it.
+ */
 interface Skipped extends Place {
   readonly reason: string;
 }
@@ -92,7 +95,7 @@ function unknownIn(all: readonly ManifestObject[]): Skipped[] {
     .map(({ file, line, kind, name }) => ({
       file,
       line,
-      reason: `${kind} ${name} is not judged: its kind is unknown`,
+      reason: `${kind} ${name} is not judged, because lameduck restarts does not know this kind of object`,
     }));
 }
 

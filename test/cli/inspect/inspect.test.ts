@@ -40,7 +40,7 @@ test('`lameduck inspect` prints the state of the process. It takes the path of t
   assert.match(byVariable.output, new RegExp(`^process +${String(pid)},`));
 });
 
-test('`lameduck inspect` carries out --unready, --ready and --shutdown, and with --watch prints each lifecycle signal until the process ends', async (t) => {
+test('`lameduck inspect` changes the readiness with --unready and --ready, begins the shutdown with --shutdown, and prints each lifecycle signal with --watch until the process ends', async (t) => {
   const path = socketPath(t);
   const process = await start(t, path, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s', HANGS: 'pre-shutdown' });
   const port = await process.port();
@@ -137,7 +137,7 @@ test('the page of `lameduck inspect` names unfinished work, and escapes control 
     'process       1, lameduck 1.0.0',
     'state         shutting down: SIGTERM',
     'budget        [########......................] 7.0s of 28.0s, 21.0s left',
-    'event loop    blocked for 4.0s; the values below are 1.2s old',
+    'event loop    blocked for 4.0s; this page shows the state of 1.2s ago',
     'requests      1 in flight, 0 long-running',
     'connections   1 HTTP/1.1, 2 HTTP/2, 3 upgraded',
     'leadership    shop-worker: leader',

@@ -1,4 +1,5 @@
-// Tests docs/lint.md: each rule has a section with pairs of examples, of which the first fails and the second passes.
+// Tests docs/lint.md: each lint rule has a section with pairs of examples. The rule reports the first example of a
+// pair, and does not report the second.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minorVersionOf } from '../../../src/cli/kubernetes-version.ts';
@@ -38,7 +39,7 @@ test('docs/lint.md has a section for each lint rule, in order and with its sever
 });
 
 for (const { name, severity, minor, examples } of sections) {
-  test(`in docs/lint.md each failing example of ${name} fails at its marked line, and the example after it passes`, () => {
+  test(`lameduck lint reports each bad example of ${name} in docs/lint.md at the line that the page marks, and does not report the example after it`, () => {
     const errors = (findings: readonly Finding[]): string[] =>
       findings.filter((one) => one.severity === 'error').map(({ rule }) => rule);
     assert.ok(examples.length > 0 && examples.length % 2 === 0, 'a section must have pairs of examples');

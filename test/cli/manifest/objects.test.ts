@@ -93,7 +93,7 @@ test('a duplicate key in YAML is reported, and the object is read in spite of it
   assert.equal(readObjects(content, 'a').objects[0]?.lineOf(['metadata', 'name']), 4);
 });
 
-test('a manifest document that is not an object, or is a template, is reported with the remedy', () => {
+test('a YAML document that is not a Kubernetes object is reported as such, and the report of a Helm template says how to render it', () => {
   assert.deepEqual(reasons('a: 1\n---\n- b\n---\njust words\n---\n# nothing\n'), [
     'all.yaml:1: the document is not a Kubernetes object, because it has no kind',
     'all.yaml:3: the document is not a Kubernetes object, because it has no kind',
@@ -105,7 +105,7 @@ test('a manifest document that is not an object, or is a template, is reported w
   );
 });
 
-test('a kind that is not a string is reported at its line, with the value and with what is allowed', () => {
+test('if the field `kind` of an object is not a string, the report has its line, its value, and an example of a valid kind', () => {
   const reason = 'the document is not a Kubernetes object: kind must be a string such as Deployment, got';
   for (const [kind, got] of [
     ['5', '5'],

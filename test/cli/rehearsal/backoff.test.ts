@@ -10,8 +10,8 @@ import {
   type BackoffLimits,
 } from '../../../src/cli/rehearsal/backoff.ts';
 
-// Returns the delay before each restart of a container, in seconds. `runs` has the number of seconds for which each
-// instance runs.
+// Returns the back-off delay before each restart of a container, in seconds. `runs` lists how long each successive run
+// of the container lasts, in seconds.
 function delays(runs: readonly number[], limits: BackoffLimits): number[] {
   let backoff: Backoff | undefined;
   let now = 0;
@@ -33,7 +33,7 @@ const vectors = [
 ];
 
 for (const { runs, limits, delays: expected } of vectors) {
-  test(`K-142, K-143, K-146 with an initial back-off of ${String(limits.initial)} ms, containers that run for ${runs.join(', ')} s restart after ${expected.join(', ')} s`, () => {
+  test(`K-142, K-143, K-146 if the initial back-off is ${String(limits.initial)} ms, a container whose successive runs last ${runs.join(', ')} s waits ${expected.join(', ')} s before its restarts`, () => {
     assert.deepEqual(delays(runs, limits), expected);
   });
 }

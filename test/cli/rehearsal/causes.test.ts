@@ -14,7 +14,7 @@ test('docs/rehearse.md lists the name of each cause of lost requests once, in th
   assert.deepEqual(listed, causeNames);
 });
 
-test('a reported cause of lost requests counts every lost request, even if one event reports several of them', () => {
+test('a reported cause of lost requests counts the lost requests and not the events, because one event can record several lost requests', () => {
   const [cause] = causes(
     ...deleted,
     [4_010, 'listenerClosed'],
@@ -27,7 +27,7 @@ test('a reported cause of lost requests counts every lost request, even if one e
   );
 });
 
-test('the rehearsal reports a postStart hook that does not end as the cause of a failure, unless the user interrupted the rehearsal', () => {
+test('if a postStart hook never ends, the rehearsal reports this hook as the cause of the failure, unless the user interrupted the rehearsal', () => {
   const hook: Story = [
     [0, 'containerStarted', { container: 'app' }],
     [10, 'postStartStarted', { container: 'app' }],
@@ -41,7 +41,7 @@ test('the rehearsal reports a postStart hook that does not end as the cause of a
   assert.deepEqual(causes(...hook.slice(0, 3), [400, 'postStartEnded', { container: 'app' }]), []);
 });
 
-test('if the server refuses a request with a response, the rehearsal does not report that the listener closed too early', () => {
+test('if the server responds to a request with a refusal, the rehearsal does not report that the listening socket closed too early', () => {
   assert.deepEqual(
     causes(
       ...deleted,
@@ -77,7 +77,7 @@ for (const [what, failures, text] of [
   ['refuses every request', [refused(3_000, 'status 503')], 'was served; the first request failed with status 503'],
   ['never responds', [], 'got a response'],
 ] as const) {
-  test(`if a server ${what}, the rehearsal reports that it served no request, and not that it ended too early`, () => {
+  test(`if a server ${what}, the rehearsal reports that the server served no request, and does not report that its listening socket closed too early`, () => {
     assert.deepEqual(
       causes(
         ...deleted,
@@ -101,7 +101,7 @@ test('if the pod is deleted before its server could serve a request, the rehears
 test('if a pod never becomes ready, the reported cause names the last failed probe', () => {
   const output = 'HTTP probe failed with statuscode: 404';
   assert.deepEqual(causes(...started.slice(0, 2), [1_000, 'probe', { type: 'readiness', result: 'failure', output }]), [
-    ['neverReady', `the pod listened but never became ready: readiness probe: ${output}`],
+    ['neverReady', `the server listened, but the pod never became ready: readiness probe: ${output}`],
   ]);
 });
 
@@ -113,7 +113,7 @@ for (const code of [126, 127]) {
   });
 }
 
-test('the list of causes has a crash of the container before a pod that never becomes ready', () => {
+test('in the list of causes, the crash of a container comes before the cause that the pod never became ready', () => {
   assert.deepEqual(
     causes(exit(3)).map(([name]) => name),
     ['crashed', 'neverReady'],
@@ -169,7 +169,7 @@ test('K-175 for a process that a hard eviction kills, the report does not sugges
     exit(137, 6_010),
   ];
   assert.deepEqual(causes(...story), [
-    ['evictedWhileRunning', 'the kubelet killed the process two seconds after the hard eviction'],
+    ['evictedWhileRunning', 'the kubelet killed the process two seconds after the start of the hard eviction'],
   ]);
 });
 

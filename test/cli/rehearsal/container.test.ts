@@ -74,7 +74,7 @@ test('K-108 the exit code of a killed container does not depend on how much the 
   assert.deepEqual(await container.exited, { code: 137, signal: 'SIGKILL' });
 });
 
-test('the output of a container has no colours and no other control characters', async (t) => {
+test('the rehearsal removes colours and other control characters from the output of a container', async (t) => {
   const text = '\u001b[31mError:\u001b[0m\u001b]0;title\u0007 it \u001b[2Jfailed\u0000\u0008\r\n\tat x';
   const container = start(t, nodeProgram(`console.log(${JSON.stringify(text)})`));
   await container.exited;
@@ -100,7 +100,7 @@ test('K-099, K-219 only the main process of a container gets the stop signal', {
 
 for (const isolated of [isolation, []]) {
   const where = isolated.length > 0 ? 'in a PID namespace' : 'without a PID namespace';
-  test(`a process that has left the process tree of its container ends with the container, ${where}`, async (t) => {
+  test(`when a container ends, its processes are killed even if they are no descendants of the main process, ${where}`, async (t) => {
     const container = start(
       t,
       nodeProgram(`

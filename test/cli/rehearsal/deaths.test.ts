@@ -18,13 +18,17 @@ const namesOf = (...story: Story): string[] => causes(...story).map(([name]) => 
 const ended = 'the container ended, because its main process exited with code 0';
 
 for (const [when, before, text] of [
-  ['before it listens', [], `${ended} before it listened on a port`],
+  ['before it listens', [], `${ended} before the container listened on a port`],
   [
     'after its child process has begun to listen',
     [listening(100, false)],
     `${ended}, 0.4 s after a child process began to listen on port 3000`,
   ],
-  ['after it has begun to listen', [listening(100, true)], `${ended}, 0.4 s after it began to listen on port 3000`],
+  [
+    'after it has begun to listen',
+    [listening(100, true)],
+    `${ended}, 0.4 s after the main process began to listen on port 3000`,
+  ],
 ] as const) {
   test(`a main process that exits with code 0 ${when} is reported as a program that ended itself`, () => {
     const story: Story = [[0, 'containerStarted', { container: 'app' }], ...before, exit(0, 500)];
@@ -32,7 +36,7 @@ for (const [when, before, text] of [
   });
 }
 
-test('for the requests that are lost because the main process ended itself, the rehearsal suggests no change of the shutdown', () => {
+test('if the main process ended itself, the rehearsal does not suggest to change the shutdown because of the requests that were lost', () => {
   const story: Story = [
     ...started,
     exit(0, 2_000),
@@ -76,7 +80,7 @@ for (const [who, story] of [
   });
 }
 
-test('the rehearsal counts the requests that fail from a SIGKILL until the server listens again, and suggests no response header', () => {
+test('if the main process is killed with SIGKILL, the rehearsal counts the requests that fail until the server listens again, and suggests no response header', () => {
   const crash = (at: number): Story => [
     note(at, 'crash'),
     lost(at + 5, 'keptConnection'),
@@ -110,7 +114,7 @@ test('the SIGKILL with which the rehearsal ends a scenario is not reported as a 
   assert.deepEqual(namesOf(...story), ['keptConnectionsCut']);
 });
 
-test('a server that crashes is reported as crashed, and the rehearsal suggests no response header for the requests that it loses', () => {
+test('if a server crashes, the rehearsal reports the crash as the only cause, and suggests no response header', () => {
   assert.deepEqual(namesOf(...started, lost(2_990, 'keptConnection'), exit(1, 3_000)), ['crashed']);
   const aborted = [3_000, 'containerExited', { container: 'app', code: 134, signal: 'SIGABRT', output: '' }] as const;
   assert.deepEqual(causes(...started, aborted, lost(3_050, 'keptConnection')), [
@@ -124,7 +128,7 @@ const kill = (at: number): Story[number] => [
   { container: 'app', signal: 'SIGTERM', isStopSignalHandled: true },
 ];
 
-test('K-175 for requests that are lost because a hard eviction killed the process, the eviction is the only reported cause', () => {
+test('K-175 if requests are lost because a hard eviction killed the process, the rehearsal reports only the eviction as the cause', () => {
   const story: Story = [
     ...started,
     [4_000, 'podDeleted', { cause: 'hardEviction' }],
@@ -139,7 +143,7 @@ test('K-175 for requests that are lost because a hard eviction killed the proces
   assert.deepEqual(namesOf(...story), ['evictedWhileRunning']);
 });
 
-test('if a process is killed at the end of its grace period, only the requests that were lost before that count as cut kept-alive connections', () => {
+test('if a process is killed at the end of its grace period, the cause `keptConnectionsCut` counts only the requests that were lost before the kill', () => {
   const story: Story = [
     ...deleted,
     [4_000, 'containerKilling', { container: 'app' }],
@@ -155,7 +159,7 @@ test('if a process is killed at the end of its grace period, only the requests t
   ]);
 });
 
-test('if the kubelet kills a process while it is blocked, the rehearsal reports the liveness probe and not the grace period', () => {
+test('if the kubelet kills a process while the process is blocked, the rehearsal reports the failed liveness probe as the cause, and not the grace period', () => {
   const blocked: Story = [
     ...started,
     note(3_000, 'block'),
@@ -173,7 +177,7 @@ test('if the kubelet kills a process while it is blocked, the rehearsal reports 
   assert.deepEqual(namesOf(...blocked, note(39_000, 'unblock'), ...loses), ['gracePeriodTooShort']);
 });
 
-test('requests that are lost because the server exits after its stop signal count as cut kept-alive connections', () => {
+test('if the server exits after its stop signal, the cause `keptConnectionsCut` counts the requests that are lost by this exit', () => {
   const story: Story = [
     ...deleted,
     [4_000, 'containerKilling', { container: 'app' }],

@@ -26,7 +26,7 @@ test('K-076, K-218 a terminating endpoint is not ready, whatever its readiness p
   assert.deepEqual(deletedUnready, { ready: false, serving: false, terminating: true });
 });
 
-test('K-126, K-127, K-131, K-218 each node continues to send connections to a deleted pod until the change has reached the node', () => {
+test('K-126, K-127, K-131, K-218 each node continues to send connections to a deleted pod until the node has learned that the endpoint of the pod was removed', () => {
   const draws = [0, 0.5, 0.9];
   const random = (): number => draws.shift() ?? 0;
   const up = afterChange(newEndpoints({ propagation: 2_000, hasOthers: true, random }), 0, ready);

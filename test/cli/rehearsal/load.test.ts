@@ -1,4 +1,4 @@
-// Tests how the load of a rehearsal is divided between client threads.
+// Tests how a rehearsal divides its simulated clients and their requests between client threads.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { dividePlan, type LoadPlan } from '../../../src/cli/rehearsal/load.ts';
@@ -19,12 +19,12 @@ const plan: LoadPlan = {
 };
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
-describe('the client threads of a rehearsal', () => {
-  it('one thread sends the whole load at the default rate', () => {
+describe('a rehearsal divides its requests between client threads', () => {
+  it('at the default request rate, one client thread sends all requests of a rehearsal', () => {
     assert.deepEqual(dividePlan(plan), [plan]);
   });
 
-  it('several threads share the requests and keep-alive connections of a high rate, and have different seeds', () => {
+  it('at a high request rate, several client threads share the requests and the keep-alive connections, and each thread has a random seed of its own', () => {
     const parts = dividePlan({ ...plan, rate: 12_000, connections: 41 });
     assert.deepEqual(
       parts.map(({ connections, seed }) => [connections, seed]),
@@ -37,7 +37,7 @@ describe('the client threads of a rehearsal', () => {
     assert.equal(sum(parts.map(({ rate }) => rate)), 12_000);
   });
 
-  it('only the first thread has the clients that an option adds', () => {
+  it('the additional clients of options such as `--retry` or `--http2` run only in the first client thread', () => {
     const [first, ...others] = dividePlan({ ...plan, rate: 6_000 });
     assert.deepEqual(first && [first.retry, first.longPoll, first.http2], [true, '/poll', '/h2']);
     for (const { retry, longPoll, stream, upload, webSocket, http2 } of others)
@@ -47,7 +47,7 @@ describe('the client threads of a rehearsal', () => {
       );
   });
 
-  it('one thread sends the load if there is no keep-alive connection', () => {
+  it('a rehearsal without keep-alive connections uses one client thread, even at a high request rate', () => {
     const parts = dividePlan({ ...plan, rate: 6_000, connections: 0 });
     assert.deepEqual([parts.length, parts[0]?.rate], [1, 6_000]);
   });

@@ -1,4 +1,4 @@
-// Tests what a rehearsal reports about the pod of a scenario in which no request was lost.
+// Tests the notes of a rehearsal, which report incidents such as a failed probe even if no request was lost.
 import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
 import { test } from 'node:test';
@@ -34,7 +34,7 @@ const blockedNotes = [
   'the pod was not ready for 32.5 s, because its readiness probe failed',
 ];
 
-test('for a blocked server, the rehearsal reports how many requests waited, and how long the pod was not ready', () => {
+test('if the server is blocked, the rehearsal reports how many requests waited for a response, and how long the pod was not ready', () => {
   assert.deepEqual(notes(...blocked), blockedNotes);
 });
 

@@ -37,7 +37,7 @@ test('`lameduck rehearse --request` is a path, or a method and a path, and can b
   ]);
 });
 
-test('`lameduck rehearse --propagation` takes a list of durations, and reads plain numbers as seconds', () => {
+test('`lameduck rehearse --propagation` accepts a list of durations, and a number without a unit counts as seconds', () => {
   assert.deepEqual(plan('--propagation', '0,2,5s,250ms', '--', 'x').propagations, [0, 2_000, 5_000, 250]);
 });
 

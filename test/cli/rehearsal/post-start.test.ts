@@ -105,8 +105,8 @@ void describe('the simulated kubelet waits for the end of a postStart hook', { c
     const pod = PodUnderTest.start(t, {
       containers: [
         containerSpec({ name: 'first', command: endsOnSigterm, probes }),
-        // The postStart hook of the second container takes two seconds. Without this hook, the kubelet would probe the
-        // first container twice in this time.
+        // The kubelet must not probe the first container while this hook runs. In these two seconds, the kubelet would
+        // otherwise probe the container twice.
         containerSpec({ name: 'second', command: endsOnSigterm, postStart: { kind: 'sleep', seconds: 2 } }),
         containerSpec({ name: 'third', command: endsOnSigterm }),
       ],
@@ -121,10 +121,10 @@ void describe('the simulated kubelet waits for the end of a postStart hook', { c
     ]);
   });
 
-  it('K-163 the simulated kubelet kills a container after a failed probe only when the postStart hook of another container has ended', async (t) => {
+  it('K-163 if a probe fails while the postStart hook of another container runs, the simulated kubelet kills the probed container only after this hook has ended', async (t) => {
     const held = await HeldHook.create(t);
-    // The liveness probe of the second container fails after the postStart hook of the first container has begun its
-    // second run.
+    // The first container restarts. When its postStart hook runs for the second time, the liveness probe of the second
+    // container begins to fail.
     let isHeldAgain = false;
     const probed = createServer((_, response) => response.writeHead(isHeldAgain ? 500 : 200).end());
     const handler = { kind: 'http', port: await listen(t, probed), path: '/', scheme: 'HTTP', headers: [] } as const;

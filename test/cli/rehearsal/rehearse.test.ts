@@ -21,7 +21,7 @@ function folder(t: TestContext): string {
   return made;
 }
 
-/** Returns whether a process with this argument is running. */
+/** Returns true if a process is running whose command line contains `argument`. */
 function isRunning(argument: string): boolean {
   return readdirSync('/proc').some((pid) => {
     try {
@@ -132,7 +132,8 @@ void describe('`lameduck rehearse`', { concurrency: 3 }, () => {
     async (t) => {
       const mark = randomUUID();
       const received = join(folder(t), 'received');
-      // The server never responds. After the first Ctrl-C, the rehearsal waits for the requests in flight.
+      // The server never responds. So after the first Ctrl-C, the rehearsal still waits until the requests in flight
+      // have ended.
       const silent = nodeProgram(`
       import { writeFileSync } from 'node:fs';
       import { createServer } from 'node:http';
@@ -211,7 +212,7 @@ void describe('`lameduck rehearse`', { concurrency: 3 }, () => {
   });
 
   it('lameduck rehearse --all prints one table with a row for each scenario, and each row has the counts of the result', async (t) => {
-    // The command to rehearse does not exist, so that each scenario of this test ends at once.
+    // The rehearsed command `/absent` does not exist, so that each scenario of this test ends at once.
     const { code, output, result } = await rehearse(t, ['--all', '--propagation', '1s,1500ms'], ['/absent']);
     assert.equal(code, 1, output);
     const lines = output.split('\n');

@@ -109,7 +109,7 @@ void describe('the causes that a scenario finds', { concurrency: 2 }, () => {
     });
   }
 
-  it('if a server of HTTP/1.1 serves neither HTTP/2 nor WebSockets, the rehearsal reports these kinds of clients, and no fault of the shutdown', async () => {
+  it('if a server serves neither HTTP/2 nor WebSockets, the rehearsal reports that these clients were never served, and reports no fault of the shutdown', async () => {
     const command = nodeProgram(`
       ${serving}
       server.on('upgrade', (_, socket) => socket.end('HTTP/1.1 426 Upgrade Required\\r\\nContent-Length: 0\\r\\n\\r\\n'));

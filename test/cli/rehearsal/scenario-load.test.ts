@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { EventLog, type EventKind } from '../../../src/cli/rehearsal/event-log.ts';
 import { LossEvents } from '../../../src/cli/rehearsal/scenario-load.ts';
 
-test('a scenario records many lost requests in few events, and counts each lost request once', () => {
+test('if a scenario loses many requests, the event log combines equal losses in few events, and counts each lost request once', () => {
   const log = new EventLog(() => 0);
   const losses = new LossEvents(log);
   const loss = { client: 'newConnection', outcome: 'refused', why: 'ECONNREFUSED', afterMs: 1 } as const;

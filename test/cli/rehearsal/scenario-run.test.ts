@@ -71,7 +71,7 @@ const serving = (port: number): ContainerSpec =>
 
 const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
 
-test('the time limit of a scenario covers its steps, the grace period, the propagation of endpoint changes and the end of its clients', () => {
+test('the time limit of a scenario is long enough for its steps, the grace period, the propagation of endpoint changes and the last requests of its clients', () => {
   const container = containerSpec({ command: [] });
   const pod = {
     name: 'x',
@@ -91,7 +91,7 @@ test('the time limit of a scenario covers its steps, the grace period, the propa
 });
 
 void describe('a scenario of a rehearsal', { concurrency: 2 }, () => {
-  it('if a pod has no readiness probe, a scenario sends requests to it only after its server listens', async () => {
+  it('if a pod has no readiness probe and the port is unknown, the clients of a scenario send requests only after the server listens', async () => {
     const log = await interruptedWhen(isLoadStart, { container: containerSpec({ command: listensLater(0) }) });
     const [started, listening] = [log.of('loadStarted')[0], log.of('containerListening')[0]];
     assert.equal(started?.detail['port'], listening?.detail['port']);
@@ -99,7 +99,7 @@ void describe('a scenario of a rehearsal', { concurrency: 2 }, () => {
     assert.equal(indexOf(log, 'podDeleted'), -1);
   });
 
-  it('a scenario sends requests to a given port as soon as the pod is ready, even if the server does not listen', async () => {
+  it('if the user gives a port, the clients of a scenario send requests to it as soon as the pod is ready, even if the server does not listen yet', async () => {
     const port = await reservePort();
     const log = await interruptedWhen(isLoadStart, { container: containerSpec({ command: listensLater(port) }), port });
     assert.equal(log.of('loadStarted')[0]?.detail['port'], port);
@@ -175,7 +175,7 @@ void describe('a scenario of a rehearsal', { concurrency: 2 }, () => {
     );
   });
 
-  it('K-104 if the pod has no sidecar, the scenario `sidecars` adds one, and it ends after the other containers', async () => {
+  it('K-104 if the pod has no sidecar, the scenario `sidecars` adds a sidecar, and this sidecar ends after the other containers', async () => {
     const port = await reservePort();
     const scenario = { ...scenarios.sidecars, steps: [{ at: 0, do: { kind: 'delete' } }] } as const;
     const log = await interruptedWhen(() => false, { container: serving(port), port, scenario });

@@ -16,8 +16,8 @@ interface Vector {
   readonly type: ProbeType;
   readonly thresholds: readonly [success: number, failure: number];
   /**
-   * Probe results: S is success, F is failure, E is error. `|` marks a new container after an exit, and `k` a new
-   * container after a kill by the kubelet.
+   * The results of successive probes: S is success, F is failure, E is error. `|` means that the container exited and
+   * was restarted, and `k` means that the kubelet killed and restarted it.
    */
   readonly results: string;
   /** The state that the kubelet publishes after each probe result: + is success, - is failure, ? is unknown. */
@@ -54,7 +54,7 @@ const vectors: readonly Vector[] = [
 
 for (const vector of vectors) {
   const { type, thresholds, results: text, published } = vector;
-  test(`K-048, K-049, K-050, K-217 a ${type} probe with successThreshold/failureThreshold ${thresholds.join('/')} and the results "${text}" publishes the states "${published}"`, () => {
+  test(`K-048, K-049, K-050, K-217 for a ${type} probe with successThreshold/failureThreshold ${thresholds.join('/')} and the results "${text}", the kubelet publishes the states "${published}"`, () => {
     assert.equal(play(vector).published, published);
   });
 }
@@ -66,13 +66,13 @@ test('K-048 a container without a probe result counts as not ready, as alive, an
   );
 });
 
-test('K-052 after its exit, a container is not ready until a probe of its next instance succeeds', () => {
+test('K-052 a container that has exited becomes ready again only when a readiness probe succeeds after its restart', () => {
   const { last } = play({ type: 'readiness', thresholds: [3, 1], results: 'SSS', published: '' });
   assert.equal(afterExit(last).published, 'failure');
   assert.equal(inNewContainer(afterExit(last), 'readiness').published, 'failure');
 });
 
-test('K-056 after the result of a startup probe or a liveness failure, a probe worker makes no probes until it sees a new container', () => {
+test('K-056 after the published result of a startup probe, or the published failure of a liveness probe, the probe worker sends no probes until the container has restarted', () => {
   const started = play({ type: 'startup', thresholds: [1, 3], results: 'S', published: '' }).last;
   const dead = play({ type: 'liveness', thresholds: [1, 1], results: 'F', published: '' }).last;
   const unready = play({ type: 'readiness', thresholds: [1, 1], results: 'F', published: '' }).last;

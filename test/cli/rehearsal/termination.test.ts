@@ -7,7 +7,8 @@ interface Vector {
   /** Seconds for which the preStop hook runs, unless the kubelet abandons the hook earlier. */
   readonly preStop?: number;
   /**
-   * Seconds from the start of the termination of the container until all containers that must end earlier have ended.
+   * How long this container waits for the end of the containers that must end before it, in seconds from the start of
+   * its own termination.
    */
   readonly ordering?: number;
   readonly signalAt: number;
@@ -55,7 +56,7 @@ test('K-071 a deletion uses the requested grace period or else the grace period 
   assert.equal(effectiveGrace({ cause: 'deletion', gracePeriodSeconds: -1 }, 30), 1);
 });
 
-test("K-175 a hard eviction gives a pod one second, and a soft eviction the shorter of its own limit and the pod's grace period", () => {
+test("K-175 a hard eviction gives a pod a grace period of one second, and a soft eviction limits the grace period of the pod to the kubelet's maximum for evictions", () => {
   assert.equal(effectiveGrace({ cause: 'hardEviction' }, 30), 1);
   assert.equal(effectiveGrace({ cause: 'softEviction', maxPodGracePeriodSeconds: 20 }, 30), 20);
   assert.equal(effectiveGrace({ cause: 'softEviction', maxPodGracePeriodSeconds: 0 }, 30), 1);

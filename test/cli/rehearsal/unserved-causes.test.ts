@@ -20,7 +20,7 @@ const notUpgraded = (at: number, count?: number): Story[number] => [
   { client: 'webSocket', why: 'the upgrade failed', count },
 ];
 
-test('if a server serves HTTP/1.1 but no HTTP/2 request, the rehearsal reports this, and not that the shutdown cut HTTP/2 sessions', () => {
+test('if a server serves HTTP/1.1 but no HTTP/2 request, the rehearsal reports that HTTP/2 was never served, and not that HTTP/2 sessions were cut', () => {
   const story: Story = [
     ...deleted,
     unanswered(2_000, 'http2', 30),
@@ -36,7 +36,7 @@ test('if a server serves HTTP/1.1 but no HTTP/2 request, the rehearsal reports t
   ]);
 });
 
-test('if a server rejects each upgrade to a WebSocket, the rehearsal reports this as the only cause', () => {
+test('if a server rejects each upgrade to a WebSocket, the rehearsal reports only that the server served no WebSocket', () => {
   assert.deepEqual(
     causes(...deleted, notUpgraded(2_000, 284), counts(2_100, 100, http1), notUpgraded(4_100), exit(0)),
     [
@@ -72,7 +72,7 @@ test('if a server serves HTTP/2 but not HTTP/1.1, the rehearsal reports this onc
   );
 });
 
-test('the losses of a client that was never served do not hide the losses of the other clients', () => {
+test('if one kind of client was never served, the rehearsal still reports why requests of the other clients were lost', () => {
   const story: Story = [
     ...deleted,
     notUpgraded(2_000),

@@ -18,8 +18,8 @@ class WorkerUnderTest {
   startedAt = 0;
   isStarted = true;
   /**
-   * The number of times that the probe worker has read the state of its container. It reads the state at the beginning
-   * and at the end of each probe.
+   * How often the probe worker has read the state of its container. The worker reads the state at the beginning and at
+   * the end of each probe.
    */
   looks = 0;
 
@@ -64,7 +64,7 @@ class WorkerUnderTest {
 const passing = (given: Partial<Probe> = {}): Probe =>
   probeSpec({ type: 'liveness', handler: { kind: 'exec', command: ['true'] }, periodSeconds: 10, ...given });
 
-test("K-039, K-041, K-044, K-217 if a probe worker is created before its container, the first probe runs at the next tick of the worker's own timer", async (t) => {
+test('K-039, K-041, K-044, K-217 if a probe worker is created before its container starts, the first probe runs when the next probe period of the worker begins', async (t) => {
   const one = new WorkerUnderTest(t, passing());
   await one.clock.advance(2_400);
   await one.start();
@@ -117,7 +117,7 @@ test('K-054 readiness and liveness probes wait until the startup probe has succe
   await one.probed(1);
 });
 
-test('K-043 after a probe that lasts for several periods, a probe worker makes one probe immediately instead of all missed probes', async (t) => {
+test('K-043 after a probe that lasts for several probe periods, a probe worker sends only one probe immediately, and does not make up for the other periods', async (t) => {
   const handler = { kind: 'exec', command: ['sleep', '0.3'] } as const;
   const one = new WorkerUnderTest(t, passing({ handler, timeoutSeconds: 10 }));
   await one.start();

@@ -16,7 +16,7 @@ function effects(before: string, after: string): Effect[] {
 }
 
 for (const { title, before, after, effect, causes } of restartPairs) {
-  test(`the command lameduck restarts predicts the effect of a changed manifest, ${title}: ${effect}`, () => {
+  test(`lameduck restarts predicts how the application of a changed manifest affects the pods, ${title}: ${effect}`, () => {
     const [first, ...others] = effects(before, after);
     assert.deepEqual(others, []);
     assert.deepEqual([first?.effect, first?.causes.map(({ path }) => path)], [effect, causes]);
@@ -121,12 +121,15 @@ test('`lameduck restarts` reports that an apply ends pods without replacing them
     messageOf(deployment, stated('shop:1', 'shop:2', none)),
     'Nothing restarts. The number of pods falls from 2 to 0, so pods end without a replacement.',
   );
-  assert.equal(messageOf(none, stated('shop:1', 'shop:2', none)), 'Nothing restarts: the object has no pods.');
+  assert.equal(
+    messageOf(none, stated('shop:1', 'shop:2', none)),
+    'Nothing restarts: the number of replicas is 0, so there are no pods.',
+  );
   assert.equal(effectKindOf(deployment, stated('shop:1', 'shop:2', stated('replicas: 2', 'replicas: 1'))), 'rolls');
   const job = (spec: string): string => `kind: Job\nmetadata: { name: once }\nspec: { ${spec} }\n`;
   assert.equal(
     messageOf(job('suspend: false'), job('suspend: true')),
-    'Nothing restarts. The change suspends the Job, so the Job ends its pods.',
+    'No container restarts. The change suspends the Job, so the Job controller deletes the pods of the Job.',
   );
 });
 
@@ -214,7 +217,7 @@ function files(t: TestContext, before: string, after: string): string[] {
   return names;
 }
 
-test('`lameduck restarts` prints effect, field and values, and its exit code shows whether pods restart', async (t) => {
+test('`lameduck restarts` prints the effect on the pods, each changed field and its old and new value, and its exit code shows whether pods restart', async (t) => {
   const [older = '', newer = ''] = files(t, deployment, deployment.replace('value: "2"', 'value: "3"'));
   const { code, output } = await lameduck(t, ['restarts', older, newer]);
   assert.equal(code, 1);
@@ -260,7 +263,10 @@ test('`lameduck restarts` names each object whose kind it does not know', async 
   const [older = '', newer = ''] = files(t, rollout('a'), rollout('b'));
   const { code, output } = await lameduck(t, ['restarts', older, newer]);
   assert.equal(code, 0);
-  assert.match(output, /new\.yaml:1: Rollout shop is not judged: its kind is unknown\n$/);
+  assert.match(
+    output,
+    /new\.yaml:1: Rollout shop is not judged, because lameduck restarts does not know this kind of object\n$/,
+  );
   const json = JSON.parse((await lameduck(t, ['restarts', '--format=json', older, newer])).output) as {
     skipped: readonly { line: number }[];
   };

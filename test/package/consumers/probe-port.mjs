@@ -36,7 +36,7 @@ async function main() {
       : [
           command,
           ['probe', 'livez', '--port', String(probePort), '--timeout', '20s'],
-          /^livez: ok(, as of \d+ s ago, because the event loop is blocked)?\n$/,
+          /^livez: ok( \(the state of \d+ s ago, because the event loop is blocked\))?\n$/,
         ];
   const { status, stdout, stderr } = spawnSync(file, args, { encoding: 'utf8' });
   if (status !== 0 || !expected.test(stdout)) throw new Error(`the prober ended with ${status}: ${stdout}${stderr}`);

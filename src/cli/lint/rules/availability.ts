@@ -101,8 +101,8 @@ export const availabilityRules: readonly Rule[] = [
   },
 ];
 
-// Returns the number of pods that a PodDisruptionBudget selects. Returns 0 unless the manifest states the number of
-// replicas of every selected workload.
+// Returns the number of pods that a PodDisruptionBudget selects. If the manifest does not state the number of replicas
+// of a selected workload, returns 0.
 function podsOf({ fields, namespace }: ManifestObject, { workloads }: Inventory): number {
   const { matchLabels, matchExpressions } = object(object(fields['spec'])['selector']);
   if (matchExpressions !== undefined) return 0;

@@ -26,7 +26,10 @@ export interface LoadBalancer {
   readonly drainSeconds?: number | undefined;
 }
 
-/** Lag is a time in seconds. If the time is a sum, `sum` shows its parts. */
+/**
+ * Lag is how long a load balancer can still send connections to a terminating pod, in seconds. `sum` is a text that
+ * shows how this time is computed.
+ */
 export interface Lag {
   readonly seconds: number;
   readonly sum?: string;
@@ -108,9 +111,9 @@ function applicationLoadBalancer(ingress: ManifestObject, service: ManifestObjec
 }
 
 function googleLoadBalancer(ingressClass: string, service: ManifestObject, inventory: Inventory): LoadBalancer {
-  // An internal load balancer of Google Cloud always sends requests directly to pods. The annotation
-  // `cloud.google.com/neg` says whether an external load balancer does so too. If the annotation is missing, GKE may
-  // add it later, so the answer is unknown.
+  // An internal load balancer of Google Cloud always sends requests directly to pods. For an external load balancer,
+  // the annotation `cloud.google.com/neg` says whether it sends requests directly to pods. If the annotation is
+  // missing, GKE may add it later, so isToPods is undefined.
   const stated = jsonObject(annotationsOf(service)['cloud.google.com/neg'])['ingress'];
   const isToPods = ingressClass === 'gce-internal' ? true : stated;
   const config = backendConfigOf(service, inventory);

@@ -141,7 +141,7 @@ export const probeRules: readonly Rule[] = [
       return [
         {
           path: unknown.path,
-          message: `In the ${probe.type} probe, no port of the container is named ${unknown.name}: every attempt is an error, which neither passes nor fails the probe.`,
+          message: `In the ${probe.type} probe, no port of the container is named ${unknown.name}: every attempt ends in an error, so the probe neither passes nor fails.`,
           remedy: knownPort,
         },
       ];
@@ -164,7 +164,7 @@ export const probeRules: readonly Rule[] = [
         .map((path) => ({
           path,
           message:
-            'The kubelet sends the request to this host and not to the pod. Pod Security "baseline" rejects the field since Kubernetes 1.34.',
+            'The field host makes the kubelet send the probe to this host instead of the pod. Since Kubernetes 1.34, Pod Security "baseline" rejects a probe with this field.',
           remedy: 'Remove host. To send another Host header, use httpHeaders.',
         })),
     ),
@@ -203,7 +203,7 @@ export const probeRules: readonly Rule[] = [
         {
           path: ['terminationGracePeriodSeconds'],
           message: `The probe sets terminationGracePeriodSeconds to ${String(grace)}, and the preStop hook sleeps for all of this time. So the kubelet sends SIGKILL 2 s after SIGTERM.`,
-          remedy: `Set terminationGracePeriodSeconds of the probe to more than ${String(sleep.seconds)}.`,
+          remedy: `Set the field terminationGracePeriodSeconds of the probe to more than the ${String(sleep.seconds)} s of the preStop sleep.`,
         },
       ];
     }),

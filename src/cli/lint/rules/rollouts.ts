@@ -25,7 +25,7 @@ export const rolloutRules: readonly Rule[] = [
         return [
           {
             path: ['spec', 'strategy', 'type'],
-            message: `During a rollout no pod runs, because Recreate ends the old pods before it creates new ones. Service ${service.name} refuses connections until a new pod is ready.`,
+            message: `During a rollout, no pod runs for some time, because the strategy Recreate ends the old pods before it creates new pods. Service ${service.name} refuses connections until a new pod is ready.`,
             remedy:
               'Use the strategy RollingUpdate. If an old pod and a new pod cannot run at the same time, suppress this finding and state that reason.',
           },
@@ -49,7 +49,7 @@ export const rolloutRules: readonly Rule[] = [
       return [
         {
           path: ['spec', 'replicas'],
-          message: `During a rollout no pod runs, because a StatefulSet ends its only pod before it creates the new one. Service ${service.name} refuses connections until the new pod is ready.`,
+          message: `During a rollout, no pod runs for some time, because the StatefulSet controller deletes the only pod before it creates the new pod. Service ${service.name} refuses connections until the new pod is ready.`,
           remedy:
             'Run at least two replicas, or use a Deployment. If only one pod can run, suppress this finding with the reason.',
         },
@@ -165,8 +165,8 @@ export const rolloutRules: readonly Rule[] = [
   },
 ];
 
-// Returns the zone to which a pod is pinned, and the path to the field that names it. Returns undefined if the pod can
-// run in more than one zone.
+// If the scheduler can place a pod in one zone only, returns the name of this zone and the path to the field that names
+// the zone. Otherwise, returns undefined.
 function onlyZoneOf(spec: Fields): { readonly name: string; readonly path: Path } | undefined {
   const selected = object(spec['nodeSelector'])[zoneLabel];
   if (typeof selected === 'string') return { name: selected, path: ['nodeSelector', zoneLabel] };
@@ -192,8 +192,8 @@ interface RollingUpdate {
   readonly replicas: number;
 }
 
-// Computes the limits of a rolling update as the Deployment controller does. Returns undefined if the manifest does not
-// contain the necessary fields.
+// Computes how many extra and how many unavailable pods a rolling update allows, as the Deployment controller does. If
+// the manifest lacks a necessary field, returns undefined.
 function rollingUpdateOf({ object: one, replicas }: Workload): RollingUpdate | undefined {
   if (one.kind !== 'Deployment' || isRecreated(one) || !replicas) return undefined;
   const { maxSurge, maxUnavailable } = rollingUpdate(object(one.fields['spec']));

@@ -14,7 +14,7 @@ import { inObjects, inServers, type Rule } from '../rule.ts';
 import { drainLimit, statedTime, type Stated } from '../stated.ts';
 import { ingressClassOf, loadBalancersOf } from './load-balancers.ts';
 
-// The Helm hooks during which the Service does not exist yet or is about to be deleted.
+// Helm runs these hooks before it creates the Service, or shortly before or after it deletes the Service.
 const hooksWithoutService = ['pre-install', 'pre-delete', 'post-delete'];
 
 const defaultProtocol = 'TCP';
@@ -32,8 +32,8 @@ export const serviceRules: readonly Rule[] = [
       if (publishNotReadyAddresses !== true || !hasAddress(service) || Object.keys(object(selector)).length === 0)
         return [];
       const [first, ...others] = workloads.filter((workload) => selects(selector, service.namespace, workload));
-      // If the Service never has a second pod, no other pod could serve the connections. So the field
-      // publishNotReadyAddresses causes no losses.
+      // If the Service never has a second pod, no ready pod could serve the connections in place of the unready pod. So
+      // the field publishNotReadyAddresses causes no losses.
       if (first !== undefined && others.length === 0 && hasOnePodAtMost(first)) return [];
       return [
         {
@@ -57,7 +57,7 @@ export const serviceRules: readonly Rule[] = [
         .filter((workload) => runsBeside(workload) && objects(ports).some((port) => isDeadEnd(port, workload)))
         .map(({ object: { kind, name } }) => ({
           path: ['spec', 'selector'],
-          message: `The Service also sends connections to the pods of ${kind} ${name}, which does not listen on the port of the Service.`,
+          message: `The Service also sends connections to the pods of ${kind} ${name}, but these pods do not listen on the target port of the Service.`,
           remedy: `Give the pods of ${kind} ${name} other labels, for example another app.kubernetes.io/component.`,
         }));
     }),
@@ -122,7 +122,7 @@ export const serviceRules: readonly Rule[] = [
         .slice(0, 1)
         .map(({ title, idleSeconds }) => ({
           path: keepAlive.path,
-          message: `${title} keeps idle connections for ${String(idleSeconds)} s and sends requests on connections that the server closes after ${String(keepAlive.seconds)} s.`,
+          message: `${title} keeps idle connections for ${String(idleSeconds)} s, but the server closes an idle connection after ${String(keepAlive.seconds)} s. So requests can be sent on a connection that the server is closing.`,
           remedy: `Set ${keepAlive.name} to more than ${String(idleSeconds)} s.`,
         }));
     }),
@@ -133,8 +133,8 @@ export const serviceRules: readonly Rule[] = [
     find: inServers((container, workload, inventory) => {
       const drain = drainLimit(container);
       const longest = requestLimit(container);
-      // If the program limits every request to the time of the drain or less, every response is complete before the
-      // drain ends. A longer timeout of the load balancer then loses no response.
+      // If the time limit of a request is not longer than the drain, every response is complete before the drain ends.
+      // Then no response is lost, even if the load balancer would wait longer for a response.
       if (drain === undefined || (longest !== undefined && longest.seconds <= drain.seconds)) return [];
       return loadBalancersOf(container, workload, inventory)
         .flatMap(({ title, responseSeconds = 0 }) =>
@@ -144,7 +144,7 @@ export const serviceRules: readonly Rule[] = [
         .map(({ title, responseSeconds }) => ({
           path: drain.path,
           message: `${title} waits ${s(responseSeconds)} for a response. During a shutdown, requests in flight have only ${s(drain.seconds)}, because ${drain.name} limits them.`,
-          remedy: `Lengthen the drain to ${s(responseSeconds)}, or set the timeout of the load balancer or proxy to the longest request.`,
+          remedy: `Give requests in flight ${s(responseSeconds)} during a shutdown, or set the response timeout of the load balancer or proxy to the duration of the longest request.`,
         }));
     }),
   },
@@ -237,8 +237,8 @@ function offers({ fields }: ManifestObject, wanted: unknown): boolean {
   );
 }
 
-// Tells whether no container of a workload declares the port number to which a Service sends connections. The rule
-// `unknown-target-port` checks a named target port.
+// Returns true if no container of a workload declares the port number to which a Service sends connections. For a named
+// target port, returns false, because the rule `unknown-target-port` checks it.
 function isDeadEnd({ port, targetPort = port }: ReturnType<typeof object>, { containers }: Workload): boolean {
   if (typeof targetPort !== 'number') return false;
   return !containers.some(({ spec: { ports } }) => ports.includes(number(targetPort, 0)));

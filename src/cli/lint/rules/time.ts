@@ -9,7 +9,7 @@ import { loadBalancersOf } from './load-balancers.ts';
 // hook has used up the grace period (K-084).
 const kubeletFloor = 2;
 
-// The shortest drain of lameduck, in seconds (P-075).
+// The shortest time for the drain that the settings of lameduck may leave, in seconds (P-075).
 const lameduckDrain = 1;
 
 // The minor versions of Kubernetes that changed `preStop.sleep` (H-080). Version 1.29 knows the field but removes it,
@@ -69,7 +69,7 @@ export const timeRules: readonly Rule[] = [
       return [
         {
           path: sleepPath,
-          message: `Kubernetes ${version(sleepIsKnown)} removes the sleep without an error, so the process gets the stop signal at once.`,
+          message: `Kubernetes ${version(sleepIsKnown)} removes the field preStop.sleep without an error, so the process gets the stop signal at once.`,
           remedy: `Upgrade to Kubernetes ${version(sleepIsOn)}, or run the command sleep ${String(preStop.seconds)} in preStop.exec.`,
         },
       ];
@@ -99,7 +99,8 @@ export const timeRules: readonly Rule[] = [
       const stated = parts.filter((part) => part !== undefined && part.seconds > 0);
       const [last] = stated.slice(-1);
       const sum = stated.reduce((total, part) => total + (part?.seconds ?? 0), 0);
-      // If the preStop hook is too long on its own, the rule `pre-stop-fills-grace-period` reports the hook instead.
+      // If the preStop hook alone is too long, the rule `pre-stop-fills-grace-period` reports the hook, and this rule
+      // reports nothing.
       if (last === undefined || last.name === 'preStop' || sum <= grace || grace === 0) return [];
       const terms = stated.map((part) => `${part?.name ?? ''} ${s(part?.seconds ?? 0)}`).join(' + ');
       return [
@@ -172,7 +173,8 @@ export const timeRules: readonly Rule[] = [
         {
           path: ['lifecycle', 'preStop'],
           message: `The manifest shows no delay between SIGTERM and the moment when the container stops accepting connections of Service ${service.name}.`,
-          remedy: 'If the program has no delay of its own, give the container a preStop sleep of 10 s.',
+          remedy:
+            'If the program stops accepting connections immediately after SIGTERM, give the container a preStop sleep of 10 s.',
         },
       ];
     }),
@@ -237,19 +239,20 @@ function checkVariable(container: Container, name: string, problem: (seconds: nu
   return [{ path: stated.path, message, remedy: `Set ${name} to the value of the pod specification.` }];
 }
 
-// Reports a grace period that is shorter than the sum of all parts of lameduck's shutdown. A time that the manifest
-// does not state counts as 0, so the real sum may be longer.
+// Reports a grace period that is shorter than the sum of the times of lameduck's shutdown. A time that the manifest
+// does not state counts as 0, so the shutdown may take longer than this sum.
 function budgetTooShort(container: Container, grace: number): Found[] {
   const delay = durationVariable(container, 'LAMEDUCK_SHUTDOWN_DELAY_DURATION');
   if (delay === undefined) return [];
   const parts = [preStopSleep(container), delay, durationVariable(container, 'LAMEDUCK_DESTROY_HOOK_TIMEOUT')];
   const sum = parts.reduce((total, part) => total + (part?.seconds ?? 0), lameduckMargin + lameduckDrain);
-  // If the delay exceeds the grace period on its own, the rule `drain-exceeds-grace-period` reports the delay instead.
+  // If the shutdown delay alone is longer than the grace period, the rule `drain-exceeds-grace-period` reports this
+  // delay, and this rule reports nothing.
   if (sum <= grace || sum - lameduckMargin - lameduckDrain > grace) return [];
   return [
     {
       path: delay.path,
-      message: `The grace period is ${s(grace)}. The delay, preStop, the destroy hooks and ${s(lameduckMargin)} for the exit leave less than ${s(lameduckDrain)} for requests in flight.`,
+      message: `The grace period is ${s(grace)}. The preStop sleep, the shutdown delay, the time limit of the destroy hooks and ${s(lameduckMargin)} for the exit leave less than ${s(lameduckDrain)} for requests in flight.`,
       remedy: `Set terminationGracePeriodSeconds to at least ${s(Math.ceil(sum))}, and LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS to the same.`,
     },
   ];

@@ -4,10 +4,11 @@ import type { Destination } from '../endpoints.ts';
 import { newTallies, type ClientKind, type LoadPlan, type Loss, type Tally } from '../load.ts';
 import type { FromThread, ToThread } from './messages.ts';
 
-// The file of the client thread. The build changes its name (scripts/build/entries.ts).
+// The file with the code of the client thread. In the built package, the file has another name
+// (scripts/build/entries.ts).
 const threadFile = import.meta.url.endsWith('.ts') ? './thread.ts' : './rehearsal-clients.js';
 
-/** ClientThreadObserver receives the reports of the client thread. */
+/** ClientThreadObserver is notified of the lost requests and the request counts that the client thread reports. */
 export interface ClientThreadObserver {
   onLoss(loss: Loss): void;
   /**

@@ -8,7 +8,7 @@ import { Http2Client } from './http2.ts';
 import { followEvents } from './event-stream.ts';
 import { holdWebSocket } from './web-socket.ts';
 
-// Each option that adds clients, such as `--stream`, adds this number of clients.
+// The number of clients that each of the options such as `--stream` or `--upload` adds.
 const addedClients = 10;
 
 // The longest pause between two requests on a keep-alive connection, in milliseconds.
@@ -18,7 +18,8 @@ const longestGap = 1_000;
 // longer delay makes it more likely that a request is in flight when the server closes the connection.
 const delays = 20;
 
-// The pause between two long polls, and between two checks for an available pod, in milliseconds.
+// The pause between two long polls of a client, in milliseconds. If the Service has no available pod, the client checks
+// again after the same pause.
 const shortestGap = 20;
 
 const uploadBody = { chunk: Buffer.alloc(16_384, 'x'), count: 10, pause: 50 } as const;
@@ -27,10 +28,10 @@ const uploadBody = { chunk: Buffer.alloc(16_384, 'x'), count: 10, pause: 50 } as
 const delayOf = (index: number): number => leastDelay + (index % delays);
 
 /**
- * shareOf divides the request rate of a load between keep-alive connections and new connections. `gap` is the longest
- * pause on a keep-alive connection, in milliseconds. With this pause, keep-alive connections send half of the requests.
- * `newPerSecond` is how many requests per second are sent on new connections. This number is more than half of the rate
- * if the keep-alive connections cannot send their half.
+ * shareOf divides the request rate between keep-alive connections and new connections. `gap` is the longest pause
+ * between two requests on a keep-alive connection, in milliseconds. It is computed so that the keep-alive connections
+ * send half of the requests. `newPerSecond` is the number of requests per second on new connections. It is more than
+ * half of the rate if there are too few keep-alive connections for the other half.
  */
 export function shareOf({ rate, connections }: Pick<LoadPlan, 'rate' | 'connections'>): {
   readonly gap: number;
@@ -42,7 +43,7 @@ export function shareOf({ rate, connections }: Pick<LoadPlan, 'rate' | 'connecti
   return { gap, newPerSecond: Math.max(rate / 2, rate - kept) };
 }
 
-/** Crowd runs all clients of a load plan. */
+/** Crowd starts and stops all simulated clients of one client thread. */
 export class Crowd {
   readonly tallies: Record<ClientKind, Tally> = newTallies();
   inFlight = 0;
@@ -125,8 +126,8 @@ export class Crowd {
     agent.destroy();
   }
 
-  // Sends a request. If the connection ended before the response began, and had served a request before, the client
-  // sends the request once more. HTTP permits such a retry of an idempotent request (RFC 9110, section 9.2.2).
+  // Sends a request. If a kept-alive connection ends before the response to a GET begins, the client sends the GET once
+  // more. HTTP permits such a retry of an idempotent request (RFC 9110, section 9.2.2).
   async #exchangeOrRepeat(agent: OneConnection, message: Message, index: number): Promise<Account> {
     const isReused = agent.isOpen;
     const account = await exchange(agent, this.#plan, message);
@@ -138,8 +139,8 @@ export class Crowd {
       case 'refused':
         return { kind: 'refused', why: 'no endpoint for the retried request' };
       default:
-        // The Service would send the retried request to another pod, which would serve it. So the request counts as
-        // answered.
+        // In a cluster, the Service would send the retried request to another pod, and that pod would serve the
+        // request. So the rehearsal counts the request as answered.
         return { kind: 'answered', status: 200 };
     }
   }
@@ -184,8 +185,8 @@ export class Crowd {
     }
   }
 
-  // Tells whether a simulated node sends a new connection to the rehearsed pod. A connection to another pod is not
-  // counted. If the node has no endpoint, counts the connection as refused.
+  // Returns true if a simulated node sends a new connection to the rehearsed pod. If the node would send the connection
+  // to another pod, nothing is counted. If the node knows no endpoint of the Service, counts the connection as refused.
   #isRouted(kind: ClientKind, index: number): boolean {
     const route = this.#routes[index % nodeCount] ?? 'others';
     if (route === 'refused') {

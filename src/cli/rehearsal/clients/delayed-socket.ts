@@ -10,9 +10,9 @@ export const leastDelay = 1;
 
 /** DelayedSocket behaves like a net.Socket for the clients of node:http and node:http2. */
 export class DelayedSocket extends Duplex {
-  /** isConnected is true once the server has accepted the connection. */
+  /** isConnected becomes true when the server has accepted the connection. */
   isConnected = false;
-  /** isEnded is true once the server's FIN has reached the client. */
+  /** isEnded becomes true when the server's FIN has reached the client. */
   isEnded = false;
   readonly #socket: Socket;
   readonly #delay: number;
@@ -64,7 +64,7 @@ export class DelayedSocket extends Duplex {
     callback(error);
   }
 
-  // Node's HTTP client calls the following methods of net.Socket on its socket. Here they do nothing.
+  // Node's HTTP client calls these methods of net.Socket, so a DelayedSocket must have them. They do nothing.
   setTimeout(): this {
     return this;
   }

@@ -5,8 +5,9 @@ import { systemClock, wait } from '../../../clock.ts';
 import { DelayedSocket } from './delayed-socket.ts';
 
 /**
- * Account is the result of a request. `refused`: the connection was not accepted, or the complete response had the
- * status 429 or 503. `lost`: the connection was accepted, but no complete response arrived.
+ * Account says how a request of a client ended. `answered`: a complete response arrived. `refused`: the connection was
+ * not accepted, or the complete response had the status 429 or 503. `lost`: the connection was accepted, but no
+ * complete response arrived.
  */
 export type Account =
   | { readonly kind: 'answered'; readonly status: number }
@@ -14,11 +15,11 @@ export type Account =
   | {
       readonly kind: 'lost';
       readonly why: string;
-      /** isUnanswered is true if the connection ended before the response to the request began. */
+      /** isUnanswered is true if the connection ended before the first byte of the response arrived. */
       readonly isUnanswered?: boolean;
     };
 
-/** Message is an HTTP request of a client. */
+/** Message is an HTTP request that a client of the rehearsal sends. */
 export interface Message {
   readonly method: string;
   readonly path: string;
@@ -31,7 +32,10 @@ export interface Message {
 export interface Target {
   readonly host: string;
   readonly port: number;
-  /** `delay` is the one-way delay of each byte, in milliseconds. The default is `leastDelay`. */
+  /**
+   * `delay` is how long the simulated network delays each byte in each direction, in milliseconds. The default is
+   * `leastDelay`.
+   */
   readonly delay?: number;
 }
 
@@ -39,7 +43,9 @@ export interface Target {
 // server.
 const refusals: readonly number[] = [429, 503];
 
-/** accountOf derives the result of a request from the status of its complete response. */
+/**
+ * accountOf returns `refused` for a complete response with the status 429 or 503, and `answered` for any other status.
+ */
 export function accountOf(status: number): Account {
   return refusals.includes(status)
     ? { kind: 'refused', why: `status ${String(status)}` }
@@ -64,7 +70,7 @@ export class OneConnection extends Agent {
     return this.#socket !== undefined && !this.#socket.destroyed && !this.#socket.isEnded;
   }
 
-  /** wasAccepted tells whether the server accepted the connection on which the last request was sent. */
+  /** wasAccepted is true if the server accepted the connection of this agent's last request. */
   get wasAccepted(): boolean {
     return this.#socket?.isConnected === true;
   }
@@ -81,7 +87,7 @@ export class OneConnection extends Agent {
   }
 }
 
-/** `exchange()` sends a request and resolves with the result. It never rejects. */
+/** `exchange()` sends one HTTP request to the server and resolves with the result. It never rejects. */
 export function exchange(agent: OneConnection, { host, port }: Target, message: Message): Promise<Account> {
   return new Promise((resolve) => {
     const { method, path, headers = {}, body } = message;

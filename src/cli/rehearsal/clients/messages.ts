@@ -5,7 +5,9 @@ import type { ClientKind, LoadPlan, Loss, Tally } from '../load.ts';
 /** ToThread is a message to the client thread. */
 export type ToThread =
   | { readonly kind: 'start'; readonly plan: LoadPlan }
-  /** `routes`: the destination to which each simulated node sends new connections after this message. */
+  /**
+   * `routes` contains, for each simulated node, the destination of the new connections that the node sends from now on.
+   */
   | { readonly kind: 'routes'; readonly routes: readonly Destination[] }
   /** `stop`: send no new requests. The thread reports `stopped` when all requests in flight have ended. */
   | { readonly kind: 'stop' };
@@ -17,7 +19,10 @@ export type FromThread =
       readonly tallies: Readonly<Record<ClientKind, Tally>>;
       readonly losses: readonly Loss[];
       readonly inFlight: number;
-      /** loopDelayMs is the longest event loop delay of the client thread since the last report, in milliseconds. */
+      /**
+       * loopDelayMs is the longest event loop delay of the client thread since its last message of this kind, in
+       * milliseconds.
+       */
       readonly loopDelayMs: number;
     }
   | { readonly kind: 'stopped' };

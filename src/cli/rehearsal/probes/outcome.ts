@@ -1,4 +1,5 @@
-// The result of a probe. The kubelet repeats an attempt of a probe that ended in an error.
+// Combines the attempts of a probe into its result. If an attempt ends in an error, the kubelet tries the probe again
+// at once.
 import { systemClock } from '../../../clock.ts';
 import type { Result } from '../streak.ts';
 
@@ -9,7 +10,7 @@ export interface Attempt {
   readonly output: string;
   /** `status` is the status code of the HTTP response. */
   readonly status?: number | undefined;
-  /** isWarning is true if the kubelet reports the success with the event `ProbeWarning` (K-005). */
+  /** isWarning is true if the probe succeeded, but the kubelet also creates an event `ProbeWarning` (K-005). */
   readonly isWarning?: boolean;
 }
 

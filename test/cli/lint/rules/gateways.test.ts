@@ -80,7 +80,7 @@ test('H-050 `lameduck lint` compares the drain with timeoutSec of a GCPBackendPo
   assert.deepEqual(messages(timeoutRule, gunicorn(29), policy({}, { kind: 'Service', name: 'other' })), []);
 });
 
-test('H-051 `lameduck lint` compares the draining timeout of a GCPBackendPolicy with the drain of the program', () => {
+test('H-051 `lameduck lint` compares the draining timeout of a GCPBackendPolicy with the time that requests may take during the shutdown of the program', () => {
   const found = (settings: Fields): string[] => messages(drainRule, gunicorn(60), policy(settings));
   assert.deepEqual(found({ connectionDraining: { drainingTimeoutSec: 59 } }), [
     'The Google Cloud load balancer ends the requests to a removed pod after 59 s, but --graceful-timeout lets them take 60 s.',
@@ -93,7 +93,7 @@ test('H-047, H-052 `lameduck lint` requires the shutdown delay and the keep-aliv
   const uvicorn = { args: ['uvicorn', 'app:app', '--timeout-keep-alive=600'] };
   const sleep = { lifecycle: { preStop: { sleep: { seconds: 39 } } } };
   assert.deepEqual(messages('keep-alive-shorter-than-load-balancer', uvicorn, policy({})), [
-    'The Google Cloud load balancer keeps idle connections for 600 s and sends requests on connections that the server closes after 600 s.',
+    'The Google Cloud load balancer keeps idle connections for 600 s, but the server closes an idle connection after 600 s. So requests can be sent on a connection that the server is closing.',
   ]);
   assert.deepEqual(messages('delay-shorter-than-load-balancer', sleep, policy({})), [
     'The Google Cloud load balancer can send connections to a pod for 40 s after its deletion, but the container stops accepting connections after 39 s.',

@@ -118,7 +118,7 @@ test('H-048 `lameduck lint` uses the health check of a BackendConfig for instanc
   assert.ok(isFound({ ...front, serviceAnnotations: neg, container: sleep(39) }, delayRule));
 });
 
-test('H-048 `lameduck lint` uses a health check of a load balancer only if it sets all three times and the load balancer sends requests to nodes', () => {
+test('H-048 `lameduck lint` compares the shutdown delay with a health check of a load balancer only if the health check sets interval, threshold and timeout, and if the load balancer sends requests to nodes', () => {
   const front = { container: sleep(5), service: local };
   for (const name of Object.keys(check)) {
     const incomplete = Object.fromEntries(Object.entries(check).filter(([other]) => other !== name));
@@ -161,7 +161,7 @@ test('H-050 `lameduck lint` compares the drain with timeoutSec of a BackendConfi
   assert.ok(!isFound({ ...front, container: gunicorn(30) }, timeoutRule));
 });
 
-test('H-050 `lameduck lint` ignores the timeout of a BackendConfig if the manifest lacks the BackendConfig, or if the annotation names different ones for the ports', () => {
+test('H-050 `lameduck lint` ignores the timeout of a BackendConfig if the manifest lacks the BackendConfig, or if the annotation of the Service names a different BackendConfig for each port', () => {
   const front = { container: gunicorn(5), ingressClass: 'gce' };
   const named = (json: string): Fields => ({ 'cloud.google.com/backend-config': json });
   assert.ok(!isFound({ ...front, serviceAnnotations: withConfig }, timeoutRule));
@@ -202,7 +202,7 @@ test("H-050 `lameduck lint` computes how long lameduck's drain can last, and acc
   assert.equal(found({ ...grace, REQUEST_TIMEOUT: '0s' }).length, 1);
 });
 
-test('H-050 `lameduck lint` reports nothing about the drain of a program for an Ingress of an unknown class, without an Ingress, or if the manifest does not set the drain', () => {
+test('H-050 `lameduck lint` does not compare the drain timeout of a program with a load balancer if the class of the Ingress is unknown, if there is no Ingress, or if the manifest sets no drain timeout', () => {
   assert.ok(!isFound({ container: gunicorn(5), ingressClass: 'traefik' }, timeoutRule));
   assert.ok(!isFound({ container: { args: ['gunicorn', 'app'] }, ingressClass: 'nginx' }, timeoutRule));
   assert.ok(!isFound({ container: gunicorn(5) }, timeoutRule));
@@ -220,7 +220,7 @@ test("H-051 `lameduck lint` checks the deregistration delay of an Application Lo
   const own = (attributes: Fields): Front => ({ ...front, serviceAnnotations: alb(attributes) });
   assert.ok(!isFound(own({ 'target-group-attributes': deregistration(60) }), drainRule));
   assert.ok(!isFound(own({ 'target-type': 'instance' }), drainRule));
-  // With this grace period, the kubelet kills the pod before the load balancer ends the requests to the pod.
+  // With a grace period of 59 s, the kubelet kills the pod before the load balancer ends the requests to the pod.
   assert.ok(!isFound({ ...front, gracePeriodSeconds: 59 }, drainRule));
   assert.ok(!isFound(own({ 'target-group-attributes': 'stickiness.enabled=true' }), drainRule));
 });
@@ -252,7 +252,7 @@ test('H-051 `lameduck lint` checks the draining timeout of a BackendConfig for n
   );
 });
 
-test('H-051 if the manifest sets the request timeout of lameduck, `lameduck lint` compares the deregistration delay with this timeout instead of the longer drain', () => {
+test('H-051 if the manifest sets the request timeout of lameduck, `lameduck lint` compares the deregistration delay with this timeout, and not with the time for the drain, which is longer', () => {
   const ingressAnnotations = alb({ 'target-type': 'ip', 'target-group-attributes': deregistration(30) });
   const grace = { TERMINATION_GRACE_PERIOD_SECONDS: '100', SHUTDOWN_DELAY_DURATION: '30s' };
   const found = (values: Readonly<Record<string, string>>, program: Fields = {}): boolean =>

@@ -1,4 +1,5 @@
-// Tests unusual cases of the lint rules about probes. The examples in docs/lint.md test the usual cases.
+// Tests the lint rules about probes with unusual manifests. The examples in docs/lint.md test these rules with usual
+// manifests.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findingsIn } from '../findings.ts';
@@ -16,7 +17,7 @@ function found(...objects: readonly string[]): string[] {
     .map(({ rule, severity, path }) => `${severity} ${rule} ${path.replace('spec.template.spec.containers[0].', '')}`);
 }
 
-test('K-008 `lameduck lint` reports an unknown port name of a startup or readiness probe as an error if a Service selects the pods', () => {
+test('K-008 `lameduck lint` reports an error if a startup or readiness probe names an unknown port and a Service selects the pods', () => {
   for (const action of ['httpGet', 'tcpSocket']) {
     for (const type of ['startup', 'readiness']) {
       const manifest = workload(`${type}Probe: { ${action}: { port: http } }`);
@@ -27,7 +28,7 @@ test('K-008 `lameduck lint` reports an unknown port name of a startup or readine
   }
 });
 
-test('K-008 `lameduck lint` only advises on an unknown port name of a probe that keeps no pod out of a Service', () => {
+test('K-008 an unknown port name of a probe is only an advice of `lameduck lint`, and not an error, if the probe keeps no pod out of a Service', () => {
   const readiness = 'readinessProbe: { httpGet: { port: http } }';
   const advice = (type: string): string[] => [`advice unknown-probe-port ${type}Probe.httpGet.port`];
   assert.deepEqual(found(workload('livenessProbe: { httpGet: { port: http } }'), service()), advice('liveness'));

@@ -1,4 +1,5 @@
-// Tests unusual cases of the lint rules about rollouts. The examples in docs/lint.md test the usual cases.
+// Tests the lint rules about rollouts with unusual manifests. The examples in docs/lint.md test these rules with usual
+// manifests.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findingsIn } from '../findings.ts';
@@ -26,7 +27,7 @@ const zonesIn = (...objects: readonly string[]): string[] => pathsIn(['single-zo
 
 const outagesIn = (...objects: readonly string[]): string[] => pathsIn(['rollout-without-pods'], ...objects);
 
-test('H-081 `lameduck lint` reports a required node affinity as a single zone only if each of its terms names that zone', () => {
+test('H-081 `lameduck lint` reports that a required node affinity allows only one zone if each term of the affinity names this zone and no other', () => {
   const terms =
     'spec.template.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms';
   const arm = ', { key: kubernetes.io/arch, operator: In, values: [arm64] }';
@@ -56,7 +57,7 @@ test('H-066 `lameduck lint` does not report a StatefulSet with one pod if its pa
   assert.ok(!rulesIn(stateful(1)).includes('rollout-without-pods'));
 });
 
-test('H-064 `lameduck lint` reports a Deployment as an error if its rollout ends all pods at once, by the limits that the Deployment controller computes', () => {
+test('H-064 `lameduck lint` reports an error if a rollout ends all pods of a Deployment at once, according to the limits that the Deployment controller computes', () => {
   const path = 'spec.strategy.rollingUpdate.maxUnavailable';
   for (const [spec, found] of [
     ['replicas: 2, strategy: { rollingUpdate: { maxUnavailable: 100% } }', [path]],
@@ -77,7 +78,7 @@ test('H-064 `lameduck lint` reports a Deployment as an error if its rollout ends
   }
 });
 
-test('H-064 `lameduck lint` reports a rollout that ends all pods also if an autoscaler sets their number, but only for a maxUnavailable of 100 %', () => {
+test('H-064 if an autoscaler sets the number of pods, `lameduck lint` reports a rollout that ends all pods only for a maxUnavailable of 100 %', () => {
   const autoscaler =
     'kind: HorizontalPodAutoscaler\nspec: { scaleTargetRef: { kind: Deployment, name: shop }, minReplicas: 2, maxReplicas: 5 }';
   const withLimit = (maxUnavailable: string): string =>
@@ -86,7 +87,7 @@ test('H-064 `lameduck lint` reports a rollout that ends all pods also if an auto
   assert.equal(outagesIn(withLimit('1'), service, autoscaler).length, 0);
 });
 
-test('H-064 `lameduck lint` only advises on a rollout that ends all pods if no Service selects only these pods', () => {
+test('H-064 if each Service of the pods also selects other pods, a rollout that ends all pods is only an advice of `lameduck lint`, and not an error', () => {
   const all = deployment('', 'shop', 'replicas: 2, strategy: { rollingUpdate: { maxUnavailable: 100% } }');
   const other = deployment('', 'shop-b');
   for (const manifests of [[all], [all, other, service]]) {

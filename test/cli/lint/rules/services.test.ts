@@ -34,7 +34,7 @@ const withPorts = (ports: string, kind = 'Deployment'): string =>
 const to = (port: string, more = ''): string =>
   `kind: Service\nmetadata: { name: shop }\nspec: { selector: { app: shop }, ports: [{ port: 80, ${port} }]${more} }`;
 
-test('H-073 `lameduck lint` reports the name of a target port if no selected container declares a port with this name and protocol', () => {
+test('H-073 `lameduck lint` reports a target port of a Service if no container of the Service declares a port with this name and protocol', () => {
   const found = (...objects: readonly string[]): string[] => pathsIn('unknown-target-port', ...objects);
   const web = withPorts('{ name: web, containerPort: 8080 }');
   const path = 'spec.ports[0].targetPort';
@@ -46,7 +46,7 @@ test('H-073 `lameduck lint` reports the name of a target port if no selected con
   assert.deepEqual(found(to('targetPort: web, protocol: UDP'), udp), []);
 });
 
-test('`lameduck lint` accepts a target port that is a number, because a container need not list its ports', () => {
+test('`lameduck lint` accepts a number as the target port of a Service, because a container need not list its ports', () => {
   for (const port of ['targetPort: 9090', 'name: http'])
     assert.deepEqual(pathsIn('unknown-target-port', to(port), withPorts('{ name: web, containerPort: 8080 }')), []);
 });
@@ -84,7 +84,7 @@ test('H-079 `lameduck lint` reports a backend of an Ingress if the Service has n
     assert.deepEqual(found(ingress(port), service), [], port);
 });
 
-test('`lameduck lint` does not report a backend port if the manifests do not show all ports of the backend', () => {
+test('`lameduck lint` does not report the port of an Ingress backend if the manifests do not show all ports of the Service', () => {
   const found = (...objects: readonly string[]): string[] => pathsIn('unknown-backend-port', ...objects);
   const service = to('name: web');
   assert.deepEqual(found(ingress('name: http', 'other'), service), []);

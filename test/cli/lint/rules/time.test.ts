@@ -21,13 +21,13 @@ test('H-080 Kubernetes 1.29 removes a preStop sleep, and each earlier version re
   assert.deepEqual(rulesIn(pod(10)), []);
 });
 
-test('H-080 Kubernetes versions before 1.33 reject a preStop sleep of 0 s, but 1.29 removes the sleep without an effect', () => {
+test('H-080 `lameduck lint` reports a preStop sleep of 0 s for Kubernetes before 1.33, except for 1.29, where the removal of such a sleep changes nothing', () => {
   const versions = [28, 29, 30, 32, 33, 36];
   const found = versions.map((minor) => rulesIn(pod(0), minor));
   assert.deepEqual(found, [[sleepRules[1]], [], [sleepRules[1]], [sleepRules[1]], [], []]);
 });
 
-test('H-080 `lameduck lint` accepts a preStop sleep that the API server removes, if the program has its own shutdown delay', () => {
+test('H-080 `lameduck lint` accepts a preStop sleep that the API server of an old Kubernetes version removes, if the program sets a shutdown delay', () => {
   const delay = (value: string): string => `, env: [{ name: LAMEDUCK_SHUTDOWN_DELAY_DURATION, value: ${value} }]`;
   assert.deepEqual(rulesIn(pod(10, delay('10s')), 29), []);
   assert.deepEqual(rulesIn(pod(10, delay('0s')), 29), ['dropped-pre-stop-sleep']);

@@ -1,4 +1,5 @@
-// Tests unusual cases of the lint rule about wrong types. The examples in docs/lint.md test the usual cases.
+// Tests the lint rule `wrong-type` with unusual manifests. The examples in docs/lint.md test this rule with usual
+// manifests.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Finding } from '../../../../src/cli/lint/judge.ts';
@@ -64,7 +65,7 @@ test('`lameduck lint` still judges an object whose containers or another field h
   assert.equal(finding?.path, 'spec.template.spec.containers');
 });
 
-test('`lameduck lint` does not draw a conclusion from a number of replicas with a wrong type', () => {
+test('if the number of replicas has a wrong type, `lameduck lint` treats the number as unknown', () => {
   const service = 'kind: Service\nspec: { selector: { app: shop } }';
   const stateful = deployment.replace('Deployment', 'StatefulSet').replace('replicas: 2', 'replicas: "3"');
   assert.deepEqual(

@@ -11,7 +11,10 @@ import { until } from '../../../support/until.ts';
 
 const everywhere = (destination: Destination): Destination[] => [destination, destination, destination];
 
-/** Runs the clients of a plan until `isEnough` returns true. Returns how often each result occurred, and adds the losses. */
+/**
+ * Runs the simulated clients of a load plan until `isEnough` returns true. Returns how many requests of each kind of
+ * client had each result, and adds the losses.
+ */
 async function counts(
   t: TestContext,
   listener: RequestListener,
@@ -103,8 +106,8 @@ describe('a retrying client of a rehearsal', () => {
         crowd.routes = everywhere('others');
         isLeft = true;
       }
-      // When no request is in flight, no client uses this pod. Each client has retried on another pod, or has closed
-      // its connection to this pod.
+      // When the last request in flight has ended, no client uses this pod any longer. Each client has then retried on
+      // another pod, or has closed its connection to this pod.
       return isLeft && crowd.inFlight === 0;
     });
     assert.equal(retryingConnection.lost + retryingConnection.refused, 0);
@@ -156,7 +159,7 @@ describe('an event stream of a rehearsal', () => {
   }
 });
 
-describe('the rate of requests in a rehearsal', () => {
+describe('the clients of a rehearsal send the configured number of requests per second', () => {
   // Between two requests on a keep-alive connection, the client pauses for half of `gap` on average. The request takes
   // 10.5 ms more, and so does the response.
   for (const [rate, connections, gap] of [

@@ -21,7 +21,7 @@ const seen = async (action: HttpGet): Promise<string> => {
 };
 
 for (const status of [200, 204, 206]) {
-  test(`K-012 an HTTP probe succeeds with status ${String(status)}`, async (t) => {
+  test(`K-012 an HTTP probe succeeds if the response has the status ${String(status)}`, async (t) => {
     const port = await serve(t, (_, response) => response.writeHead(status).end());
     assert.equal(await seen({ port }), 'success 1');
   });
