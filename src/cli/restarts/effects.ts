@@ -64,8 +64,7 @@ export function effectsOf(before: readonly ManifestObject[], after: readonly Man
       ...identity(one),
       effect: 'missing',
       causes: [],
-      message:
-        'The new manifest does not contain this object. kubectl apply keeps the pods of the object running, and Helm deletes them.',
+      message: 'The new manifest lacks this object. kubectl apply keeps its pods running, and Helm deletes them.',
     }));
   return [...effects, ...missing];
 }
@@ -97,11 +96,7 @@ function outcomeOf(pair: Pair, all: readonly ManifestObject[]): Outcome | undefi
   if (kind === 'Pod') return podOutcome(pair);
   const fixed = immutableDifferences(pair);
   if (fixed.length > 0) {
-    return {
-      effect: 'rejected',
-      message: 'The API server rejects the new manifest, because it changes an immutable field.',
-      causes: fixed,
-    };
+    return { effect: 'rejected', message: 'The API server rejects a change of this immutable field.', causes: fixed };
   }
   const causes = templateCauses(pair);
   const [old, spec] = [pair.before, pair.after].map(({ fields }) => object(fields['spec'])) as [Fields, Fields];
@@ -109,10 +104,7 @@ function outcomeOf(pair: Pair, all: readonly ManifestObject[]): Outcome | undefi
   if (end !== undefined && (causes.length === 0 || spec['replicas'] === 0)) return nothing(end, causes);
   const renumbered = kind === 'StatefulSet' && spec['replicas'] !== 0 ? renumberingCauses(pair) : [];
   if (renumbered.length > 0)
-    return rolls('The StatefulSet replaces its pods, because the changed ordinals give the pods other names.', [
-      ...renumbered,
-      ...causes,
-    ]);
+    return rolls('Other ordinals rename the pods, so the StatefulSet replaces them.', [...renumbered, ...causes]);
   if (causes.length === 0) {
     const others = differencesOf(clean(old), clean(spec)).length > 0;
     return nothing(others ? 'Nothing restarts, because the pod template is unchanged.' : 'Nothing restarts.');
@@ -124,9 +116,7 @@ function outcomeOf(pair: Pair, all: readonly ManifestObject[]): Outcome | undefi
 function endOfPods(kind: string, before: Fields, after: Fields): string | undefined {
   if (kind === 'Job') {
     const isSuspended = after['suspend'] === true && before['suspend'] !== true;
-    return isSuspended
-      ? 'No container restarts. The change suspends the Job, so the Job controller deletes the pods of the Job.'
-      : undefined;
+    return isSuspended ? 'The change suspends the Job, and a suspended Job deletes its running pods.' : undefined;
   }
   if (!['Deployment', 'StatefulSet', 'ReplicaSet'].includes(kind)) return undefined;
   const [from, to] = [before, after].map(({ replicas }) => Number(replicas ?? 1)) as [number, number];
@@ -151,8 +141,7 @@ const rolls = (message: string, causes: readonly Cause[]): Outcome => ({ effect:
 // For each kind of object, what happens to its pods if its pod template has changed.
 const templateOutcomes: Readonly<Record<string, (spec: Fields, causes: readonly Cause[]) => Outcome>> = {
   Deployment: (spec, causes) => {
-    if (spec['replicas'] === 0)
-      return nothing('Nothing restarts: the number of replicas is 0, so there are no pods.', causes);
+    if (spec['replicas'] === 0) return nothing('Nothing restarts: with 0 replicas, there are no pods.', causes);
     if (spec['paused'] === true) return nothing('Nothing restarts until you resume the paused Deployment.', causes);
     const isRecreate = object(spec['strategy'])['type'] === 'Recreate';
     return rolls(
@@ -165,36 +154,24 @@ const templateOutcomes: Readonly<Record<string, (spec: Fields, causes: readonly 
   StatefulSet: (spec, causes) => {
     const { type, rollingUpdate } = object(spec['updateStrategy']);
     const { partition = 0 } = object(rollingUpdate);
-    if (spec['replicas'] === 0)
-      return nothing('Nothing restarts: the number of replicas is 0, so there are no pods.', causes);
+    if (spec['replicas'] === 0) return nothing('Nothing restarts: with 0 replicas, there are no pods.', causes);
     if (type === 'OnDelete')
-      return nothing(
-        'No pod restarts because of this change. If you delete a pod, its replacement is created from the new pod template.',
-        causes,
-      );
+      return nothing('No pod restarts on its own. If you delete a pod, the new pod has the new template.', causes);
     if (typeof partition !== 'number' || partition === 0) {
       return rolls('The StatefulSet replaces all pods, one after another.', causes);
     }
     const { replicas = 1 } = spec;
     if (typeof replicas === 'number' && partition >= replicas) {
-      return nothing(
-        `Nothing restarts: the field rollingUpdate.partition is ${String(partition)}, so the StatefulSet replaces no pod.`,
-        causes,
-      );
+      return nothing(`Nothing restarts: rollingUpdate.partition ${String(partition)} excludes every pod.`, causes);
     }
     return rolls(`The StatefulSet replaces the pods from number ${String(partition)} on.`, causes);
   },
   DaemonSet: (spec, causes) =>
     object(spec['updateStrategy'])['type'] === 'OnDelete'
-      ? nothing(
-          'No pod restarts because of this change. If you delete a pod, its replacement is created from the new pod template.',
-          causes,
-        )
+      ? nothing('No pod restarts on its own. If you delete a pod, the new pod has the new template.', causes)
       : rolls('The DaemonSet replaces its pod on every node, step by step.', causes),
-  ReplicaSet: (_, causes) =>
-    nothing('Nothing restarts. Only pods that are created later use the new pod template.', causes),
-  CronJob: (_, causes) =>
-    nothing('Nothing restarts. The next Job that the CronJob creates uses the new pod template.', causes),
+  ReplicaSet: (_, causes) => nothing('Nothing restarts. Only pods created later use the new pod template.', causes),
+  CronJob: (_, causes) => nothing('Nothing restarts. The next Job of the CronJob uses the new pod template.', causes),
 };
 
 function templateCauses({ before, after }: Pair): Cause[] {
@@ -380,8 +357,7 @@ function readingOf(workload: ManifestObject, { kind, name, namespace }: Manifest
   );
   const subject = `${workload.kind} ${workload.name}`;
   if (isVariable) return `Containers of ${subject} keep the old variables until they are restarted.`;
-  if (isVolume)
-    return `In the pods of ${subject}, the mounted files change within about two minutes, except the files that are mounted by subPath.`;
+  if (isVolume) return `Files mounted in ${subject} change within about two minutes, except with a subPath.`;
   return undefined;
 }
 

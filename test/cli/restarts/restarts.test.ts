@@ -71,7 +71,7 @@ test('K-161 `lameduck restarts` names the pods that keep the old values of a Con
   const configMap = (value: string): string =>
     `kind: ConfigMap\nmetadata: { name: shop }\ndata: { a: "${value}" }\n---\n`;
   const [mounted] = effects(configMap('1') + deployment, configMap('2') + deployment);
-  assert.match(mounted?.message ?? '', /Files in Deployment shop change within about two minutes/);
+  assert.match(mounted?.message ?? '', /Files mounted in Deployment shop change within about two minutes/);
   const reading = deployment.replace('env:', 'envFrom: [{ configMapRef: { name: shop } }]\n          env:');
   const [variable] = effects(configMap('1') + reading, configMap('2') + reading);
   assert.match(
@@ -123,13 +123,13 @@ test('`lameduck restarts` reports that an apply ends pods without replacing them
   );
   assert.equal(
     messageOf(none, stated('shop:1', 'shop:2', none)),
-    'Nothing restarts: the number of replicas is 0, so there are no pods.',
+    'Nothing restarts: with 0 replicas, there are no pods.',
   );
   assert.equal(effectKindOf(deployment, stated('shop:1', 'shop:2', stated('replicas: 2', 'replicas: 1'))), 'rolls');
   const job = (spec: string): string => `kind: Job\nmetadata: { name: once }\nspec: { ${spec} }\n`;
   assert.equal(
     messageOf(job('suspend: false'), job('suspend: true')),
-    'No container restarts. The change suspends the Job, so the Job controller deletes the pods of the Job.',
+    'The change suspends the Job, and a suspended Job deletes its running pods.',
   );
 });
 

@@ -165,8 +165,8 @@ export const rolloutRules: readonly Rule[] = [
   },
 ];
 
-// If the scheduler can place a pod in one zone only, returns the name of this zone and the path to the field that names
-// the zone. Otherwise, returns undefined.
+// Returns the only zone in which a pod can run, and the path to the field that names this zone. If the pod can run in
+// more than one zone, returns undefined.
 function onlyZoneOf(spec: Fields): { readonly name: string; readonly path: Path } | undefined {
   const selected = object(spec['nodeSelector'])[zoneLabel];
   if (typeof selected === 'string') return { name: selected, path: ['nodeSelector', zoneLabel] };
