@@ -31,7 +31,7 @@ export interface ServerEvents {
    * onFrontEvent is called for each event of a server in `fronts`. It returns true if the program must not receive the
    * event yet.
    */
-  onFrontEvent(front: NetServer, event: string | symbol): boolean;
+  onFrontEvent(front: NetServer, event: string | symbol, argument: unknown): boolean;
   /** onConnection is called for a new TCP connection of a server without TLS. */
   onConnection(socket: Socket): void;
   /** onHandshake is called when a TLS server has accepted a TCP connection, before the TLS handshake begins. */
@@ -162,7 +162,7 @@ function lookForFront(server: Server, events: ServerEvents, socket: Socket): voi
     front,
     (original) =>
       (event, ...args) =>
-        events.onFrontEvent(front, event) || original().call(front, event, ...args),
+        events.onFrontEvent(front, event, args[0]) || original().call(front, event, ...args),
   );
   events.onFront(front);
 }

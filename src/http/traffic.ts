@@ -12,6 +12,7 @@ import { socketUnder, streamsOf, tcpSocketOf } from '../node-internals.ts';
 import { Admission, type AdmissionOptions, type Records } from './admission/admission.ts';
 import { isLimited } from './admission/overload-limits.ts';
 import type { Hold } from './in-flight/hold.ts';
+import { FrontSockets } from './http1/front-sockets.ts';
 import { OwnConnections } from './self-requests/own-connections.ts';
 import type { HttpExchange } from './exchange.ts';
 import { Requests, type Ended, type RequestsOptions } from './in-flight/requests.ts';
@@ -79,6 +80,8 @@ export class Traffic implements ServerEvents, Records, Ended {
    * that these servers have not passed to an HTTP server yet, for example during a TLS handshake.
    */
   acceptedByFronts = 0;
+  /** frontSockets are the sockets that the servers in `fronts` have accepted but not yet passed to an HTTP server. */
+  readonly frontSockets = new FrontSockets();
   readonly onListening: TrafficOptions['onListening'];
   readonly onClose: TrafficOptions['onClose'];
   readonly onThrow: ServerEvents['onThrow'];
@@ -137,6 +140,7 @@ export class Traffic implements ServerEvents, Records, Ended {
       connection.beginSilence(closeWindow.since);
     };
     visitEach(this.connections, begin, this.onFailure);
+    this.frontSockets.beginSilence(closeWindow.since);
     this.requests.beginShutdown(this.connections);
     return this.recognize();
   }
@@ -179,8 +183,12 @@ export class Traffic implements ServerEvents, Records, Ended {
     this.#options.onFront(front);
   }
 
-  onFrontEvent(front: NetServer, event: string | symbol): boolean {
-    if (event === 'connection') this.acceptedByFronts++;
+  onFrontEvent(front: NetServer, event: string | symbol, socket: unknown): boolean {
+    if (event === 'connection') {
+      this.acceptedByFronts++;
+      // With `shutdownSendRetryAfter`, new connections arrive during the whole drain. The drain must not wait for them.
+      if (socket instanceof Socket && !this.#isLate(socket)) this.frontSockets.add(socket, this.#clock.now());
+    }
     return event === 'close' && this.onClose(front);
   }
 
@@ -271,6 +279,7 @@ export class Traffic implements ServerEvents, Records, Ended {
       this.forgetEnded();
       this.#lookAt = Math.max(fewestToLookAt, 2 * this.connections.size);
     }
+    this.frontSockets.passedOn(tcpSocketOf(socket));
     const connection = new Connection(socket, spoken, this.#clock.now(), this.#isLate(socket));
     this.connections.add(connection);
     if (this.#closeWindow !== undefined) this.#draw(connection, this.#closeWindow);

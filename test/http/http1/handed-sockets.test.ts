@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { connect, createServer, type AddressInfo, type Server } from 'node:net';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { it, test } from 'node:test';
 import { createServer as createSecureServer } from 'node:tls';
 import { certificate } from '../../fixtures/certificate.ts';
@@ -172,4 +172,36 @@ it('if a TLS server passes its sockets to an HTTP server, the TLS server has sto
   held[0]?.end('whole');
   assert.equal((await client.reader.next())?.isClose, true);
   assert.equal((await ended).exitCode, 0);
+});
+
+it('the drain waits for connections that a server has accepted but not yet handed to the HTTP server, until they have been silent for a second', async (t) => {
+  const server = await serve(t, { listener: (_, response) => response.end('whole') });
+  const accepted: Socket[] = [];
+  // This server hands a socket over only after its first byte, as a program does that reads the protocol from this byte.
+  const front = createServer((socket) => {
+    accepted.push(socket);
+    socket.once('readable', () => {
+      socket.unshift(socket.read());
+      server.server.emit('connection', socket);
+    });
+  });
+  await listen(front as never);
+  t.after(() => front.close());
+  const first = await dial(t, portOf(front), 'node:http');
+  first.get('/');
+  await first.reader.next();
+  first.socket.end();
+  await until(() => accepted[0]?.destroyed === true);
+  const mute = await dial(t, portOf(front), 'node:http');
+  const late = await dial(t, portOf(front), 'node:http');
+  await until(() => accepted.length === 3);
+  const { ended } = shutdownOf(server);
+  await server.handle.signals.httpServerStoppedListening.signaled;
+  late.get('/');
+  assert.deepEqual((await late.reader.next())?.body, 'whole');
+  const { exitCode, phases, requests } = await ended;
+  assert.deepEqual({ exitCode, answered: requests.answered }, { exitCode: 0, answered: 1 });
+  const waited = (phases.InFlightRequestsDrained ?? 0) - (phases.ShutdownInitiated ?? 0);
+  assert.ok(waited >= 900, `the drain waited only ${String(waited)} ms`);
+  mute.socket.destroy();
 });
