@@ -341,7 +341,7 @@ export class Drain {
     if (connections.size === 0) this.#whenEmpty?.();
     if (this.#deadline === undefined || !this.#isIdle) return;
     for (const { isClosing, isLate } of connections) if (!isClosing && !isLate) return;
-    if (this.#traffic.frontSockets.isAnyHeard(this.#clock.now(), this.#silenceBeforeClose)) return;
+    if (this.#traffic.frontSockets.isAnyAwaited(this.#clock.now(), this.#silenceBeforeClose)) return;
     this.#resolve();
   }
 }

@@ -7,7 +7,7 @@ const fewestToLookAt = 100;
 
 /** FrontSockets knows which accepted sockets may still become connections of an HTTP server. */
 export class FrontSockets {
-  readonly #sockets = new Map<Socket, { bytesRead: number; quietSince: number }>();
+  readonly #sockets = new Map<Socket, { hasSpoken: boolean; since: number }>();
   #lookAt = fewestToLookAt;
 
   /** add records a socket that a front has accepted at the time `now`. */
@@ -16,7 +16,7 @@ export class FrontSockets {
       this.#forgetClosed();
       this.#lookAt = Math.max(fewestToLookAt, 2 * this.#sockets.size);
     }
-    this.#sockets.set(socket, { bytesRead: socket.bytesRead, quietSince: now });
+    this.#sockets.set(socket, { hasSpoken: socket.bytesRead > 0, since: now });
   }
 
   /** passedOn drops the record of a socket that an HTTP server has received. */
@@ -24,21 +24,22 @@ export class FrontSockets {
     this.#sockets.delete(socket);
   }
 
-  /** beginSilence begins the silence of every socket at the time `now`, even if no byte has arrived for longer. */
+  /** beginSilence begins the silence of every socket at the time `now`. */
   beginSilence(now: number): void {
-    for (const heard of this.#sockets.values()) heard.quietSince = now;
+    for (const record of this.#sockets.values()) record.since = now;
   }
 
   /**
-   * isAnyHeard tells whether the drain must wait for at least one socket. That is true for `silence` milliseconds after
-   * the last byte of the socket.
+   * isAnyAwaited tells whether the drain must wait for at least one socket. That is true for `silence` milliseconds, and
+   * again for as long after the first byte. Later bytes have no effect, because the front has then decided to keep the
+   * socket, for example for another protocol.
    */
-  isAnyHeard(now: number, silence: number): boolean {
+  isAnyAwaited(now: number, silence: number): boolean {
     this.#forgetClosed();
     let isAny = false;
-    for (const [{ bytesRead }, heard] of this.#sockets) {
-      if (bytesRead !== heard.bytesRead) Object.assign(heard, { bytesRead, quietSince: now });
-      isAny ||= now - heard.quietSince < silence;
+    for (const [{ bytesRead }, record] of this.#sockets) {
+      if (!record.hasSpoken && bytesRead > 0) Object.assign(record, { hasSpoken: true, since: now });
+      isAny ||= now - record.since < silence;
     }
     return isAny;
   }

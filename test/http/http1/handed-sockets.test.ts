@@ -174,7 +174,7 @@ it('if a TLS server passes its sockets to an HTTP server, the TLS server has sto
   assert.equal((await ended).exitCode, 0);
 });
 
-it('the drain waits for connections that a server has accepted but not yet handed to the HTTP server, until they have been silent for a second', async (t) => {
+it('the drain waits one second for the first byte of a connection that a net.Server has not yet passed to the HTTP server', async (t) => {
   const server = await serve(t, { listener: (_, response) => response.end('whole') });
   const accepted: Socket[] = [];
   // This server hands a socket over only after its first byte, as a program does that reads the protocol from this byte.
