@@ -14,6 +14,7 @@ import type { Settings } from '../settings/table.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { noteMainThreadReport } from './blocked-process-end.ts';
 import { serveOnMainThread } from './main-thread.ts';
+import { withNodeListeners } from './node-listeners.ts';
 import { claimPort, dropClaim, type PortClaim } from './port-claims.ts';
 import type { FromThread, ShutdownSoFar, ThreadData, ToThread } from './messages.ts';
 import { SharedState } from './shared-state.ts';
@@ -258,13 +259,14 @@ export class ProbePort {
     };
     // Start the probe thread without the command-line options of the program. The option `--import` would load the
     // program's preloads into the thread (P-117).
-    const worker = new Worker(threadCode, {
+    const options = {
       eval: typeof threadCode === 'string',
       workerData,
       name: 'lameduck-probes',
       env: {},
       execArgv: [],
-    });
+    };
+    const worker = withNodeListeners(() => new Worker(threadCode, options));
     worker.on('message', (message: FromThread) => {
       this.#onMessage(message);
     });

@@ -273,3 +273,21 @@ test('with lameduck/register, fake timers of the program do not stop the shutdow
   const { phases } = await command.line('the final line', ({ msg }) => msg === 'shutdown ended');
   assert.ok((phases as { readonly AfterShutdownDelayDuration: number }).AfterShutdownDelayDuration >= 100);
 });
+
+test('with lameduck/register, the probe thread works in a program in which zone.js has replaced addEventListener()', async (t) => {
+  // The replacement does what zone.js does. It cannot handle the messages that Node passes to listeners of a MessagePort.
+  const code = `
+    const { prototype } = EventTarget;
+    const { addEventListener } = prototype;
+    globalThis.Zone = { __symbol__: (name) => '__zone_symbol__' + name };
+    prototype.__zone_symbol__addEventListener = addEventListener;
+    prototype.addEventListener = function (type, listener, options) {
+      const wrapped = (event) => (event.type === type ? listener.call(this, event) : [][event.type].length);
+      addEventListener.call(this, type, wrapped, options);
+    };
+    require('node:http').createServer().listen(0, '127.0.0.1');`;
+  const command = started(t, code, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '500ms' });
+  await command.line('HasBeenReady', ({ name }) => name === 'HasBeenReady');
+  command.kill('SIGTERM');
+  assert.deepEqual(await command.exit, { code: 0, signal: null });
+});
