@@ -1,5 +1,4 @@
-// Collects the record of a shutdown while the shutdown runs. When the record is complete, the observer receives it
-// once.
+// Collects the shutdown record during the shutdown. Passes the complete record to the observer once.
 import { hostAndPort } from './address.ts';
 import type { Clock } from './clock.ts';
 import type { Deadline } from './deadline.ts';
@@ -104,8 +103,8 @@ export class Recorder {
   }
 
   /**
-   * noteUnfinished records and reports the requests that will get no response. Each transport in `transports`, such as
-   * gRPC, gets a single entry, because its number of requests is unknown.
+   * noteUnfinished records and reports the requests that will get no response. For each transport in `transports`, such
+   * as gRPC, it adds a single entry, because the number of the transport's unfinished requests is unknown.
    */
   noteUnfinished(transports: readonly string[] = []): void {
     const others = transports.map((method) => ({ method, route: '*', ageMs: this.#ageMs, peer: '*' }));
@@ -157,8 +156,8 @@ export class Recorder {
   }
 
   /**
-   * `end()` returns the complete shutdown record. Its first call completes the record with `exitCode`. If no exit code
-   * is given, `end()` derives it from the causes and failures in the record.
+   * `end()` returns the complete shutdown record. The first call creates the record with `exitCode`. By default, this
+   * exit code follows from the causes and failures of the shutdown. A later call returns the same record.
    */
   end(exitCode = this.#exitCode()): ShutdownRecord {
     this.#record ??= this.#recordNow(exitCode);
@@ -166,8 +165,8 @@ export class Recorder {
   }
 
   /**
-   * cutShort completes the record if the process exits before the shutdown has ended. It returns the exit code of the
-   * shutdown.
+   * If the process exits before the shutdown has ended, cutShort completes the shutdown record with the progress so
+   * far. It returns the exit code in the record, or 0 if no shutdown has begun.
    */
   cutShort(): number {
     if (this.#startedAt === undefined) return exitCodes.clean;
@@ -216,10 +215,10 @@ export class Recorder {
   }
 
   /**
-   * `report()` passes the shutdown record to the observer and returns it. `heldBy` lists the resources that kept the
-   * event loop alive. `exitCode` is the exit code of the process, or undefined if the process continues. During the
-   * shutdown, the record shows the progress so far. `report()` does nothing and returns undefined in two cases: before
-   * the shutdown begins, and after its first report.
+   * `report()` passes the shutdown record to the observer and returns it. If the shutdown has not begun, or if the
+   * record has already been reported, `report()` does nothing and returns undefined. If the shutdown is still running,
+   * the record shows its progress so far. `heldBy` lists the resources that kept the event loop alive. `exitCode` is
+   * the exit code of the process, or undefined if the process continues.
    */
   report(heldBy: readonly string[] = [], exitCode?: number): ShutdownRecord | undefined {
     if (this.#startedAt === undefined || this.#isReported) return undefined;

@@ -15,8 +15,8 @@ import type * as ProgramLifecycles from './register/program-lifecycle.ts';
 // The diagnostics channel on which Node publishes each server that has just begun to listen (P-112).
 const listenings = 'tracing:net.server.listen:asyncEnd';
 
-// The diagnostics channel on which Node publishes each HTTP request. This file uses only the first request: if the
-// server of this request does not listen, lameduck logs a warning.
+// The diagnostics channel on which Node publishes each HTTP request. This file looks only at the first request. If that
+// request reached a server that does not listen, lameduck logs a warning.
 const requests = 'http.server.request.start';
 
 // The diagnostics channel on which Node publishes each child process that is created.
@@ -46,8 +46,8 @@ interface Message {
   readonly server: Net.Server;
 }
 
-// The objects that this file has created so far. Node evaluates this file once in each thread, so each thread has
-// objects of its own.
+// The Deferral and the ProgramLifecycle that this file has created so far. Node evaluates this file once in each
+// thread, so each thread has objects of its own.
 const created: { deferral?: Deferrals.Deferral; lifecycle?: ProgramLifecycles.ProgramLifecycle } = {};
 
 function onListening(message: unknown): void {
@@ -88,8 +88,8 @@ function defer(): Deferrals.Deferral | undefined {
   return (created.deferral = new Deferral({ load, addToLifecycle, onFailure }));
 }
 
-// Tells whether this process is a primary of node:cluster with workers. A server of node:net that begins to listen in
-// such a primary has the listening socket that its workers share.
+// Tells whether this process is a primary of node:cluster that has workers. In such a primary, a server of node:net
+// that begins to listen may be node:cluster's own server, whose listening socket the workers share.
 function hasWorkers(): boolean {
   const { workers } = require('node:cluster') as Cluster.Cluster;
   return Object.keys(workers ?? {}).length > 0;
@@ -131,8 +131,8 @@ function onRequest(message: unknown): void {
     );
 }
 
-// Tells whether a server is an HTTP server. An HTTP server has the method `setTimeout`, and a server of node:net has
-// not. This test needs no module.
+// Tells whether a server is an HTTP server. An HTTP server has the method `setTimeout`, and a server of node:net does
+// not. So this function need not load a module for the check.
 function isHttp({ server }: Message): boolean {
   return 'setTimeout' in server;
 }
@@ -141,8 +141,8 @@ function diagnostics(): typeof DiagnosticsChannel {
   return require('node:diagnostics_channel') as typeof DiagnosticsChannel;
 }
 
-// Returns the name of the runtime if it is not Node. Both Bun and Deno also report a version of Node. The function
-// `otherRuntime` of process/runtime.ts does the same, but is not loaded yet.
+// Returns the name of the runtime if it is not Node. Both Bun and Deno also report a version of Node. This function
+// repeats `otherRuntime` of process/runtime.ts, because it runs before that file is loaded.
 function otherRuntime(): string | undefined {
   const { bun, deno } = process.versions;
   if (bun !== undefined) return 'Bun';
@@ -154,8 +154,8 @@ function isSupported(): boolean {
   return major > oldest[0] || (major === oldest[0] && minor >= oldest[1]);
 }
 
-// Tells whether the environment disables lameduck. The function `isDisabled` of settings/environment.ts does the same,
-// but is not loaded yet.
+// Tells whether the environment disables lameduck. This function repeats `isDisabled` of settings/environment.ts,
+// because it runs before that file is loaded.
 function isSwitchedOff(): boolean {
   return /^\s*(1|true)\s*$/i.test(process.env['LAMEDUCK_DISABLED'] ?? '');
 }

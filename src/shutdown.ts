@@ -23,8 +23,9 @@ import { runStep } from './step.ts';
 // longer reliable (K-211).
 const drainAfterUncaughtError = 2_000;
 
-// The share of the shutdown delay in which lameduck closes connections one by one, at random times. In the rest of the
-// delay, a client that rarely sends a request still has time to disconnect.
+// The first part of the shutdown delay, as a share of the whole delay. In this part, lameduck chooses for each
+// connection a random time at which it begins to close the connection. In the rest of the delay, a client that rarely
+// sends a request still has time to disconnect.
 const closeWindowShare = 0.75;
 
 /** ShutdownParts are the parts of a lifecycle that its shutdown uses. */
@@ -58,7 +59,7 @@ export interface BeginOptions {
   readonly isOfWorker?: boolean;
   readonly isUncaughtError?: boolean;
   readonly isLeadershipLost?: boolean;
-  /** skipsDelay makes the shutdown skip the shutdown delay. If the shutdown has already begun, it has no effect. */
+  /** skipsDelay makes the shutdown skip the shutdown delay. It has no effect on a shutdown that has already begun. */
   readonly skipsDelay?: boolean;
 }
 
@@ -128,9 +129,9 @@ export class Shutdown {
   }
 
   /**
-   * addFront adds a server that has passed a socket to one of the HTTP servers. Its listening socket closes together
-   * with the listening sockets of the HTTP servers. If those have already closed, addFront closes the listening socket
-   * of the added server at once.
+   * addFront adds `front`, a server that has passed a socket to one of the HTTP servers. The listening socket of
+   * `front` closes together with those of the HTTP servers. If the HTTP servers have already stopped listening,
+   * addFront closes the listening socket of `front` at once.
    */
   addFront(front: NetServer): void {
     const { lifecycle, drain } = this.#parts;
@@ -147,8 +148,8 @@ export class Shutdown {
   }
 
   /**
-   * reserveTimeForListeners reserves a time of `destroyHookTimeout` at the end of the shutdown budget for the program's
-   * own signal listeners. The wait for open connections then ends earlier by this time.
+   * reserveTimeForListeners reserves time for the program's own signal listeners at the end of the shutdown budget: the
+   * duration `destroyHookTimeout`. The wait for open connections becomes shorter by the same duration.
    */
   reserveTimeForListeners(): void {
     this.#reservesTime = true;
@@ -185,8 +186,8 @@ export class Shutdown {
       drainBy: new Deadline(clock, endAt - (needsTime ? settings.destroyHookTimeout : 0)),
       endBy: new Deadline(clock, endAt),
     };
-    // Set the deadlines before an observer is called. If the observer calls `shutdown()`, that call must join this
-    // shutdown.
+    // Set `#deadlines` before the observer is called. The observer may call `shutdown()`, and that call must find the
+    // shutdown in progress.
     this.#deadlines = deadlines;
     recorder.begin(reason, startedAt, deadlines.endBy);
     const delay = this.#delayOf(skipsDelay);
@@ -242,8 +243,8 @@ export class Shutdown {
     return record;
   }
 
-  // Returns the servers that must stop listening: the HTTP servers, and all other servers that pass sockets to these
-  // HTTP servers.
+  // Returns the servers whose listening sockets the drain closes: the HTTP servers, and all servers that pass sockets
+  // to these HTTP servers.
   get #listeners(): readonly NetServer[] {
     const { servers, traffic } = this.#parts;
     return [...servers, ...traffic.fronts];
@@ -269,8 +270,8 @@ export class Shutdown {
     await runStep({ clock, by, onFailure }, run);
   }
 
-  // Returns the length of the shutdown delay. If the process has never been ready, it needs no delay, because no
-  // Service has sent it a connection.
+  // Returns the length of the shutdown delay. It returns 0 if the process has never been ready, because then no Service
+  // has sent it a connection.
   #delayOf(isSkipped: boolean): number {
     const { lifecycle, settings } = this.#parts;
     return isSkipped || !lifecycle.signals.hasBeenReady.hasSignaled ? 0 : settings.shutdownDelayDuration;
@@ -292,8 +293,8 @@ export class Shutdown {
         this.#step('stop listening', endBy, () => stopListening(server, clock, activity, endBy.signal)),
       ),
     );
-    // During the waits above, a server may have passed a socket to an HTTP server for the first time. Close such a
-    // server too.
+    // While this function waited, another server may have passed a socket to an HTTP server for the first time. Close
+    // the listening socket of that other server too.
     for (const front of traffic.fronts) this.#closeNow(front, endBy);
     traffic.hold.end();
     lifecycle.report('HTTPServerStoppedListening');
@@ -352,8 +353,8 @@ export class Shutdown {
     const { clock, settings, hooks } = this.#parts;
     const now = clock.now();
     endBy.shorten(now + budget);
-    // A cluster worker or worker thread gets less time than its own settings allow. Its primary or main thread must end
-    // after it. If this time is short, the steps before the drain and a drain of `shortestDrain` get their time first.
+    // A cluster worker or a worker thread must end before its primary or main thread, so it gets less time than its own
+    // settings allow. A short time goes first to the steps before the drain, and then to a drain of `shortestDrain`.
     // The destroy hooks get the rest.
     const shortest = Math.max(settings.shutdownDelayDuration, hooks.longestPreShutdown) + shortestDrain;
     const atLeast = isOfWorker ? Math.min(budget, shortest) : 0;
@@ -366,8 +367,8 @@ export class Shutdown {
     void lifecycle.signals.notAcceptingNewRequest.signaled.then(() => {
       const at = clock.now() + drainAfterUncaughtError;
       drainBy.shorten(at);
-      // After an uncaught error, the shutdown ends no later than `destroyHookTimeout` after the deadline of the drain,
-      // even if a client is slow.
+      // After an uncaught error, the shutdown ends at most `destroyHookTimeout` after the deadline of the drain, even
+      // if a client reads its response slowly.
       endBy.shorten(at + settings.destroyHookTimeout);
     });
   }

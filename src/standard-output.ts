@@ -15,8 +15,8 @@ export const standardError = 2;
  * the buffer of a stream (P-060). If the stream is closed, it does nothing.
  */
 export function writeOut(descriptor: number, text: string): void {
-  // Node may have written only a part of the last line of the program. Write a line feed first, so that the text of
-  // lameduck begins on a new line.
+  // Node may have written only a part of the program's last output line. Write a line feed first, so that lameduck's
+  // text begins on a new line.
   const isInTheMiddle = descriptor === standardOutput && process.stdout.writableLength > 0;
   let rest = Buffer.from(isInTheMiddle ? `\n${text}` : text);
   while (rest.length > 0) rest = rest.subarray(writeSome(descriptor, rest));
@@ -46,9 +46,8 @@ function writeSome(descriptor: number, bytes: Buffer): number {
   }
 }
 
-// If a pipe is full, lameduck waits `wait` milliseconds before each new attempt, and makes at most `mostWaits`
-// attempts. Together, they take five seconds. All calls share `waitsLeft`, because the process has only one standard
-// output.
+// If a pipe is full, lameduck waits `wait` milliseconds and tries again, at most `mostWaits` times. All waits together
+// take at most five seconds. The process has only one standard output, so all calls share `waitsLeft`.
 const wait = 10;
 const mostWaits = 500;
 let waitsLeft = mostWaits;

@@ -52,8 +52,8 @@ export class Startup {
   }
 
   /**
-   * `begin()` starts a lifecycle without a server, or a lifecycle whose servers already listen, so that no server will
-   * emit `listening`. It starts the lifecycle in the next turn of the event loop, so that the present turn does not
+   * `begin()` starts a lifecycle for which no server will emit `listening`: the lifecycle has no server, or its servers
+   * already listen. It starts the lifecycle in the next turn of the event loop, so that the current turn does not
    * become too long.
    */
   begin(): void {
@@ -79,8 +79,8 @@ export class Startup {
     void hooks.runPostStart(this.#stopped.signal, (name, failure) => {
       if (failure !== undefined) return;
       this.#finishedHooks.add(name);
-      // Check readiness at once, so that HasBeenReady fires before a SIGTERM that comes right after the first
-      // successful probe.
+      // Check readiness now, not at the next interval. HasBeenReady must fire before a SIGTERM that arrives right after
+      // the first successful probe.
       void this.#lookWhetherReady();
     });
     void this.#awaitReadiness();

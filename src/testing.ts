@@ -101,7 +101,7 @@ export async function runShutdown<Result>(
 }
 
 function sentNothing(during: string | undefined): LameduckError {
-  if (during !== undefined) return workFailed(`the work function sent no request for ${quoted(during)}`);
+  if (during !== undefined) return workFailed(`the work function sent no request to the path ${quoted(during)}`);
   return workFailed('the work function sent no request other than probes, so the shutdown had nothing to wait for');
 }
 
@@ -139,7 +139,8 @@ function lifecycleFor(server: Server, app: FastifyApp | undefined): ManagedLifec
   }
   if (lifecycle !== undefined) return lifecycle;
   if (app !== undefined) {
-    const allowed = 'a Fastify application that has registered lameduck/fastify, or a server without Fastify';
+    const allowed =
+      'a Fastify application that has registered lameduck/fastify, or a server that does not belong to a Fastify application';
     refuse('LAMEDUCK_ERR_SERVER_INVALID', 'a Fastify application without lameduck', allowed);
   }
   return manage([server], { logger: quiet }, process.env);

@@ -1,4 +1,4 @@
-// Detects whether a function of the program was asynchronous.
+// Tells from the result of a function of the program whether the function has returned a promise.
 
 /** isThenable tells whether a result is a promise. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {

@@ -8,9 +8,9 @@ import type { Answer } from '../message.ts';
 // connection.
 const mostConnections = 256;
 
-// Times in milliseconds. requestLimit is how long a request may take to arrive. silenceLimit is how long a connection
-// may be silent. lookingInterval is the time between two checks of Node for late requests. Each check wakes the probe
-// thread, even if there is no connection.
+// Times in milliseconds. requestLimit is the time in which a request must arrive completely. silenceLimit is how long a
+// connection may be silent. lookingInterval is how often Node looks for requests that arrive too slowly. Node does this
+// even if there is no connection, and wakes the probe thread each time.
 const requestLimit = 5_000;
 const silenceLimit = 10_000;
 const lookingInterval = 2_500;
@@ -41,8 +41,8 @@ export function createListener(respond: (url: string, method: string) => Promise
     const before = asked.get(socket) ?? 0;
     asked.set(socket, before + 1);
     if (before > mostPipelined) socket.destroy();
-    // Answer only the first request of a connection. The response to it says `Connection: close`, so later pipelined
-    // requests get no response.
+    // The probe port serves one request for each connection. The response says `Connection: close`, so later pipelined
+    // requests on the same connection get no response.
     if (before > 0) return;
     // Disable the socket's timeout while the response is pending. Each health check has its own time limit, so the
     // response is always sent in time.

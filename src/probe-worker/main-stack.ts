@@ -48,7 +48,7 @@ async function take(): Promise<readonly string[]> {
     return await promise;
   } finally {
     cancel();
-    // Disconnecting the debugger session also resumes the main thread.
+    // If the debugger has paused the main thread, the end of the debugger session makes the main thread continue.
     session.disconnect();
   }
 }

@@ -22,7 +22,8 @@ export interface MainThreadOptions {
  */
 export function serveOnMainThread({ port, host, answer, onListening, onFailure }: MainThreadOptions): Server {
   const server = createListener(async (url, method) => (await answer(url, method)) ?? notFound);
-  // Mark the server as taken, so that `lameduck/register` does not give it a lifecycle.
+  // Mark the server of the probe port as a server that already belongs to lameduck. `lameduck/register` then does not
+  // create a lifecycle for it.
   take(server);
   server.on('connection', (socket) => {
     socket.unref();
@@ -32,7 +33,8 @@ export function serveOnMainThread({ port, host, answer, onListening, onFailure }
     // of a server that does not listen means that `listen()` has failed.
     if (!server.listening) onFailure(error);
   });
-  // In a worker of node:cluster, the primary would listen instead of the worker. The option `exclusive` prevents this.
+  // In a worker of node:cluster, `listen()` normally makes the primary listen for the worker. With `exclusive`, the
+  // worker itself listens on the probe port.
   const options = { port, exclusive: true, ...(host === undefined ? {} : { host }) };
   server.listen(options, () => {
     onListening(addressText(server.address()));

@@ -43,9 +43,9 @@ function writeSome(descriptor: number, bytes: Buffer): number {
   }
 }
 
-// Opens the pipe of standard output again through /proc in non-blocking mode. O_NONBLOCK is a property of each open of
-// the pipe, and the main thread's own writes must still block. Returns undefined if standard output is a socket or if
-// there is no /proc. The caller then writes to standard output itself.
+// Opens the pipe of standard output a second time through /proc, with O_NONBLOCK. This flag belongs to one open file
+// description, so the main thread's own writes to the pipe still block. Returns undefined if standard output is not a
+// pipe, or if there is no /proc. The caller then writes to the original file descriptor.
 function withoutWaiting(): number | undefined {
   try {
     if (!fstatSync(standardOutput).isFIFO()) return undefined;

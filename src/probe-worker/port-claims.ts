@@ -2,7 +2,7 @@
 // program's code may have the same probe port. In this case, the lifecycle of the program's code gets the port, because
 // the program has added its health checks to that lifecycle.
 
-/** PortClaim is the record of a lifecycle that uses a probe port. */
+/** PortClaim records that a lifecycle of this process uses a probe port. */
 export interface PortClaim {
   /**
    * `release()` closes the probe port of the lifecycle. Its promise resolves when another lifecycle can listen on the
@@ -23,9 +23,10 @@ function claims(): Map<number, PortClaim> {
 }
 
 /**
- * claimPort claims a probe port for a lifecycle, and returns true. It calls `listen` as soon as the lifecycle can
- * listen on the port. A claim whose `release` is defined gives way to any other lifecycle. If the port is already
- * claimed, claimPort then returns false and does not call `listen`.
+ * claimPort reserves a probe port for a lifecycle, and returns true. It calls `listen` as soon as the lifecycle can
+ * listen on the port. If the port is already reserved and `claim.release` is defined, claimPort reserves nothing, does
+ * not call `listen`, and returns false. If the port is already reserved and `claim.release` is undefined, the new
+ * lifecycle gets the port.
  */
 export function claimPort(port: number, claim: PortClaim, listen: () => void): boolean {
   const earlier = claims().get(port);

@@ -85,8 +85,8 @@ export interface DebugSocketFunctions {
  */
 export class ProbePort {
   /**
-   * `signOfLife()` adds one heartbeat of the main thread. It is called for each event of a server. While an event loop
-   * serves thousands of requests, it may run no timer for seconds, although it is not blocked.
+   * `signOfLife()` increments the heartbeat counter of the main thread. lameduck calls it at each event of a server. An
+   * event loop that serves thousands of requests may run no timer for seconds. The events show that it is not blocked.
    */
   readonly signOfLife: () => void;
   /**
@@ -131,8 +131,8 @@ export class ProbePort {
       ...silent,
       onSignal: (event) => {
         options.debugSocket?.onSignal(event);
-        // onSignal is called just before the lifecycle signal fires. Send the state of the main thread in a microtask,
-        // so that the state already includes this signal.
+        // onSignal is called just before the lifecycle signal fires. The microtask runs after the signal has fired, so
+        // the state that it sends to the probe thread includes the signal.
         queueMicrotask(() => {
           this.#sendFacts();
         });
@@ -246,8 +246,8 @@ export class ProbePort {
       memory: this.#state.memory,
       port,
       host: settings.probeHost,
-      // Without a probe port, no probe can fail because of a blocked event loop. With stall limits of 0, the probe
-      // thread does not log a blocked event loop either.
+      // If there is no probe port, set both stall limits to 0. No probe can then fail because of a blocked event loop,
+      // and the probe thread does not log a blocked event loop.
       readyzStallLimit: port === 0 ? 0 : settings.readyzEventLoopStallLimit,
       livezStallLimit: port === 0 ? 0 : settings.livezEventLoopStallLimit,
       checkTimeout: settings.healthCheckTimeout,

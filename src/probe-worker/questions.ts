@@ -43,8 +43,8 @@ interface OpenQuestion extends Question {
  */
 export class Questions {
   /**
-   * waitedMs is how long the request that was answered last had waited for the main thread, in milliseconds. The wait
-   * ends when the main thread begins to answer the request.
+   * waitedMs is how long the most recently answered request had waited for the main thread, in milliseconds. The wait
+   * of a request ends when the main thread begins to answer it.
    */
   waitedMs = 0;
   readonly #clock: Pick<Clock, 'now'>;
@@ -78,8 +78,8 @@ export class Questions {
   ask(question: Question): { readonly answered: Promise<Answer>; readonly since: number } | undefined {
     const open = this.#open.get(question.key);
     if (open !== undefined) return open;
-    // Always forward requests with plain probe URLs, because there are only a few of these URLs. A client that sends
-    // many unusual URLs must not prevent that.
+    // A client that sends many unusual URLs must not block the probes of the kubelet. So always forward a request with
+    // a plain probe URL, such as /readyz. There are only a few plain probe URLs.
     if (this.#open.size >= mostOpen && !question.isUsual) return undefined;
     const { promise: answered, resolve } = Promise.withResolvers<Answer>();
     const asked = { ...question, id: this.#nextId++, since: this.#clock.now(), answered, resolve };
@@ -104,8 +104,8 @@ export class Questions {
   /** isInLine tells whether a forwarded request still waits, because the main thread has not begun to answer it. */
   isInLine({ key }: Question): boolean {
     const open = this.#open.get(key);
-    // `taken` is the number of forwarded requests that the main thread has begun to answer. It is a 32-bit counter that
-    // overflows, so subtract with 32 bits.
+    // `taken` is the number of forwarded requests that the main thread has begun to answer. This counter has 32 bits
+    // and overflows, so compute its difference from the id modulo 2 ** 32.
     return open !== undefined && ((this.#taken() - open.id) | 0) <= 0;
   }
 
@@ -122,8 +122,8 @@ export class Questions {
     if (answer.status === 404 || answer.body.length > longestKept) return;
     this.#last.set(key, { answer, at: this.#clock.now(), isUsual });
     if (this.#last.size <= mostKept) return;
-    // If too many answers are stored, delete the oldest answer to an unusual URL. The answers to plain probe URLs thus
-    // always stay stored.
+    // If too many answers are stored, delete the oldest answer to an unusual URL. An answer to a plain probe URL, such
+    // as /readyz, is never deleted.
     const oldest = [...this.#last].find(([, one]) => !one.isUsual);
     if (oldest !== undefined) this.#last.delete(oldest[0]);
   }

@@ -13,15 +13,17 @@ import type { LastAnswer, Question, Questions } from './questions.ts';
 // main thread's last answer to the same probe.
 const patience = 200;
 
-// If the last answer to a probe is younger than `youngAge` milliseconds and the main thread is busy, reuse the last
-// answer. The main thread is busy if it has not begun to answer within `turnLimit` milliseconds. It is also busy if the
-// last request waited longer than `busyWait` milliseconds for the main thread.
+// If the main thread is busy, the probe thread reuses the main thread's last answer to the same probe. This answer must
+// be younger than `youngAge` milliseconds. The main thread is busy if it has not begun to answer the forwarded probe
+// within `turnLimit` milliseconds. It is also busy if the most recently answered request had waited for it longer than
+// `busyWait` milliseconds.
 const youngAge = 1_000;
 const turnLimit = 2;
 const busyWait = 10;
 
-// The probe thread waits for an answer this many milliseconds longer than the limit of a health check. If a check
-// reaches its limit, the answer of the main thread says so, and still arrives in time.
+// How much longer than the time limit of a health check the probe thread waits for the main thread's answer, in
+// milliseconds. If a check times out, the main thread's answer contains this result. With the additional time, this
+// answer still arrives before the probe thread stops waiting.
 const checkMargin = 50;
 
 // How long a scrape on the probe port waits for the main thread, in milliseconds. This is less than ten seconds, after
@@ -86,8 +88,8 @@ export class Responder {
     if (clock.now() - last.at >= youngAge) return this.#within(patience, question);
     const isBusy = questions.waitedMs > busyWait;
     const soon = await this.#within(isBusy ? 0 : turnLimit, question);
-    // If the main thread has begun to answer the probe, wait until the health checks of the probe have ended. If the
-    // main thread has not begun, it is busy, so do not wait.
+    // If the main thread has begun to answer the forwarded probe, wait for its health checks. If it has not begun, it
+    // is busy, and its last answer is used instead.
     return soon !== undefined || isBusy || questions.isInLine(question) ? soon : this.#within(patience, question);
   }
 
@@ -139,7 +141,7 @@ export class Responder {
     return failing(endpoint, path, stallName);
   }
 
-  // Tells whether the main thread's 200 for /readyz is outdated, because ShutdownInitiated has fired after that answer
+  // Tells whether the main thread answered /readyz with 200 before ShutdownInitiated fired. Such an answer is outdated
   // (P-077).
   #isOutdated({ endpoint, path }: ProbeUrl, query: URLSearchParams, answer: Answer): boolean {
     if (endpoint !== 'readyz' || answer.status !== 200 || !this.#options.isShuttingDown()) return false;

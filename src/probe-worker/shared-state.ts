@@ -52,8 +52,8 @@ export class SharedState {
   }
 
   /**
-   * `set` writes the number `slot` to the shared memory. It wakes a thread that waits in `waitWhile` for a change of
-   * this number.
+   * `set` writes `value` to the number in the shared memory that has the name `slot`. It wakes a thread that waits in
+   * `waitWhile` for a change of this number.
    */
   set(slot: Slot, value: number): void {
     Atomics.store(this.#numbers, slots[slot], value);

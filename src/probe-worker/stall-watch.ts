@@ -2,8 +2,8 @@
 import type { Clock } from '../clock.ts';
 import type { SharedState } from './shared-state.ts';
 
-// One tick adds at most this many milliseconds to a stall of the event loop. A longer time between two ticks means that
-// the whole machine was suspended, and a suspension is not a stall.
+// How much one call of `tick()` adds at most to the duration of a stall, in milliseconds. If more time has passed since
+// the previous call, the whole machine was suspended. A suspension is not a stall of the event loop.
 const longestTick = 1_000;
 
 export interface StallWatchOptions {
@@ -61,8 +61,9 @@ export class StallWatch {
     }
     if (isAttached()) return;
     this.#sum += Math.min(passed, most);
-    // After a suspension of the machine, the main thread may resume later than the probe thread. So a missing heartbeat
-    // does not count as a stall yet. It counts if it is still missing at the next tick of the probe thread.
+    // After a suspension of the machine, the main thread may resume later than the probe thread. So after a long tick,
+    // a missing heartbeat is not yet a stall. It is a stall if the heartbeat is still missing at the next tick of the
+    // probe thread.
     if (passed > longestTick) return;
     this.stalledMs = this.#sum;
     if (this.stalledMs < threshold) return;

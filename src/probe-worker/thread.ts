@@ -124,8 +124,8 @@ function look(): void {
 function lookLater(): void {
   const isIdle = state.get('beatInterval') === idleBeatInterval && state.get('isShuttingDown') === 0;
   isResting = isIdle && watch.stalledMs === 0;
-  // In an idle process, the probe thread checks less often than the main thread sends heartbeats. So a check that finds
-  // no new heartbeat means that a heartbeat is late.
+  // In an idle process, the interval between two checks of the probe thread is longer than the interval between two
+  // heartbeats of the main thread. So if a check finds no new heartbeat, a heartbeat is late.
   const interval = isResting ? idleBeatInterval + beatInterval : beatInterval;
   cancelLook = systemClock.afterUnref(Math.min(interval, blockedEnd.dueIn), look);
 }

@@ -48,7 +48,9 @@ async function checkPath(path: string): Promise<void> {
   if (!found.isSocket()) throw new Error('the path exists and is not a Unix socket');
   const user = process.geteuid?.();
   if (found.uid !== user)
-    throw new Error(`the socket belongs to the user ${String(found.uid)}, not to ${String(user)}`);
+    throw new Error(
+      `the Unix socket belongs to user ID ${String(found.uid)}, but this process runs as user ID ${String(user)}`,
+    );
   if (await isHeard(path)) throw new Error('another process listens on the socket');
 }
 

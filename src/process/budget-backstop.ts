@@ -6,8 +6,8 @@ import type { Clock } from '../clock.ts';
 // Normally, the process has exited before.
 const margin = 250;
 
-// The backstop reads the end of the shutdown budget once in this many milliseconds. It must read the end repeatedly,
-// because an uncaught error, for example, can move the end to an earlier time.
+// How often the backstop reads the time at which the shutdown budget ends, in milliseconds. An uncaught error, for
+// example, can make the budget end earlier.
 const interval = 100;
 
 /**

@@ -132,8 +132,8 @@ export class Checkpoint {
     }
   }
 
-  // Writes the checkpoint file without fsync, which may take seconds on a busy disk. The written data survives a kill
-  // of the process even without fsync.
+  // Writes the checkpoint file. The written data survives a kill of the process even without fsync, and fsync may take
+  // seconds on a busy disk. So this function does not call fsync.
   #write(): void {
     const temporary = `${this.#path}.tmp`;
     try {

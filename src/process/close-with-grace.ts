@@ -44,7 +44,8 @@ function isFastifyCli(command: readonly string[]): boolean {
   return command.some((part) => /[\\/]fastify-cli[\\/]/.test(part) || basename(part) === 'fastify');
 }
 
-// Reads the delay of close-with-grace as fastify-cli does: the argument overrides the variable.
+// Reads the delay of close-with-grace in the same way as fastify-cli. The option `--close-grace-delay` overrides the
+// environment variable FASTIFY_CLOSE_GRACE_DELAY.
 function delayOf(command: readonly string[], environment: Environment): number | undefined {
   const argument = /(?:^| )(?:--close-grace-delay|--closeGraceDelay|-g)[ =]?(\d+)/.exec(command.join(' '))?.[1];
   const delay = argument ?? environment['FASTIFY_CLOSE_GRACE_DELAY'];

@@ -27,13 +27,13 @@ export interface Interceptor {
 type Emit = (this: unknown, event: string | symbol, ...args: unknown[]) => boolean;
 
 /**
- * `reached` is a private event. lameduck emits it to find out whether the current `process.emit` still calls lameduck's
- * override.
+ * `reached` is a private event. lameduck emits it with the current `process.emit`. If lameduck's own `emit` does not
+ * receive it, a library has replaced `process.emit`.
  */
 const reached = Symbol('lameduck.reached');
 
-// The key of the global symbol under which all copies of this package find the EmitOverride of the process. Change the
-// key when the type EmitOverride or the type Interceptor changes.
+// All copies of this package in a process share one EmitOverride, which each copy finds under this global symbol.
+// Change the number in the key whenever the type EmitOverride or the type Interceptor changes.
 const key = Symbol.for('lameduck.process-emit/v4');
 
 /**
@@ -65,9 +65,9 @@ export class EmitOverride {
   readonly #emit: Emit;
   // #own is the original `emit` of `process`, which lameduck's `emit` has replaced.
   #own: Emit;
-  // #covered is lameduck's wrapper around the `emit` of a library that has replaced lameduck's `process.emit`. It is
-  // undefined if there is no such library. For an uncaught error, the wrapper first calls the interceptor. It then
-  // calls the library's `emit`, unless the interceptor has handled the error.
+  // #covered is undefined until a library replaces lameduck's `process.emit` by an `emit` that calls lameduck's. It is
+  // then lameduck's wrapper around the library's `emit`. For an uncaught error, the wrapper first calls the
+  // interceptor. If the interceptor has not handled the error, the wrapper then calls the library's `emit`.
   #covered: Emit | undefined;
   #interceptor: Interceptor | undefined;
   #releaseDisconnect: () => void = () => undefined;
@@ -112,10 +112,11 @@ export class EmitOverride {
   }
 
   /**
-   * interceptLater installs a temporary interceptor until a lifecycle is loaded. It calls `hurry` before the program
-   * receives one of `signals`, or another event that a lifecycle handles. `hurry` must load the lifecycle, which then
-   * calls `intercept`. If the lifecycle cannot be loaded, `hurry` must do nothing. The returned function removes the
-   * temporary interceptor. Call that function after `intercept`, so that the signals always have a listener.
+   * interceptLater installs a temporary interceptor, which is used until the code of a lifecycle is loaded. Before the
+   * program receives one of `signals`, or another event that a lifecycle handles, the temporary interceptor calls
+   * `hurry`. `hurry` must load the lifecycle, which calls `intercept`, or do nothing if that is impossible. The
+   * returned function removes the temporary interceptor. Call the returned function only after `intercept`, so that the
+   * signals always have a listener.
    */
   interceptLater(signals: readonly NodeJS.Signals[], hurry: () => void): () => void {
     const listeners = new Map<string, Listener>();
@@ -136,8 +137,9 @@ export class EmitOverride {
         if (own === undefined && event !== 'message' && !event.startsWith('SIG')) return false;
         if (next()?.take(event, args) === true) return true;
         if (own === undefined || this.process.rawListeners(event).some((one) => one !== own)) return false;
-        // If no lifecycle handles the process signal and the program has no listener for it, end the process with this
-        // signal. Without lameduck, the signal would also end the process.
+        // lameduck's temporary listener has prevented the default action of the process signal, which is to end the
+        // process. If no lifecycle handles the signal and the program has no listener for it, perform the default
+        // action here.
         end();
         this.process.kill(this.process.pid, event);
         return true;
@@ -145,8 +147,9 @@ export class EmitOverride {
       takeError: (error, origin) => next()?.takeError(error, origin) === true,
       takeDisconnect: (disconnect) => next()?.takeDisconnect(disconnect) === true,
     };
-    // Node may emit a process signal with an `emit` from before lameduck replaced `process.emit`. In this case,
-    // lameduck's listener for the signal emits the signal again with lameduck's `emit`.
+    // Node may emit a process signal with the original `process.emit`, which lameduck has replaced. The interceptor
+    // does not receive this signal. So lameduck's listener for the signal emits the signal again with lameduck's
+    // `emit`.
     const emitAgain = (signal: string): Listener => {
       return (...args) => {
         if (this.emitting !== signal) this.emit(signal, args);
@@ -158,16 +161,19 @@ export class EmitOverride {
   }
 
   /**
-   * added adds a listener to the process. It returns the function that `process.rawListeners()` then contains: the
-   * listener itself, or a wrapper if a library has replaced `process.on()`. If the process has no listener after the
-   * call, added returns the given listener.
+   * added adds a listener to the process. It returns the function that `process.rawListeners()` then contains for it.
+   * This is the listener itself, or a wrapper if a library has replaced `process.on()`. If `process.on()` has added
+   * nothing, added returns the given listener.
    */
   added(event: string, listener: Listener): Listener {
     this.process.on(event, listener);
     return (this.process.rawListeners(event).at(-1) as Listener | undefined) ?? listener;
   }
 
-  /** intercept makes `interceptor` receive every event of the process first, from now on. */
+  /**
+   * intercept passes every later event of the process to `interceptor`, before any listener of the process receives the
+   * event.
+   */
   intercept(interceptor: Interceptor): void {
     this.#interceptor = interceptor;
     this.process.on('uncaughtExceptionMonitor', this.#restore);
@@ -208,10 +214,10 @@ export class EmitOverride {
     return this.#interceptor?.takeError(error as Error, origin as NodeJS.UncaughtExceptionOrigin) === true;
   }
 
-  // A library such as signal-exit may replace `process.emit` after lameduck has replaced it. If the library's `emit`
-  // does not call lameduck's `emit`, install lameduck's `emit` again. If the library's `emit` calls lameduck's `emit`,
-  // wrap the library's `emit`, so that the interceptor receives uncaught errors first. `#restore` is called at an event
-  // that Node emits before `uncaughtException`.
+  // A library such as signal-exit may replace lameduck's `process.emit` by its own. `#restore` is called at an event
+  // that Node emits before `uncaughtException`. If the library's `emit` does not call lameduck's, `#restore` installs
+  // lameduck's `emit` again. Otherwise, it wraps the library's `emit`, so that the interceptor receives uncaught errors
+  // first.
   readonly #restore = (): void => {
     // The method is called with the process as its `this`.
     // eslint-disable-next-line @typescript-eslint/unbound-method
@@ -237,10 +243,9 @@ export class EmitOverride {
 }
 
 /**
- * keepListener is called at each event `removeListener` of `process`, and its last parameter contains the arguments of
- * this event. If the program has removed a listener of lameduck, keepListener adds this listener again. This is early
- * enough, because Node emits `removeListener` before it stops watching for the process signal. `listeners` contains
- * lameduck's listener of each event.
+ * If the program has removed one of lameduck's listeners in `listeners`, keepListener adds the listener again. It is
+ * called at each event `removeListener` of `process`, with the arguments of this event as the last parameter. Node
+ * emits `removeListener` before it stops watching for the process signal, so no signal is missed.
  */
 export function keepListener(
   override: EmitOverride,

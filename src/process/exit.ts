@@ -78,9 +78,9 @@ export class Exit {
    * pending. Otherwise, Node would exit with 13.
    */
   passOverPendingAwait(): void {
-    // If a top-level await is still pending when the process exits, Node changes the exit code to 13. Node 20 changes
-    // it only if no exit code has been set. Node 24 changes it only if the exit code is 0, between the events
-    // `beforeExit` and `exit`.
+    // If a top-level await is still pending when the process exits, Node changes the exit code to 13. Node 20 does this
+    // only if no exit code has been set. Node 24 does this between the events `beforeExit` and `exit`, and only if the
+    // exit code is 0.
     this.#process.exitCode ??= exitCodes.clean;
     this.#process.once('beforeExit', (code) => {
       this.#process.prependOnceListener('exit', (later) => {

@@ -71,9 +71,9 @@ export class GroupMembership {
   }
 
   /**
-   * listenerClosed tells the primary that this worker delays the requests of its clients. It resolves when the primary
-   * has closed the listening socket that the workers share. Only the primary closes this socket. If the last worker
-   * closed it, connections that the primary has already accepted would be reset.
+   * listenerClosed tells the primary that this worker now delays the requests of its clients. It resolves when the
+   * primary has closed the listening socket that all workers share. A worker must not close this socket itself. If the
+   * last worker closed it, the connections that the primary has already accepted would be reset.
    */
   async listenerClosed(): Promise<void> {
     const closed = new Promise<void>((resolve) => (this.#onListenerClosed = resolve));

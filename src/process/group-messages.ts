@@ -4,12 +4,12 @@ import type { Clock } from '../clock.ts';
 import { onInternal, sendInternal, type InternalChannel } from '../node-internals.ts';
 import type { ShutdownRecord } from '../observer.ts';
 
-// Milliseconds that are reserved for the exit of a worker after its shutdown. This time includes the second for which
-// the worker waits at most until its event loop is empty.
+// How much time is reserved for the exit of a worker after its shutdown, in milliseconds. For up to one second of this
+// time, the worker waits until its event loop is empty.
 const exitTime = 1_500;
 
-// At most this share of the time until `endsAt` is reserved for the exit of a worker after its shutdown. A quarter is
-// enough, because most workers exit at once.
+// A worker has until `endsAt` for its shutdown and its exit. At most this share of the remaining time is reserved for
+// the exit. A quarter is enough, because most workers exit at once.
 const exitShare = 0.25;
 
 /** FromPrimary is a message from the primary to a worker. */
@@ -54,8 +54,8 @@ export interface GroupShutdown {
 }
 
 /**
- * sendShutdown sends the message `shutdown` to the workers on the other end of a channel, with the time that they have
- * until they must exit.
+ * sendShutdown sends the message `shutdown` to the workers on the other end of a channel. The message contains the time
+ * that a worker has for its shutdown.
  */
 export function sendShutdown(channel: InternalChannel, { signal, endsAt }: GroupShutdown, clock: Clock): void {
   const left = Math.max(0, endsAt - clock.now());

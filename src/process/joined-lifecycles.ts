@@ -38,8 +38,8 @@ export interface JoinedLifecycle {
    */
   onHeldOpen(heldBy: readonly string[]): void;
   /**
-   * beforeListeners is called just before lameduck calls the program's signal listeners, which lameduck has delayed
-   * until the end of the drain. It makes servers that the drain has closed appear open to these listeners.
+   * beforeListeners is called after the drain, just before lameduck calls the program's delayed signal listeners. The
+   * drain has closed the servers. beforeListeners makes them appear open to these listeners.
    */
   beforeListeners(): void;
   /** afterListeners is called when the program's delayed signal listeners have ended, or at once if there are none. */
@@ -47,8 +47,8 @@ export interface JoinedLifecycle {
   /** takesShutdownMessage is true if the message `shutdown` of the parent process begins the shutdown, as under PM2. */
   readonly takesShutdownMessage: boolean;
   /**
-   * isUnderRegister is true if `lameduck/register` created the lifecycle. After the drain, the process then reacts to
-   * signals and errors as it would without lameduck.
+   * isUnderRegister is true if `lameduck/register` created the lifecycle. In this case, signals and errors after the
+   * drain have the same effect as in a process without lameduck.
    */
   readonly isUnderRegister: boolean;
   /** isDeveloped is true if the process runs on a developer's machine, so that it must exit fast. */
@@ -117,7 +117,8 @@ export class JoinedLifecycles extends Set<JoinedLifecycle> {
   async ended(): Promise<AllEnded> {
     let exitCode = 0;
     let endsAt = Infinity;
-    // While this loop waits, another lifecycle may join. `#shutdowns` then becomes longer.
+    // While this loop waits, a further lifecycle may append its shutdown to `#shutdowns`. The loop also waits for that
+    // shutdown.
     for (const shutdown of this.#shutdowns) {
       const ended = await shutdown;
       exitCode = Math.max(exitCode, ended.exitCode);

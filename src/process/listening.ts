@@ -6,8 +6,8 @@ import type { Listener } from './own-listeners.ts';
 interface Wrapped {
   readonly listener: Listener;
   /**
-   * `call` calls a signal listener of the program with the arguments of the event. If the listener was added with
-   * `once`, `call` removes it first.
+   * `call` calls a signal listener of the program, and passes it the arguments of the event. A listener that was added
+   * with `once` is removed before the call.
    */
   readonly call: Listener;
 }
@@ -24,8 +24,9 @@ export class Listening {
   readonly #onBypassed: (event: string, args: readonly unknown[]) => void;
 
   /**
-   * `onBypassed` is called when an event has reached the listeners of `process`, but not the current `process.emit`.
-   * This happens if Node or the program emits the event with an `emit` that `process` had earlier.
+   * Node or the program may have saved an earlier `process.emit`, and may emit an event with this saved function. The
+   * event then reaches the listeners of `process`, but not the current `process.emit`. `onBypassed` is called in this
+   * case.
    */
   constructor(override: EmitOverride, onBypassed: (event: string, args: readonly unknown[]) => void) {
     this.#process = override.process;
@@ -80,9 +81,9 @@ export class Listening {
   }
 
   /**
-   * callHidden calls the program's hidden listeners for an event that lameduck does not pass to the program's other
-   * listeners. A hidden listener is one that `process.listeners()` omits. If Node emits the event with the original
-   * `emit`, Node has already called the hidden listeners, so callHidden does nothing.
+   * A hidden listener is a listener of the program that `process.listeners()` omits. callHidden calls the hidden
+   * listeners for an event that lameduck withholds from the program's other listeners. If Node has emitted the event
+   * with the original `emit`, Node has already called the hidden listeners, and callHidden does nothing.
    */
   callHidden(event: string, args: readonly unknown[]): void {
     if (this.#override.bypassing.has(event)) return;
@@ -102,8 +103,8 @@ export class Listening {
     return this.#rawOthersOf(event).filter((one) => !shown.includes((one as { listener?: unknown }).listener ?? one));
   }
 
-  // A new listener of the program must be wrapped. Wrap it in the next tick, because Node adds it after the event
-  // `newListener`. No process signal is delivered before the next tick.
+  // A listener that the program adds must be replaced by lameduck's wrapper. Node adds the listener only after the
+  // event `newListener`, so replace it in the next tick. No process signal is delivered before the next tick.
   readonly #onNewListener = (event: string | symbol): void => {
     if (typeof event === 'string' && this.#override.bypassing.has(event) && this.#listeners.has(event)) {
       this.#process.nextTick(() => {
@@ -112,10 +113,11 @@ export class Listening {
     }
   };
 
-  // Wraps the program's listeners for an event that Node emits with the original `emit`, not with lameduck's. A wrapper
-  // ignores the call by Node. lameduck's own listener then emits the event again with lameduck's `emit`, and each
-  // wrapper calls the program's listener. It would be simpler to remove all listeners and to add them again, so that
-  // Node uses lameduck's `emit`. But a signal between these two steps would be lost.
+  // Some events reach the program's listeners through Node's original `emit`, without lameduck's. For such an event,
+  // replace each listener of the program by a wrapper. When Node calls the wrapper, the wrapper does nothing.
+  // lameduck's own listener then emits the event again with lameduck's `emit`, and this time the wrapper calls the
+  // program's listener. It would be simpler to remove all listeners and to add them again, so that Node uses lameduck's
+  // `emit`. But a signal between these two steps would be lost.
   #wrapAll(event: string): void {
     const hidden = this.#hiddenOf(event);
     this.#replaceAll(event, (one) =>
@@ -139,8 +141,8 @@ export class Listening {
     return wrapper;
   }
 
-  // Replaces each listener of the program for an event, and keeps their order. The listener of lameduck itself stays,
-  // so that the event always has a listener.
+  // Replaces each listener that the program has for an event, and keeps the order of the listeners. It does not remove
+  // lameduck's own listener, so the event has a listener at all times.
   #replaceAll(event: string, replacement: (one: Listener) => Listener): void {
     const others = this.#rawOthersOf(event);
     const replaced = others.map(replacement);

@@ -15,7 +15,7 @@ type Close = (this: Server, callback?: (this: Server, ...args: unknown[]) => unk
 export class OwnListeners {
   readonly #process: NodeJS.Process;
   readonly #clock: Clock;
-  /** `#left` contains the program's signal listeners that callOneByOne has not called yet. */
+  /** `#left` contains those signal listeners of the program that callOneByOne must still call. */
   #left: (() => unknown)[] = [];
   #isCalling = false;
   #outstanding = 0;
@@ -47,8 +47,8 @@ export class OwnListeners {
   }
 
   /**
-   * If a listener of the program exits the process after an `await`, callLeft calls the listeners that have not been
-   * called yet. Without lameduck, these listeners would have been called before the `await` ended.
+   * Without lameduck, Node calls all listeners before any of them continues after an `await`. So if a listener exits
+   * the process after an `await`, callLeft calls the listeners that callOneByOne has not called yet.
    */
   callLeft(): void {
     for (const call of this.#isCalling ? [] : this.#left.splice(0)) call();
@@ -65,9 +65,9 @@ export class OwnListeners {
   }
 
   /**
-   * endsWhenIdle makes `whenIdleFor` call its callback as soon as the program's signal listeners have no work in
-   * progress. lameduck calls endsWhenIdle when the program sends a process signal to its own process, which shows that
-   * the program's cleanup is complete.
+   * If the program sends a process signal to its own process, its cleanup is complete, and lameduck calls endsWhenIdle.
+   * From then on, `whenIdleFor` does not wait `milliseconds`. It calls its callback as soon as the program's signal
+   * listeners have no work in progress.
    */
   endsWhenIdle(): void {
     this.#patience = 0;

@@ -10,8 +10,8 @@ import { OwnListeners, type Listener } from './own-listeners.ts';
 import { next, type Actions, type Event, type ProcessSignal, type State } from './signals-and-errors.ts';
 import { startBudgetBackstop } from './budget-backstop.ts';
 
-// How long lameduck waits for the process to exit on its own, in milliseconds. It waits after the drain, and again
-// after the program's own signal listeners (P-058).
+// How long lameduck waits for the process to exit on its own, in milliseconds. This wait follows the drain. A second
+// wait of the same length follows the program's own signal listeners (P-058).
 const exitPatience = 1_000;
 
 // How long lameduck waits in development for the process to exit on its own, in milliseconds. A restart in development
@@ -77,7 +77,8 @@ export class ProcessEnd {
     // registered the hooks of this lifecycle.
     if (state.phase !== 'running') this.#process.nextTick(() => this.#lifecycles.shutDown([lifecycle], state.cause));
     return () => {
-      // Keep the listeners while the process is ending. Without a listener, a late signal would kill the process.
+      // While the process is ending, do not remove lameduck's signal listeners. Without a listener, a late signal would
+      // kill the process.
       if (this.isEnding || !this.#lifecycles.delete(lifecycle)) return;
       for (const signal of lifecycle.shutdownSignals)
         if (!this.#lifecycles.haveShutdownSignal(signal)) this.#listening.forget(signal);
@@ -87,8 +88,8 @@ export class ProcessEnd {
   }
 
   /**
-   * endAfterLoss ends the process with the exit code for lost leadership. Unless `isAtOnce` is true, endAfterLoss shuts
-   * down the lifecycles before the process ends.
+   * endAfterLoss ends the process with the exit code for lost leadership. If `isAtOnce` is false, it shuts down the
+   * lifecycles first.
    */
   endAfterLoss(reason: string, isAtOnce: boolean): void {
     this.#handle({ kind: 'loss', reason, isAtOnce: isAtOnce || this.#lifecycles.size === 0 });
@@ -136,7 +137,8 @@ export class ProcessEnd {
     begin: (cause) => {
       const { clock, exit } = this.#options;
       const lifecycles = [...this.#lifecycles];
-      // Listen for `exit` too, in case a library has replaced `process.emit`, as the signal-exit of execa does.
+      // A library may have replaced `process.emit`, as the signal-exit of execa does, so that lameduck's `emit` misses
+      // the event `exit`. So also add a listener for `exit`.
       this.#process.prependListener('exit', (code) => {
         this.#onExit(code);
       });
@@ -157,8 +159,8 @@ export class ProcessEnd {
       if (cause.kind === 'uncaught error') this.#options.print(cause.error, cause.origin);
       this.#lifecycles.shutDown([...this.#lifecycles], cause);
     },
-    // If a process signal arrived while the event loop was blocked, Node delivers it in this turn of the event loop or
-    // the next.
+    // If a process signal arrived while the event loop was blocked, Node delivers it at the latest in the next turn of
+    // the event loop.
     settleSignal: () => {
       startImmediate(() =>
         startImmediate(() => this.#handle({ kind: 'signal settled', at: this.#options.clock.now() })),
@@ -174,7 +176,8 @@ export class ProcessEnd {
     endByItself: () => {
       this.#disconnect();
       for (const lifecycle of this.#lifecycles) lifecycle.afterListeners();
-      // Write the final line before the logger's own `beforeExit` listener stops the logger.
+      // The logger may stop in its own `beforeExit` listener. So write the final line in a listener that runs before
+      // the logger's.
       this.#process.prependOnceListener('beforeExit', (code) => {
         this.#report(code, []);
       });
@@ -203,8 +206,8 @@ export class ProcessEnd {
   #onDrained({ exitCode, endsAt }: AllEnded): void {
     const { clock, exit } = this.#options;
     const isUnderRegister = this.#lifecycles.every((lifecycle) => lifecycle.isUnderRegister);
-    // The process must exit with an exit code, and not be killed by the signal (P-059). After a clean shutdown, do not
-    // replace the exit code that the program has set.
+    // The process must end with an exit code, not by the signal that it received (P-059). After a clean shutdown, the
+    // process keeps the exit code that the program has set.
     if (exitCode !== exitCodes.clean) this.#process.exitCode = exitCode;
     else if (!isUnderRegister) exit.passOverPendingAwait();
     this.#handle({
@@ -213,7 +216,8 @@ export class ProcessEnd {
       isUnderRegister,
       hasListeners: this.#signalListeners().length > 0,
     });
-    // Remove the listener for messages, because it would keep the IPC channel open.
+    // Remove lameduck's listener for messages of the parent process. It would keep the IPC channel open, and thus the
+    // process alive.
     this.#listening.forget('message');
     clock.afterUnref(Math.max(0, endsAt - clock.now()), () => {
       this.#handle({ kind: 'budget over' });

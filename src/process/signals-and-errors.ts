@@ -22,15 +22,15 @@ export interface ProcessSignal {
    */
   readonly event: string;
   /**
-   * `args` are the arguments with which the program's own signal listeners must be called. It is undefined if Node has
-   * already called these listeners, with an `emit` from before lameduck replaced `process.emit`.
+   * `args` are the arguments for the program's own signal listeners. It is undefined if Node has already called these
+   * listeners with the original `process.emit`, which lameduck has replaced.
    */
   readonly args: readonly unknown[] | undefined;
 }
 
 /**
  * Event is an input of `next()` that may lead to the exit of the process. Examples are a process signal, an uncaught
- * error and the end of a timer. All times are in milliseconds of one clock.
+ * error and a timer that has fired. All times are in milliseconds of one clock.
  */
 export type Event =
   /**
@@ -48,7 +48,7 @@ export type Event =
   | { readonly kind: 'disconnect'; readonly disconnect: () => void }
   /**
    * Event `drained`: the shutdowns of all lifecycles have ended. `hasListeners` tells whether the program has its own
-   * listeners for the process signal that arrived first.
+   * listeners for the process signal. If several process signals have arrived, the first of them counts.
    */
   | {
       readonly kind: 'drained';
@@ -74,7 +74,7 @@ interface Ending {
   readonly signal?: ProcessSignal & { readonly sameUntil: number };
   readonly hasUncaughtError?: boolean;
   readonly hasLostLeadership?: boolean;
-  /** `disconnect()` disconnects this worker of `node:cluster`. It is called after the drain. */
+  /** `disconnect()` disconnects this worker of `node:cluster` from its primary. lameduck calls it after the drain. */
   readonly disconnect?: () => void;
   /** hasCalledListeners tells whether the program's own listeners for the process signal have been called. */
   readonly hasCalledListeners?: boolean;
@@ -93,18 +93,18 @@ export type State =
 /** Actions has one method for each action that process-end.ts can perform after an event. */
 export interface Actions {
   /**
-   * `begin()` begins the shutdown of every lifecycle. It is performed once, for the first event after which the process
-   * must exit.
+   * `begin()` begins the shutdown of every lifecycle. `next()` returns this action only once, for the first event after
+   * which the process must exit.
    */
   begin(cause: Cause): void;
   /**
-   * `join()` adds a further cause, such as an uncaught error, to the shutdown of every lifecycle. It begins no second
-   * shutdown.
+   * `join()` adds a further cause, such as an uncaught error, to the shutdowns that are in progress. It begins no
+   * second shutdown of a lifecycle.
    */
   join(cause: Cause): void;
   /**
-   * settleSignal waits until Node has delivered each process signal that arrived while the event loop was blocked. It
-   * then passes the event `signal settled` to `next()`.
+   * A process signal that arrived while the event loop was blocked is delivered late. settleSignal waits until Node has
+   * delivered each such signal, and then passes the event `signal settled` to `next()`.
    */
   settleSignal(): void;
   logHeldListeners(signal: string): void;
@@ -130,10 +130,8 @@ export interface Actions {
   forceExit(code?: number): void;
 }
 
-/** Action is the name of one method of Actions, with its arguments. */
 export type Action = { [Name in keyof Actions]: readonly [Name, ...Parameters<Actions[Name]>] }[keyof Actions];
 
-/** Step is the result of `next`: the new state, and the actions to perform. */
 export type Step = readonly [State, ...Action[]];
 
 type On<Kind extends Event['kind']> = Extract<Event, { kind: Kind }>;
@@ -215,8 +213,8 @@ function onError(state: State, { error, origin }: On<'error'>): Step {
   const isSecond = state.phase === 'draining' && state.hasUncaughtError === true;
   const when = isSecond ? 'second uncaught error' : 'uncaught error after the drain';
   const exit: Action = ['exit', exitCodes.uncaughtError, `${when}: exiting at once`];
-  // Begin the shutdown, or join the shutdown in progress, even if the process exits at once. The shutdown logs the
-  // error and writes it to the termination message.
+  // The shutdown logs the error and writes it to the termination message. So even if the process exits at once, begin
+  // the shutdown, or add the error to the shutdown in progress.
   const cause: Cause = { kind: 'uncaught error', error, origin };
   return begin(state, cause, { hasUncaughtError: true }, isSecond || state.phase === 'drained' ? [exit] : []);
 }
@@ -227,8 +225,9 @@ function onDrained(state: State, { exitCode, isUnderRegister, hasListeners }: On
   const hasCalledListeners = callsHeld || state.hasCalledListeners === true;
   const after: State = { ...state, phase: 'drained', isUnderRegister, hasCalledListeners };
   const then: Action[] = [callsHeld ? ['callHeldListeners', exitCode] : ['endByItself']];
-  // Under `lameduck/register`, exit at once if the program has no listener for the signal. Without lameduck, the signal
-  // would have ended the program. A worker of node:cluster that was disconnected exits on its own.
+  // Without lameduck, a signal without a listener would have ended the process. So under `lameduck/register`, exit at
+  // once if the program has no listener for the signal. A disconnected worker of node:cluster is an exception, because
+  // it exits without a call of `exit`.
   if (isUnderRegister && !hasCalledListeners && state.disconnect === undefined) then.unshift(['exit']);
   return isUnderRegister ? [after, ...then, ['forgetSignals']] : [after, ...then];
 }

@@ -20,8 +20,8 @@ const patience = 50;
  */
 export interface DeferralSteps {
   /**
-   * `load` is a list of functions. Each function loads a part of lameduck's code, and is called in its own turn of the
-   * event loop.
+   * `load` contains the functions that load lameduck's code, one part each. Deferral calls each function in its own
+   * turn of the event loop.
    */
   readonly load: readonly (() => void)[];
   /**
@@ -30,8 +30,8 @@ export interface DeferralSteps {
    */
   readonly addToLifecycle: (server: Server) => void;
   /**
-   * onFailure is called if a function in `load`, or addToLifecycle, throws. After that, no further function in `load`
-   * is called.
+   * onFailure receives the error if addToLifecycle or one of the functions in `load` throws. After that, no further
+   * function in `load` is called.
    */
   readonly onFailure: (error: unknown) => void;
 }
@@ -61,9 +61,9 @@ export class Deferral {
   }
 
   /**
-   * add registers a server for the lifecycle, and adds it to the lifecycle when the code of the lifecycle is loaded.
-   * add is called during `listen()` and intercepts process signals from then on. Without a listener, a process signal
-   * right after `listen()` would kill the process.
+   * add is called during `listen()`. From this call on, lameduck intercepts process signals. Without a signal listener,
+   * a signal right after `listen()` would kill the process. When the code of the lifecycle is loaded, lameduck adds the
+   * server to the lifecycle.
    */
   add(server: Server): void {
     if (this.#rest.length > 0 && !this.#try(this.#await.bind(this, server))) return;
@@ -78,7 +78,8 @@ export class Deferral {
 
   #await(server: Server): void {
     this.#servers.add(server);
-    // Replace the server's `emit` now, because Node may accept a connection before the next callback of setImmediate.
+    // Replace the server's `emit` now, not in a callback of setImmediate. Node may accept a connection before such a
+    // callback runs.
     this.#restore.push(beforeHidden(server, this.#hurry));
     if (this.#stopIntercepting !== undefined) return;
     this.#stopIntercepting = emitOverride().interceptLater(['SIGTERM', 'SIGINT'], this.#hurry);
@@ -116,8 +117,8 @@ export class Deferral {
 
   #runNext(): void {
     const next = this.#rest.shift();
-    // Stop intercepting process signals only when all functions have succeeded. If one of them has thrown, keep the
-    // signal listeners, because a signal without a listener would kill the process.
+    // Stop intercepting process signals only when all functions that load the lifecycle have succeeded. If one of them
+    // has thrown, keep the signal listeners, because a signal without a listener would kill the process.
     if (next !== undefined && this.#try(next) && this.#rest.length === 0) this.#stop();
   }
 
@@ -152,20 +153,21 @@ export class Deferral {
 const hidden: readonly unknown[] = ['upgrade', 'connect', 'session'];
 
 /**
- * Before the program receives an upgrade or an HTTP/2 session, beforeHidden calls `hurry`, which loads the lifecycle.
- * beforeHidden returns a function that restores the server's `emit`.
+ * beforeHidden watches a server whose lifecycle has not been loaded yet. Before the program receives an upgrade or an
+ * HTTP/2 session, beforeHidden calls `hurry`, which loads the lifecycle. The returned function restores the server's
+ * `emit`.
  */
 function beforeHidden(server: Server, hurry: () => void): () => void {
   let isOver = false;
   const restore = patchEmit(server, (original) => {
     const patched: Emit = (event, ...args) => {
-      // If the program has called `lameduck(server)`, that call has replaced the server's `emit` again. The new `emit`
-      // has already handled this event, so do not emit the event with the new `emit` a second time.
+      // If the program has called `lameduck(server)`, the server has a newer `emit` than this one. The newer `emit` has
+      // already handled the event and called this one, so do not call the newer `emit` a second time.
       const isLate = isOver || server.emit !== patched;
       if (isLate || !hidden.includes(event)) return original().call(server, event, ...args);
       hurry();
-      // `hurry()` has loaded the code of the lifecycle, and the lifecycle has replaced the server's `emit`. So emit
-      // this event again with the new `emit`. The lifecycle then receives the event.
+      // `hurry()` has just loaded the lifecycle, which has replaced the server's `emit`. The lifecycle has not received
+      // this event yet, so emit the event again with the new `emit`.
       return server.emit(event as string, ...args);
     };
     return patched;

@@ -1,4 +1,4 @@
-// Releases the default probe port if the program itself wants to listen on that port.
+// If the program wants to listen on the port that lameduck uses as its default probe port, closes the probe port.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ListenOptions, Server } from 'node:net';
 import { withhold } from './withhold.ts';
@@ -11,9 +11,9 @@ interface ListenError extends Error {
 const channels = { start: 'tracing:net.server.listen:asyncStart', error: 'tracing:net.server.listen:error' };
 
 /**
- * If a server of the program cannot listen on `port` because the probe port uses it, giveWay calls `release`, which
- * closes the probe port. It then makes the server listen again, so the program sees no error. giveWay calls `release`
- * at most once. The function that giveWay returns makes giveWay do nothing from then on.
+ * If a server of the program cannot listen on `port` because lameduck's probe port uses it, giveWay calls `release`,
+ * which closes the probe port. giveWay then calls the server's `listen()` again, so the program sees no error. giveWay
+ * calls `release` at most once. It returns a function that cancels giveWay.
  */
 export function giveWay(port: number, release: () => Promise<void>): () => void {
   const asked = new WeakMap<Server, ListenOptions>();
@@ -26,8 +26,8 @@ export function giveWay(port: number, release: () => Promise<void>): () => void 
     const options = asked.get(server);
     if (error.code !== 'EADDRINUSE' || error.port !== port || options === undefined) return;
     stop();
-    // After a failed `listen()`, Node emits the event `error` in the next tick. Suppress this event, because `listen()`
-    // is called again below.
+    // A failed `listen()` emits the event `error` in the next tick. Hide this event from the program, because lameduck
+    // calls `listen()` again when the probe port is closed.
     const stopWithholding = withhold(server, (event, [thrown]) => event === 'error' && thrown === error);
     void release().then(() => {
       stopWithholding();

@@ -1,10 +1,10 @@
-// Suppresses some events of a server for a limited time, so that no event listener of the server receives them.
+// Hides some events of a server from all listeners of the server for a limited time.
 import type { Server } from 'node:net';
 import { patchEmit } from '../patch-emit.ts';
 
 /**
- * `withhold()` suppresses the events of a server for which `isWithheld` returns true: no listener receives them. The
- * returned function ends the suppression.
+ * `withhold()` hides events of a server from all listeners of the server. It hides an event if `isWithheld` returns
+ * true for the event. After a call of the returned function, `withhold()` hides no more events.
  */
 export function withhold(
   server: Server,

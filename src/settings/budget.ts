@@ -6,9 +6,9 @@ import { formatDuration } from './duration.ts';
 import { settingsTable, type SettingName, type Settings } from './table.ts';
 import { settingTexts, sourceWord, textOf } from './text.ts';
 
-// Milliseconds at the end of the pod's grace period that are reserved for the exit of the process. The grace period
-// begins some time before the process receives its signal. In a short grace period, less time is reserved, so that the
-// shutdown budget is at least `shortestDrain`.
+// How many milliseconds at the end of the pod's grace period are reserved for the exit of the process. The kubelet
+// starts the grace period some time before the process receives its signal. If the grace period is short, less time is
+// reserved: the shutdown budget is always at least `shortestDrain`.
 const exitMargin = 2_000;
 
 // The time, in milliseconds, that the shutdown budget must at least leave for the drain.
@@ -27,7 +27,7 @@ export interface Budget {
 
 /**
  * ExplainedBudget is a shutdown budget with a text for the log and for errors. The text shows how each part of the
- * budget was computed, and where each setting was set.
+ * budget was computed. It also names the source of each setting, such as an environment variable.
  */
 export interface ExplainedBudget extends Budget {
   readonly sum: string;
@@ -39,8 +39,8 @@ export interface ExplainedBudget extends Budget {
  */
 export function budgetOf(settings: Settings, longestHook: number): Budget {
   const { shutdownDelayDuration, destroyHookTimeout, terminationGracePeriodSeconds, preStopSeconds } = settings;
-  // Even if the grace period is shorter, the kubelet waits at least 2 s between the process signal and SIGKILL (K-084).
-  // So the shutdown budget can always be at least `shortestDrain`.
+  // The kubelet waits at least 2 s between the process signal and SIGKILL, even if the grace period is shorter (K-084).
+  // So a shutdown budget of `shortestDrain` is always possible.
   const total = Math.max(shortestDrain, (terminationGracePeriodSeconds - preStopSeconds) * 1_000 - exitMargin);
   return { total, drain: total - Math.max(shutdownDelayDuration, longestHook) - destroyHookTimeout };
 }

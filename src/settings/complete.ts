@@ -155,8 +155,8 @@ export function readTable<Values extends object, Functions extends object>(
   };
 }
 
-// Reads the known options. An option with the value undefined counts as not given. Options that the object inherits
-// from its class count as given.
+// Reads the options of lameduck from an object. An option with the value undefined counts as not given. An option that
+// the object inherits from its class counts as given.
 function readOptions(
   options: object,
   known: readonly string[],

@@ -51,7 +51,8 @@ export function unknownVariables(environment: Environment, known: readonly strin
       return !(isOurs(name) || (isOurs(upper) && environment[upper] === value));
     })
     .map(([name]) => {
-      // Compare the names without the prefix. With the common prefix `LAMEDUCK_`, all names would be similar.
+      // To find the variable with the most similar name, compare the names without the prefix `LAMEDUCK_`. With this
+      // common prefix, all names would be similar.
       const near = nearest(
         name.slice(prefix.length),
         [...known, disabledVariable].map((one) => one.slice(prefix.length)),
@@ -69,9 +70,9 @@ export function nameShown(name: string): string {
 }
 
 /**
- * `nearest()` returns the candidate that is most similar to a name: the candidate with the smallest edit distance. A
- * candidate that begins with the name, and is at most twice as long, has the distance 0. If the smallest distance is
- * more than half of the name's length, `nearest()` returns undefined.
+ * `nearest()` returns the candidate that is most similar to a name. A candidate that begins with the name, and is at
+ * most twice as long, has the distance 0. The distance of every other candidate is its edit distance. If the smallest
+ * distance is more than half of the name's length, `nearest()` returns undefined.
  */
 export function nearest(name: string, candidates: readonly string[]): string | undefined {
   const ranked = candidates

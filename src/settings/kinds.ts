@@ -7,7 +7,10 @@ import { formatDuration, parseDuration } from './duration.ts';
 /** Reading is the result of reading a setting: a valid value, or a text that says what is expected. */
 export type Reading<Value> = { readonly value: Value } | { readonly allowed: string };
 
-/** Kind reads one type of value. `fromText` reads a variable of the environment, and `fromCode` reads an option. */
+/**
+ * Kind parses one type of setting value. `fromText` parses the text of an environment variable, and `fromCode` checks
+ * the value of an option.
+ */
 export interface Kind<Value> {
   readonly name: string;
   fromText(text: string): Reading<Value>;
@@ -160,7 +163,7 @@ export const port: Kind<number> = {
 
 const hostAllowed = 'an IP address such as 0.0.0.0 or ::1';
 
-/** `host` reads the address on which a server listens. */
+/** The kind `host` accepts the IP address on which a server listens. */
 export const host: Kind<string | undefined> = {
   name: 'host',
   fromText: (text) => (isIP(text) !== 0 ? { value: text } : { allowed: hostAllowed }),

@@ -1,4 +1,4 @@
-// The rows of settingsTable that configure the metrics.
+// The settings of the metrics, which are a part of settingsTable.
 import { formatDuration, type Duration } from './duration.ts';
 import { choice, count, limit, path, type Kind } from './kinds.ts';
 import { row } from './row.ts';

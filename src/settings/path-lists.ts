@@ -1,17 +1,17 @@
-// Reads settings whose value is a list of paths of the program.
+// Parses settings whose value is a list of URL paths that the program serves.
 import type { Kind } from './kinds.ts';
 
 const notLivez =
   'paths without /livez; remove /livez, because the kubelet kills a container whose liveness probe gets a 503';
 
-/** `paths` reads a list of paths that the program itself serves. An empty list has no effect. */
+/** `paths` parses a list of URL paths that the program itself serves. With an empty list, the setting is off. */
 export const paths = listOfPaths('paths', '/health,/ready', /^\/livez(\/|$)/i, notLivez);
 
-const notRoot = 'paths other than /; remove /, because every path begins with /';
+const notRoot = 'paths below /; remove / itself, because every path begins with /';
 
 /**
- * pathPrefixes reads a list of paths that the program itself serves. Each path stands for itself and for all paths
- * below it. An empty list has no effect.
+ * pathPrefixes parses a list of URL paths that the program itself serves. Each path stands for itself and for all paths
+ * below it. With an empty list, the setting is off.
  */
 export const pathPrefixes = listOfPaths('path prefixes', '/socket.io,/watch', /^\/+$/, notRoot);
 

@@ -19,11 +19,11 @@ export function relationWarnings(settings: Settings, sources: Sources, { drain, 
       `${part('requestTimeout')} is longer than the time limit of the drain, which would cut a request that uses the whole requestTimeout: ${sum}`,
     );
   }
-  // Warn only if shutdownWatchTerminationGracePeriod was set. Its default may be longer than the time limit of the
-  // drain. Long-running requests may then use the whole time of the drain, which is intended.
+  // Warn only if shutdownWatchTerminationGracePeriod was set. Its default value may be longer than the time limit of
+  // the drain. This is intended, because long-running requests may then use the whole time of the drain.
   if (shutdownWatchTerminationGracePeriod > drain && sources.shutdownWatchTerminationGracePeriod !== 'default') {
     warnings.push(
-      `${part('shutdownWatchTerminationGracePeriod')} is longer than the time limit of the drain, so the drain ends long-running requests at its own time limit: ${sum}`,
+      `${part('shutdownWatchTerminationGracePeriod')} is longer than the time limit of the drain, so the drain ends long-running requests when the time limit of the drain is reached: ${sum}`,
     );
   }
   if (healthCheckTimeout >= defaultProbeTimeout) {

@@ -11,7 +11,10 @@ export interface Row<Value, Given = Value> {
   readonly default: (inCluster: boolean) => Value;
   /** namedAfter is the apiserver's flag or the pod's field after which the setting is named. */
   readonly namedAfter?: string;
-  /** `given` never has a value. Its type tells TypeScript which values code may pass for the setting. */
+  /**
+   * `given` exists only for its type, and never has a value. The type tells TypeScript which values code may pass for
+   * the setting.
+   */
   readonly given?: Given;
 }
 

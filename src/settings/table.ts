@@ -70,7 +70,7 @@ const ownRows = {
   eventStreamRetry: row<number, Duration>({
     kind: duration,
     default: () => 3_000,
-    namedAfter: '`retry`, the field of an event stream (EventSource)',
+    namedAfter: 'the field `retry` of an event stream (EventSource)',
   }),
   /**
    * eventStreams: Which event streams the drain ends: `all`, `none`, or only the response to a GET that accepts nothing

@@ -61,8 +61,8 @@ export class AwaitedRequest {
   #note(target: string | undefined): void {
     const { connections, requests } = this.#traffic;
     requests.enrolNoted(connections);
-    // This check must also find a request to which the handler has already responded. On Node 22, such a response has
-    // ended when the handler returns. So do not read `traffic.counts`, which omits a request whose response has ended.
+    // At this point, the handler may already have responded to the request that this check must find. On Node 22, the
+    // response has then ended, and `traffic.counts` omits the request. So do not read `traffic.counts` here.
     if (target === undefined || requests.inFlight.isIdle) return;
     if (this.#path !== undefined && this.#path !== target.replace(/\?.*$/s, '')) return;
     this.#isAwaited = false;

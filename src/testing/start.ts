@@ -54,7 +54,7 @@ export function originOf(server: Server): string {
   if (address === null || typeof address === 'string') {
     throw new LameduckError(
       'LAMEDUCK_ERR_SERVER_INVALID',
-      'runShutdown(): the server listens on a Unix socket: expected a server on a port, or one that does not listen yet',
+      'runShutdown(): expected a server on a port, or a server that does not listen yet, but the server listens on a Unix socket',
     );
   }
   const protocol = server instanceof TlsServer ? 'https' : 'http';

@@ -276,7 +276,7 @@ describe('an unusable debug socket path causes one log line, and the service con
       await once(other, 'listening');
       chownSync(path, 65_532, 65_532);
       t.after(() => other.close());
-      await refused(await start(t, path), /belongs to the user 65532/);
+      await refused(await start(t, path), /belongs to user ID 65532/);
     },
   );
 });

@@ -39,7 +39,7 @@ test('A-140 if the grace period for long-running requests is longer than the dra
   assert.deepEqual(others, []);
   assert.match(
     warning,
-    /^shutdownWatchTerminationGracePeriod 10s \(code\) .* the drain ends long-running requests at its own time limit: .* = drain 5s$/,
+    /^shutdownWatchTerminationGracePeriod 10s \(code\) .* the drain ends long-running requests when the time limit of the drain is reached: .* = drain 5s$/,
   );
 });
 

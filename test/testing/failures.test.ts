@@ -168,7 +168,10 @@ test('runShutdown rejects if its callback neither sends a request nor ends', asy
 test('runShutdown rejects if no request had the given path, because a misspelled path would prove nothing', async () => {
   await assert.rejects(
     runShutdown(serving().server, (origin) => text(`${origin}/slow`), { during: '/slwo' }),
-    { code: 'LAMEDUCK_ERR_WORK_FAILED', message: 'runShutdown(): the work function sent no request for "/slwo"' },
+    {
+      code: 'LAMEDUCK_ERR_WORK_FAILED',
+      message: 'runShutdown(): the work function sent no request to the path "/slwo"',
+    },
   );
 });
 

@@ -8,8 +8,9 @@ import { join } from 'node:path';
 declare const __dirname: string;
 
 /**
- * preloadInWorkers makes each worker that is forked from now on load `lameduck/register`. It has no effect if a bundler
- * has moved this code, or if the program later sets `execArgv` itself.
+ * preloadInWorkers makes each worker that is forked after this call load `lameduck/register`. If a bundler has moved
+ * this code, the file `cluster-worker.cjs` is missing, and preloadInWorkers does nothing. If the program later sets
+ * `execArgv` itself, the workers do not load `lameduck/register`.
  */
 export function preloadInWorkers({ settings }: Cluster): void {
   const file = typeof __dirname === 'string' ? join(__dirname, 'cluster-worker.cjs') : '';

@@ -1,5 +1,5 @@
 // Closes the listening sockets that a primary of node:cluster shares with its workers. Node accepts each connection in
-// the primary and passes it to a worker. The worker accepts the connection, or returns it to the primary.
+// the primary and passes it to a worker. The worker serves the connection, or returns it to the primary.
 import type { Worker } from 'node:cluster';
 import { subscribe } from 'node:diagnostics_channel';
 import type { Server } from 'node:net';
@@ -13,8 +13,9 @@ const listenings = 'tracing:net.server.listen:asyncEnd';
 // their clients, in milliseconds. In this time, clients that are connecting can complete their connections.
 const acceptWindow = 30;
 
-// Each of the two waits in `#close` takes at most this many milliseconds. The first wait ends when one turn of the
-// event loop has brought no new connection. The second wait ends when the workers have accepted every connection.
+// How long `#close` waits at most for each of two things, in milliseconds. It first waits for one turn of the event
+// loop in which the primary accepts no new connection. It then waits until the workers have received every connection
+// that the primary has accepted.
 const longestWait = 1_000;
 
 export class SharedListeners {
@@ -25,8 +26,8 @@ export class SharedListeners {
   #closing: Promise<void> | undefined;
 
   /**
-   * `first` is a server that was already listening when this object was created. It is undefined if there was no such
-   * server.
+   * `first` is the server that already listened before this SharedListeners was created, or undefined if there was
+   * none.
    */
   constructor(clock: Clock, first?: Server) {
     this.#clock = clock;
@@ -36,13 +37,13 @@ export class SharedListeners {
     });
   }
 
-  /** `watch()` counts the connections that a worker accepts. */
+  /** `watch()` counts the connections that a worker receives from the primary and keeps. */
   watch(worker: Worker): void {
     onAcceptedBy(worker, () => this.#taken++);
   }
 
   /**
-   * `close()` closes every shared listening socket. It resolves when the workers have accepted all connections that the
+   * `close()` closes every shared listening socket. It resolves when the workers have received all connections that the
    * primary had accepted.
    */
   close(): Promise<void> {
@@ -64,8 +65,8 @@ export class SharedListeners {
     }
   }
 
-  // Finds out whether node:cluster shares the listening socket of a server with the workers. If so, Node removes the
-  // socket's handle from the server later in this turn of the event loop.
+  // Finds out whether a server has a listening socket that node:cluster shares with the workers. From such a server,
+  // Node removes the handle of the socket before the current turn of the event loop ends.
   #look(server: Server): void {
     const handle = acceptingHandle(server);
     startImmediate(() => {

@@ -60,7 +60,7 @@ export interface WorkersOptions {
 
 /** Workers contains the workers of this primary. */
 export class Workers implements DrainedTransport {
-  /** `transport` is the name of the workers in the shutdown steps of the log, such as `drain node:cluster`. */
+  /** The log names the workers with `transport` in shutdown steps such as `drain node:cluster`. */
   readonly transport = 'node:cluster';
   readonly ends: WorkerEnd[] = [];
   readonly #options: WorkersOptions;
@@ -96,7 +96,7 @@ export class Workers implements DrainedTransport {
     });
   }
 
-  /** live throws if the event loop of any worker is blocked. */
+  /** live throws an error if the event loop of at least one worker is blocked. */
   live(): void {
     const { clock, stallLimit } = this.#options;
     for (const tracked of this.#workers) {
@@ -109,9 +109,9 @@ export class Workers implements DrainedTransport {
   }
 
   /**
-   * shutDown makes every worker shut down and exit by `endsAt`. A worker with a lifecycle gets a message, not the
-   * process signal. If the signal came from a terminal, the terminal has also sent it to this worker. A second signal
-   * would end the worker at once. A worker that listens without a lifecycle gets the process signal later, when
+   * shutDown makes every worker shut down and exit by `endsAt`. A worker with a lifecycle gets a message instead of the
+   * process signal. After Ctrl-C, for example, the terminal has already sent the signal to the worker, and a second
+   * signal would end the worker at once. A worker that listens without a lifecycle gets the process signal later, when
    * `stopAccepting` is called.
    */
   shutDown(signal: NodeJS.Signals, endsAt: number): void {
@@ -144,8 +144,8 @@ export class Workers implements DrainedTransport {
   }
 
   /**
-   * cut kills the workers that have not exited yet. It resolves when all of them have exited, or after `longestKill`
-   * milliseconds.
+   * cut kills every worker that has not exited yet. It resolves when all workers have exited, or at the latest after
+   * `longestKill` milliseconds.
    */
   async cut(): Promise<void> {
     for (const { worker } of this.#workers) worker.process.kill('SIGKILL');
@@ -175,7 +175,8 @@ export class Workers implements DrainedTransport {
     worker.process.once('exit', (exitCode, signal) => {
       this.#onExit(tracked, exitCode, signal);
     });
-    // The worker may have created its own lifecycle, and said `hello`, before the primary had one.
+    // The worker may have sent its message `hello` before the primary had a lifecycle. So request another `hello` from
+    // the worker.
     sendOver(worker.process, { kind: 'roll call' });
   }
 
@@ -197,8 +198,8 @@ export class Workers implements DrainedTransport {
       const isLate = isBare(tracked);
       tracked.hasLifecycle = true;
       sendOver(tracked.worker.process, { kind: 'group', probePort: this.#options.probePort });
-      // The shutdown of the primary has already begun. It has skipped this worker, which was listening and had no
-      // lifecycle yet. So shut down this worker now.
+      // If the primary's shutdown has already begun, the primary has not shut down this worker, because the worker was
+      // listening without a lifecycle. The worker now has a lifecycle, so shut down the worker.
       if (this.#shutdown !== undefined && isLate) this.#stop(tracked, this.#shutdown);
     } else if (message.kind === 'bye') {
       tracked.hasLifecycle = false;
@@ -207,8 +208,8 @@ export class Workers implements DrainedTransport {
     }
   }
 
-  // Closes the shared listening socket once every worker delays the requests of its clients. These clients wait for
-  // responses and open no new connections. So closing the socket resets no connection.
+  // Closes the shared listening socket when every worker delays the requests of its clients. A client that waits for a
+  // response opens no new connection. So closing the socket resets no connection.
   #closeWhenHeld(): void {
     const workers = [...this.#workers];
     if (!workers.some(({ isHolding }) => isHolding) || !workers.every(({ isHolding }) => isHolding)) return;

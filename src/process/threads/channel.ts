@@ -2,7 +2,8 @@
 import { BroadcastChannel, threadId } from 'node:worker_threads';
 import type { InternalChannel } from '../../node-internals.ts';
 
-// The name of the broadcast channel. Change it when the format of the messages changes.
+// The name of the broadcast channel on which lameduck's threads exchange messages. Change the number in this name
+// whenever the format of the messages changes.
 const name = 'lameduck.threads/v1';
 
 /**

@@ -27,14 +27,15 @@ export interface ThreadsOptions {
 
 interface TrackedThread {
   readonly hasServer: boolean;
-  /** isReady is the last answer of the worker thread: whether its lifecycle is ready. */
+  /** isReady tells whether the lifecycle of the worker thread is ready, according to the last answer of this thread. */
   isReady: boolean;
   /** record is the shutdown record that the thread has sent, or undefined before that. */
   record: ShutdownRecord | undefined;
 }
 
 /**
- * Question is one message with which the main thread requests the readiness of each worker thread that has a server.
+ * Question is a message that the main thread sends to all worker threads, to find out whether each worker thread with a
+ * server is ready.
  */
 interface Question {
   /** unanswered contains the ids of the worker threads that have not yet answered whether they are ready. */
@@ -44,7 +45,7 @@ interface Question {
 
 /** Threads contains the worker threads of this process that have a lifecycle. */
 export class Threads implements DrainedTransport {
-  /** transport names the worker threads in the shutdown steps of the log, such as `drain worker threads`. */
+  /** The log names the worker threads with `transport` in shutdown steps such as `drain worker threads`. */
   readonly transport = 'worker threads';
   readonly ends: ThreadEnd[] = [];
   readonly #options: ThreadsOptions;
@@ -103,8 +104,8 @@ export class Threads implements DrainedTransport {
   }
 
   /**
-   * cut makes the main thread stop waiting for its worker threads. A worker thread exits at the end of its own shutdown
-   * budget. If the event loop of a worker thread is blocked, the thread ends when the process exits.
+   * After cut is called, the main thread no longer waits for its worker threads. A worker thread exits at the end of
+   * its own shutdown budget. A worker thread with a blocked event loop ends only when the process exits.
    */
   cut(): void {
     this.#threads.clear();
