@@ -4,7 +4,7 @@ import { checkFunction, checkName, readLimit } from '../src/arguments.ts';
 import type { Duration } from '../src/settings/duration.ts';
 
 for (const name of ['a', 'warm-up', 'cache/warm-up', 'db_1.replica', 'A0']) {
-  test(`checkName() accepts "${name}" as the name of a hook or a check`, () => {
+  test(`checkName() accepts the name "${name}", which begins and ends with a letter or digit`, () => {
     checkName('a hook', name);
   });
 }

@@ -34,7 +34,8 @@ test('P-073 a timer with holdsProcess false does not keep the process alive', ()
 test('timers of the system clock run in the order in which they are due, and a cancelled timer does not run', async () => {
   const calls: string[] = [];
   await new Promise<void>((resolve) => {
-    // On a busy machine, tens of milliseconds may pass between these two lines of code.
+    // On a busy machine, tens of milliseconds may pass between the start of this timer and the start of the 1 ms timer
+    // below. So this timer lasts 500 ms.
     systemClock.after(500, () => {
       calls.push('later');
       resolve();
@@ -61,7 +62,7 @@ test('a timer never runs before its duration has passed', async () => {
   assert.deepEqual(early, []);
 });
 
-test('a timer with a longer duration than Node supports does not run at once', async () => {
+test('a timer with a longer duration than Node supports does not fire after 1 ms, as a timer of Node would', async () => {
   let hasRun = false;
   const run = (): void => {
     hasRun = true;

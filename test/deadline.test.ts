@@ -11,7 +11,7 @@ function createDeadline(milliseconds: number): { clock: FakeClock; deadline: Dea
   return { clock, deadline, isReached: () => reached };
 }
 
-test('a deadline resolves its promise and aborts its AbortSignal when its time comes, and not before', async () => {
+test('a deadline resolves its promise and aborts its AbortSignal exactly at the time for which it is set', async () => {
   const { clock, deadline, isReached } = createDeadline(1_000);
   await clock.advance(999);
   assert.deepEqual([deadline.signal.aborted, isReached()], [false, false]);

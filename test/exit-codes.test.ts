@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { exitCodes } from '../src/exit-codes.ts';
 
-test('P-058 each way in which lameduck ends a process has its own exit code', () => {
+test('P-058 each cause for which lameduck ends a process has a different exit code', () => {
   const codes = Object.values(exitCodes);
   assert.deepEqual([...new Set(codes)], codes);
 });

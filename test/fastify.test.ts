@@ -12,8 +12,8 @@ import { createApp, Fastify, listen, silentLogger, type PluginOptions } from './
 const logger = silentLogger;
 
 /**
- * `refused()` asserts that a registration fails with the given error code, and that neither the process nor the server
- * is changed.
+ * `refused()` asserts that the registration of the plugin fails with the given error code, and changes neither the
+ * process nor the server.
  */
 async function refused(
   code: string,
@@ -149,7 +149,7 @@ test('the Fastify plugin ignores the options that Fastify itself reads, and does
   });
 });
 
-test('the options of the Fastify plugin may be a function, as for any plugin', async (t) => {
+test('the options of the Fastify plugin can be passed as a function that returns them, as for any Fastify plugin', async (t) => {
   const app = Fastify();
   t.after(() => app.close());
   await app.register(fastifyLameduck, () => ({ logger, shutdownDelayDuration: '1s' }));

@@ -74,7 +74,7 @@ for (const [who, env] of lifecycles) {
       });
     }
 
-    it('P-071 the cluster primary waits for the request in flight of a worker, and does not replace the workers that end', async (t) => {
+    it('P-071 during its shutdown, the cluster primary waits until each worker has completed its request in flight, and forks no new worker for a worker that has exited', async (t) => {
       const program = await start(t, env);
       const request = await HeldRequest.open(t, await program.port());
       program.kill('SIGTERM');
@@ -115,7 +115,7 @@ for (const [who, env] of lifecycles) {
 }
 
 for (const [who, env] of lifecycles) {
-  test(`P-071 if the grace period of the pod is only just longer than the shutdown delay, each cluster worker still waits for the whole delay and completes its request in flight: ${who}`, async (t) => {
+  test(`P-071 with ${who}, each cluster worker waits for the whole shutdown delay and completes its request in flight, even if the grace period of the pod is hardly longer than this delay`, async (t) => {
     const times = { LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '7', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' };
     const program = await start(t, { ...env, ...times });
     const request = await HeldRequest.open(t, await program.port());
@@ -144,7 +144,8 @@ test('P-071 if a process group gets SIGTERM, closed-loop clients of cluster work
 });
 
 test('P-071 if the cluster primary has no probe port, its workers have none either, even if they do not call lameduck()', async (t) => {
-  // In this test, the shutdown delay is long enough that a worker could open a probe port within it.
+  // During a shutdown delay of this length, a worker would have enough time to open a probe port. The test asserts that
+  // no worker does so.
   const program = await start(t, { ONLY_PRIMARY: '1', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '3s' });
   program.kill('SIGTERM');
   assert.deepEqual(await program.exit, endedWell);
@@ -273,7 +274,7 @@ for (const [how, env] of [
   ['SCHED_NONE', { NODE_CLUSTER_SCHED_POLICY: 'none' }],
   ['workers that each have a listening socket', { EXCLUSIVE: '1' }],
 ] as const) {
-  test(`P-071 a cluster primary under lameduck/register waits until its workers have completed their requests, with ${how}`, async (t) => {
+  test(`P-071 with ${how}, a cluster primary under lameduck/register exits only after its workers have sent all their responses`, async (t) => {
     const settings = { UNDER_REGISTER: '1', WORKERS: '1', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' };
     const program = disposed(t, new ProcessUnderTest('runs-a-group.ts', { ...registered(settings), ...env }));
     const { port } = await program.line('a listening worker', ({ msg }) => msg === 'worker listens');
@@ -289,7 +290,7 @@ for (const [how, env] of [
   });
 }
 
-test('P-071 if the program calls a saved copy of cluster.fork() during the shutdown, the new worker is killed, and the primary does not wait for it', async (t) => {
+test('P-071 if the program saved cluster.fork() before lameduck replaced it, and calls it during the shutdown, the new worker is killed, and the primary does not wait for it', async (t) => {
   const program = await start(t, { COPIED_FORK: '1' });
   const workers = workerPids(program);
   program.kill('SIGTERM');

@@ -130,7 +130,8 @@ void describe('the gRPC health service', { concurrency: 4 }, () => {
     assert.equal(await client.check('shop.Orders'), 'SERVING');
     await it.duck.shutdown();
     assert.deepEqual(asked, ['NOT_SERVING', 'NOT_SERVING', 'SERVING', 'SERVING', 'NOT_SERVING']);
-    // If the call arrives while the gRPC server is closing, the call fails with CANCELLED instead of UNAVAILABLE.
+    // If this call of the health service arrives while the gRPC server is closing, it fails with CANCELLED instead of
+    // UNAVAILABLE.
     const code = await client.check('livez');
     assert.ok(code === codes.UNAVAILABLE || code === codes.CANCELLED, String(code));
   });

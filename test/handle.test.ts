@@ -102,7 +102,7 @@ test('P-075 addPreShutdownHook() rejects a hook whose time limit leaves less tha
   fresh.handle.addPreShutdownHook('slow', () => undefined, { timeout: 24_000 });
 });
 
-test('a hook without a time limit of its own has the default time limit of its kind of hook', async () => {
+test('a hook that is added without `timeout` gets the default time limit of a pre-shutdown hook or of a destroy hook', async () => {
   const { handle, clock } = await readyUnderTest({ preShutdownHookTimeout: '2s', destroyHookTimeout: '1s' });
   handle.addPreShutdownHook('own', hangs, { timeout: '500ms' });
   handle.addPreShutdownHook('of-kind', hangs);

@@ -17,7 +17,7 @@ test('docs/leader-election.md begins with the program of the example leader-elec
 
 test('the example leader-elected-worker becomes the leader without a cluster, and logs the release of its Lease at SIGTERM', async (t) => {
   const env = { LAMEDUCK_LEADER_ELECTION_ALONE: '1', NODE_ENV: 'production' };
-  // The example is a package of its own, so lameduck is installed into it as a user would do.
+  // The example has its own package.json. So the test installs lameduck into the example's folder, as a user does.
   const folder = mkdtempSync(join(tmpdir(), 'worker-'));
   t.after(() => {
     rmSync(folder, { recursive: true });

@@ -8,8 +8,8 @@ import { disposed } from '../support/disposed.ts';
 import { ProcessUnderTest } from '../support/process-under-test.ts';
 
 test('P-034, P-035 examples/long-running.ts sends events to streams and long polls, and all get complete responses at its shutdown', async (t) => {
-  // During the shutdown delay, the example still serves every request. So it does not matter whether the client's last
-  // poll arrives before or after the process signal.
+  // During the shutdown delay, the example still serves every request. So the client's last poll gets a response even
+  // if it arrives after the process signal.
   const env = { PORT: '0', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' };
   const server = disposed(t, new ProcessUnderTest('../../examples/long-running.ts', env));
   const { addresses } = await server.line('the start', ({ msg = '' }) => msg.startsWith('lifecycle started'));
@@ -19,8 +19,8 @@ test('P-034, P-035 examples/long-running.ts sends events to streams and long pol
   const stream = await fetch(`${url}/events`, { headers: { Accept: 'text/event-stream' } });
   assert.equal(stream.headers.get('content-type'), 'text/event-stream');
   const answered = fetch(`${url}/poll`).then((answer) => answer.text());
-  // The long poll receives only items that are published after its arrival, which the test cannot see. So the test
-  // publishes repeatedly.
+  // The long poll receives only items that are published after the long poll has arrived. The test cannot see when it
+  // arrives, so the test publishes repeatedly.
   let news: string | undefined;
   while (news === undefined) {
     assert.equal((await fetch(url, { method: 'POST', body: 'one\ntwo' })).status, 202);

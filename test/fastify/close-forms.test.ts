@@ -1,6 +1,6 @@
-// Tests app.close() of a Fastify application with the plugin, at each point of the lifecycle. The caller passes a
-// callback or awaits a promise. The AbortSignal of listen() and close() of an encapsulated instance have the same
-// effect as app.close().
+// Tests app.close() of a Fastify application with the plugin, at each point of the lifecycle: with a callback, and with
+// a promise. Tests two other ways that have the same effect: the AbortSignal of listen(), and close() of an
+// encapsulated instance.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
@@ -9,7 +9,7 @@ import { until } from '../support/until.ts';
 
 type AnyClose = (callback?: unknown) => unknown;
 
-test('app.close() accepts callbacks with zero to three parameters, and passes each the same arguments as Fastify', async (t) => {
+test('app.close() accepts a callback with zero to three parameters, and calls it with the arguments that Fastify itself would pass', async (t) => {
   const forms: ((seen: unknown[][]) => (...args: never[]) => void)[] = [
     (seen) => () => seen.push([]),
     (seen) => (error: unknown) => seen.push([error]),

@@ -31,7 +31,7 @@ function heldRoute(app: FastifyInstance): { letGo(): void; readonly isHeld: bool
 
 for (const serverOptions of [{}, { forceCloseConnections: true }]) {
   const kind = JSON.stringify(serverOptions);
-  test(`P-102 Fastify's close runs after the last request and the destroy hooks, and does not wait for connections, with the options ${kind}`, async (t) => {
+  test(`P-102 with the server options ${kind}, Fastify's close runs after the last request and the destroy hooks, and does not wait until connections are closed`, async (t) => {
     const app = await createApp(t, {}, serverOptions);
     const { names, times } = recordCloses(app);
     const held = heldRoute(app);
@@ -58,7 +58,7 @@ for (const serverOptions of [{}, { forceCloseConnections: true }]) {
   });
 }
 
-test('P-102 if an upload continues after its response, lameduck reads the upload to its end, although Fastify has closed', async (t) => {
+test('P-102 if a client continues its upload after the response, lameduck reads the rest of the upload, even though Fastify has already closed', async (t) => {
   const app = await createApp(t);
   const { names } = recordCloses(app);
   app.addContentTypeParser('*', (_request, _payload, done) => {

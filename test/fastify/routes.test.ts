@@ -13,8 +13,8 @@ const longRunning = { config: { lameduck: { longRunning: true } } } as const;
 const shortDrain = { terminationGracePeriodSeconds: 4, destroyHookTimeout: '1s' } as const;
 
 /**
- * `ask()` sends one request for each path on its own connection. It resolves when all requests have reached their
- * handlers.
+ * `ask()` opens a new connection for each path, and sends one request for the path on it. The returned promise resolves
+ * when all requests have reached their handlers.
  */
 async function ask(
   t: TestContext,
@@ -117,7 +117,7 @@ test('longRunning applies to routes in encapsulated scopes, with prefixes or sev
   assert.deepEqual({ longRunningEnded, unfinished }, { longRunningEnded: 4, unfinished: [] });
 });
 
-test('a long-running route that is added after the Fastify plugin adds no hook to other routes', async (t) => {
+test('a long-running route that is added after the Fastify plugin gets an onRequest hook, and other routes get none', async (t) => {
   const app = await createApp(t);
   app.get('/poll', longRunning, async () => '');
   app.get('/', async () => '');
@@ -186,7 +186,7 @@ test('with metrics, the log names a request by its route, or by its path if ther
   assert.deepEqual(routes, ['/api/nowhere', '/api/orders/*', '/users/:id']);
 });
 
-test('if metrics are off, the log shows the path of a request instead of its route', async (t) => {
+test('the log shows the route of a request only if metrics are on, and otherwise its path', async (t) => {
   assert.deepEqual(await routesInTheLog(t, {}, paths), ['/api/nowhere', '/api/orders/7/items', '/users/42']);
 });
 

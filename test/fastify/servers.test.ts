@@ -63,7 +63,7 @@ async function refusesConnections(t: TestContext, port: number, host: string): P
 
 for (const serverOptions of [{}, { forceCloseConnections: true }]) {
   const kind = JSON.stringify(serverOptions);
-  test(`P-020, P-112 a request to the second address of localhost is drained like a request to the first, ${kind}`, async (t) => {
+  test(`P-020, P-112 with the server options ${kind}, a shutdown treats a request to the second address of localhost like a request to the first`, async (t) => {
     const { app, port, client, letGo } = await listenTwice(t, serverOptions);
     client.get('/held');
     await until(() => app.lameduck.signals.hasBeenReady.hasSignaled);
@@ -83,7 +83,7 @@ for (const serverOptions of [{}, { forceCloseConnections: true }]) {
     await closed;
   });
 
-  test(`P-004 during the drain, a connection to the second address of localhost is served even if there is no connection to the first address, ${kind}`, async (t) => {
+  test(`P-004 with the server options ${kind}, the drain serves a connection to the second address of localhost, even if the first address has no connection`, async (t) => {
     const { app, client } = await listenTwice(t, serverOptions);
     client.get('/');
     assert.equal((await client.reader.next())?.isClose, false);
@@ -110,7 +110,7 @@ test('an upgraded socket on the second address of localhost counts as one long-r
   assert.deepEqual({ longRunningEnded, unfinished }, { longRunningEnded: 1, unfinished: [] });
 });
 
-test('P-020 app.close() drains every server that passes its requests to the application, and leaves all other servers open', async (t) => {
+test('P-020 app.close() drains each server whose requests the application handles, and closes no other server', async (t) => {
   const app = await createApp(t);
   let letGo = (): void => undefined;
   app.get('/held', async () => {

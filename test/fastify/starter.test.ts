@@ -55,7 +55,7 @@ test('with ownSignalListeners=run, a launcher such as fastify-cli ends the proce
   assert.ok(!('InFlightRequestsDrained' in (phases as object)));
 });
 
-test('the error for an application that fastify-cli encapsulates says how to avoid the encapsulation', async (t) => {
+test('if fastify-cli encapsulates the application, the error of lameduck/fastify says how to avoid the encapsulation', async (t) => {
   const program = disposed(t, new ProcessUnderTest('starts-like-fastify-cli.ts', { ENCAPSULATED: '1' }));
   assert.deepEqual(await program.exit, { code: 1, signal: null });
   assert.match(program.stderr, /LAMEDUCK_ERR_PLUGIN_ENCAPSULATED/);

@@ -107,7 +107,8 @@ test('a check that rejects after its time limit causes no unhandled rejection', 
   await clock.advance(900);
   assert.match((await result)?.message ?? '', /no answer within/);
   late.reject(new Error('too late'));
-  // If the rejection above were unhandled, the test runner would report this test file as failed.
+  // The check has rejected after its time limit. If this rejection were unhandled, the test runner would report this
+  // test file as failed.
   await settled();
 });
 
@@ -196,7 +197,7 @@ test('the AbortSignal of a check that has finished is not aborted', async () => 
   assert.equal(signal?.aborted, false);
 });
 
-test('P-081 if a check rejects because lameduck has aborted its AbortSignal at the time limit, the check is reported as timed out', async () => {
+test('P-081 a check whose AbortSignal is aborted at the time limit, and which then rejects, is reported as timed out', async () => {
   const clock = new FakeClock();
   const result = run(
     ({ signal }) =>
@@ -240,7 +241,7 @@ test('P-082 a probe that arrives in the turn of the event loop in which a run of
   assert.equal(runs, 2);
 });
 
-test('P-082 after a run of a check has timed out, a probe starts a new run, whatever the old run still does', async () => {
+test('P-082 after a run of a check has timed out, a probe starts a new run, even if the old run has not ended', async () => {
   const clock = new FakeClock();
   const runs: PromiseWithResolvers<boolean>[] = [];
   const check = createCheck(() => {

@@ -52,7 +52,7 @@ test('P-089 a livez check whose name does not look like a dependency is added wi
   assert.deepEqual(under.warnings, []);
 });
 
-test('P-089 a readyz check of the program may have the name of a dependency, and no check of lameduck has the name of a dependency', () => {
+test('P-089 no warning is logged if a readyz check or a post-start hook of the program is named like a dependency', () => {
   const under = new HealthUnderTest({ livezGracePeriod: 1_000 });
   under.health.addReadyz('database', passes);
   under.health.addPostStartHook('database', passes);
@@ -60,7 +60,7 @@ test('P-089 a readyz check of the program may have the name of a dependency, and
 });
 
 for (const first of ['readyz', 'livez'] as const) {
-  test(`P-089 a warning is logged if a livez check has the same name or the same function as a readyz check, ${first} added first`, () => {
+  test(`P-089 if the ${first} check is added first, a warning is logged when the other endpoint gets a check with the same name or the same function`, () => {
     const under = new HealthUnderTest();
     const shared = (): boolean => true;
     const add = {

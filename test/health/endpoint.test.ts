@@ -31,7 +31,7 @@ test('the check worker-threads is on /readyz only while a worker thread with a s
   }, /the name is taken/);
 });
 
-test('P-086 every probe response has Cache-Control: no-store, and all except the response `ok` to a probe of a single check also have X-Content-Type-Options', () => {
+test('P-086 every probe response has Cache-Control: no-store, and every one has X-Content-Type-Options, except the response `ok` to a probe of a single check', () => {
   const under = new HealthUnderTest();
   under.health.addLivez('bad', fails);
   for (const url of ['/livez', '/livez/ping', '/livez/bad', '/livez/nothing']) {
@@ -104,7 +104,7 @@ test("A-070 each check has its own path, and slashes in the check's name are sla
   assert.equal(under.statusOf('/readyz/ping/'), 404);
 });
 
-test('A-095 the path of a single check responds with 200 and ok, or 500 without the reason', () => {
+test('A-095 a probe of a single check gets 200 and ok if the check passes, and otherwise 500 without the reason', () => {
   const under = new HealthUnderTest();
   under.health.addReadyz('bad', fails);
   const { status, body } = under.ask('/readyz/bad?verbose');
@@ -112,7 +112,7 @@ test('A-095 the path of a single check responds with 200 and ok, or 500 without 
   assert.deepEqual([under.statusOf('/readyz/ping'), under.bodyOf('/readyz/ping')], [200, 'ok']);
 });
 
-test('A-096 the path of a single check ignores verbose and exclude, and its result is not counted in the metrics', () => {
+test('A-096 a probe of a single check ignores the query parameters verbose and exclude, and the metrics do not count its result', () => {
   const under = new HealthUnderTest();
   let runs = 0;
   under.health.addReadyz('counted', () => runs++);
@@ -217,7 +217,7 @@ test('A-181 the metrics count the result of a check that a probe of an endpoint 
   assert.deepEqual(under.observer.checkResults, [], 'a run of the checks without a probe must not be counted');
 });
 
-test('P-088 the lifecycle can run the readyz checks itself, even if no probe has arrived', async () => {
+test('P-088 the lifecycle runs the readyz checks itself, without a probe, and gets their result', async () => {
   const under = new HealthUnderTest();
   let isUp = false;
   under.health.addReadyz('database', async () => isUp);
@@ -241,7 +241,7 @@ test('P-091 a readiness probe that still waits for a check when the shutdown beg
   );
 });
 
-test('A-089 if a probe excludes the group of a check that passes because of its grace period, the metrics do not count this check', () => {
+test('A-089 if a check passes because of its grace period, and a probe excludes the group of the check, the metrics do not count the check', () => {
   const { clock, observer } = new HealthUnderTest();
   const endpoint = new Endpoint('livez', { clock, observer });
   const check = new Check('boot', fails, { clock, checkTimeout: 900 }, { group: 'start' });

@@ -93,7 +93,7 @@ for (const kind of ['readyz', 'livez'] as const) {
       else health.addLivez(given, check, more);
     };
 
-  test(`a ${kind} check needs an unused name that is valid in a path`, () => {
+  test(`a ${kind} check is rejected if its name is in use, or if its name is invalid in the path of a probe`, () => {
     for (const name of ['ping', 'log']) {
       const taken = {
         code: 'LAMEDUCK_ERR_NAME_TAKEN',
@@ -152,7 +152,7 @@ test('if /livez or /healthz already has a check with the name of a new livez che
 });
 
 for (const livezGracePeriod of [0, 5_000]) {
-  test(`A-040 if /readyz or /livez already has a check with the name of a post-start hook, no endpoint gets the check of this hook, with livezGracePeriod ${String(livezGracePeriod)}ms`, () => {
+  test(`A-040 with livezGracePeriod ${String(livezGracePeriod)}ms, the check of a post-start hook is added to no endpoint if its name is in use on /readyz or /livez`, () => {
     for (const kind of ['readyz', 'livez'] as const) {
       const under = new HealthUnderTest({ livezGracePeriod });
       if (kind === 'readyz') under.health.addReadyz('poststarthook/a', passes);
@@ -214,7 +214,7 @@ test('a request whose URL is not a probe path is passed to the program', () => {
   for (const url of noProbes) assert.equal(health.answer(url), undefined, url);
 });
 
-test('P-084 a failing check of one endpoint does not appear on another endpoint', () => {
+test('P-084 a failing readyz check is not on /livez, and a failing livez check is not on /readyz', () => {
   const under = new HealthUnderTest();
   under.health.addReadyz('database', () => false);
   assert.equal(under.statusOf('/readyz'), 500);
@@ -225,7 +225,7 @@ test('P-084 a failing check of one endpoint does not appear on another endpoint'
   assert.equal(under.statusOf('/readyz/worker'), 404);
 });
 
-test('P-084 two lifecycles in one process share neither runs nor results of checks, even if they use the same check function', async () => {
+test('P-084 if two lifecycles in one process use the same check function, each of them runs the function itself and stores its own result', async () => {
   const [one, other] = [new HealthUnderTest(), new HealthUnderTest()];
   const gates: PromiseWithResolvers<boolean>[] = [];
   const check = (): Promise<boolean> => {
@@ -248,7 +248,7 @@ test('P-084 two lifecycles in one process share neither runs nor results of chec
   assert.deepEqual([(await red).status, (await green).status], [500, 200]);
 });
 
-test('P-082 all probes of /livez, /healthz, /livez/NAME and /healthz/NAME that arrive during one run of the livez check NAME share this run', async () => {
+test('P-082 if the livez check NAME is running, all probes of /livez, /healthz, /livez/NAME and /healthz/NAME wait for this run and start no other', async () => {
   const under = new HealthUnderTest();
   let runs = 0;
   const gate = Promise.withResolvers<boolean>();

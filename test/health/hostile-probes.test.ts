@@ -8,7 +8,7 @@ import { HealthUnderTest, passes } from '../support/health-under-test.ts';
 // Node's default limit for a request head, in bytes.
 const longestHead = 16 * 1_024;
 
-/** In a verbose probe response, this line lists the excluded names that match no check. */
+/** Returns the part of a verbose probe response that lists the excluded names that match no check. */
 function warningFor(...names: readonly string[]): string {
   const query = names.map((name) => `exclude=${encodeURIComponent(name)}`).join('&');
   const body = new HealthUnderTest().bodyOf(`/livez?verbose&${query}`);
@@ -50,7 +50,7 @@ test('A-088, A-089, P-085 excluding a group excludes all checks of the group, an
   assert.equal(under.statusOf('/readyz/etcd'), 404, 'a group of checks must have no path');
 });
 
-test('A-089 an excluded name excludes both the check and the group of this name; a check that is excluded by both names is listed under its own name', () => {
+test('A-089 an excluded name excludes the check and the group of this name; if the name of a check and the name of its group are both excluded, the response lists the check under its own name', () => {
   const under = new HealthUnderTest();
   under.health.addLivez('etcd', () => false);
   under.health.addLivez('etcd-0', () => false, { group: 'etcd' });
@@ -63,7 +63,7 @@ test('A-089 an excluded name excludes both the check and the group of this name;
   );
 });
 
-test('A-089 if a probe excludes each check of a group by name, and also excludes the group, the response warns that the group matches no check', () => {
+test('A-089 if a probe excludes every check of a group by its own name, and also excludes the group, the response warns that the name of the group matches no check', () => {
   const under = new HealthUnderTest();
   under.health.addLivez('a', passes, { group: 'g' });
   assert.match(under.bodyOf('/livez?verbose&exclude=a&exclude=g'), /^\[\+\]a excluded: ok\nwarn: .* "g"$/m);
@@ -99,7 +99,7 @@ test('an excluded name longer than a hundred characters is cut off, but never in
   assert.equal(warningFor(`x${'🦆'.repeat(200)}`), `"x${'🦆'.repeat(99)}…"`);
 });
 
-test('if more than twenty excluded names match no check, the first twenty are listed and the rest are counted', () => {
+test('if more than twenty excluded names match no check, the response lists the first twenty and says how many more there are', () => {
   const names = Array.from({ length: 1_000 }, (_, index) => String(index).padStart(4, '0'));
   const listed = names.slice(0, 20).map((name) => `"${name}"`);
   assert.equal(warningFor(...names), `${listed.join(',')} and 980 more`);
@@ -185,7 +185,7 @@ test('the time to respond to a probe grows only linearly with the length of its 
   );
 });
 
-test('random URLs on a probe endpoint cause no exception, and each response is `ok`, a list of checks or a 404', () => {
+test('random URLs on a probe endpoint cause no exception, and each response is a 404, or its body is `ok` or a list of checks', () => {
   const random = seededRandom(20_261_121);
   const pieces = [
     '/',

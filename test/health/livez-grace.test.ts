@@ -33,7 +33,7 @@ test('A-043 the check of a post-start hook fails until the hook has ended, but t
   assert.deepEqual(under.observer.checkChanges, []);
 });
 
-test('A-075, P-087 until livezGracePeriod has passed, /livez passes without running the check of a post-start hook; a millisecond later, /livez runs the check and fails', async () => {
+test('A-075, P-087 during livezGracePeriod, /livez passes without running the check of a post-start hook; a millisecond after livezGracePeriod, /livez runs this check and fails if the hook has not ended', async () => {
   const under = new HealthUnderTest({ livezGracePeriod: 10_000 });
   let runs = 0;
   let isFinished = false;
@@ -89,7 +89,7 @@ test('A-075 the livezGracePeriod of a post-start hook begins when the hook is re
   assert.match(under.bodyOf('/livez'), /\[-\]poststarthook\/second failed/);
 });
 
-test('A-181 the metrics of /livez do not count the result of a check while the check passes only because of livezGracePeriod', async () => {
+test('A-181 during livezGracePeriod, the metrics of /livez do not count the check of a post-start hook', async () => {
   const under = new HealthUnderTest({ livezGracePeriod: 10_000 });
   under.health.addPostStartHook('warm-up', () => false);
   under.ask('/livez');

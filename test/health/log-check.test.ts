@@ -56,7 +56,7 @@ const blocked: Readonly<Record<string, () => unknown>> = {
 };
 
 for (const [what, answer] of Object.entries(blocked)) {
-  test(`A-077 if the log gets a flush function ${what}, the check "log" fails from two minutes after the last completed flush, and passes until then`, async () => {
+  test(`A-077 after the log gets a flush function ${what}, the check "log" passes for two minutes after the last completed flush, and then fails`, async () => {
     const { under, how } = withLog(() => undefined);
     under.ask('/livez');
     await under.clock.advance(5 * minute);
@@ -69,7 +69,7 @@ for (const [what, answer] of Object.entries(blocked)) {
     assert.deepEqual(under.observer.checkChanges.slice(0, 1), ['livez log: check "log" failed: logging blocked']);
   });
 
-  test(`A-077 if no flush of the log ever completes, because the flush function is one ${what}, the check "log" fails from two minutes after its first run, and passes until then`, async () => {
+  test(`A-077 with a flush function ${what} from the start, the check "log" passes for two minutes after its first run, and then fails`, async () => {
     const { under } = withLog(answer);
     await under.clock.advance(10 * minute);
     assert.equal(under.statusOf('/livez'), 200);
@@ -80,7 +80,7 @@ for (const [what, answer] of Object.entries(blocked)) {
   });
 }
 
-test('A-077 the check "log" waits for a slow flush, and starts no other flush before that one ends', async () => {
+test('A-077 while a slow flush of the log is running, the check "log" waits for it and starts no other flush', async () => {
   const { under, how, count } = withLog(() => undefined);
   under.ask('/livez');
   const slow = Promise.withResolvers<undefined>();
@@ -128,7 +128,7 @@ test('A-077 the check "log" always passes and has no timer if the logger has no 
   assert.equal(under.clock.pending.all, 0);
 });
 
-test('P-073 flushing the log does not keep the process alive, and stops when the lifecycle ends', async () => {
+test('P-073 the timer that flushes the log does not keep the process alive, and is cancelled when the lifecycle ends', async () => {
   const { under, count } = withLog(() => undefined);
   under.ask('/livez');
   assert.deepEqual(under.clock.pending, { all: 1, holding: 0 });
@@ -139,7 +139,7 @@ test('P-073 flushing the log does not keep the process alive, and stops when the
   assert.equal(count(), 1);
 });
 
-test('P-073 if a flush of the log is still running when the lifecycle ends, no other flush follows', async () => {
+test('P-073 if a flush of the log is still running when the lifecycle ends, no timer for a further flush is started', async () => {
   const slow = Promise.withResolvers<undefined>();
   const { under } = withLog(() => slow.promise);
   under.ask('/livez');
@@ -149,7 +149,7 @@ test('P-073 if a flush of the log is still running when the lifecycle ends, no o
   assert.equal(under.clock.pending.all, 0);
 });
 
-test('if a flush of the log reports its end twice, only one timer for the next flush is started', async () => {
+test('if the result of a flush of the log resolves twice, only one timer for the next flush is started', async () => {
   const { under } = withLog(() => ({
     then(resolve: () => void) {
       resolve();

@@ -57,7 +57,7 @@ describeProbedAdapters((adapter) => {
     assert.ok(received.endsWith('\r\n\r\n'));
   });
 
-  it('A-071 a probe with a request body gets its response before the body has arrived', async (t) => {
+  it('A-071 a probe gets its response before its request body has arrived', async (t) => {
     const serving = await start(t);
     const client = await serving.dial();
     client.send(`POST /livez HTTP/1.1\r\n${host}Content-Length: 100000\r\n\r\n`);
@@ -110,8 +110,8 @@ describeProbedAdapters((adapter) => {
     const paths = ['/readyz', '/livez', '/readyz?verbose', '/readyz/slow', '/nothing', '/readyz/ping', '/readyz'];
     client.send(paths.map((path) => `GET ${path} HTTP/1.1\r\n${host}\r\n`).join(''));
     await until(() => runs > before);
-    // The client has sent all earlier probes in one packet. When this later probe has its response, the server has read
-    // all the earlier ones.
+    // The client has sent all earlier probes in one packet. So when this later probe gets its response, the server has
+    // also read the earlier probes.
     assert.equal((await ask(serving, `GET /livez HTTP/1.1\r\n${host}\r\n`)).body, 'ok');
     gate.resolve(true);
     const bodies: string[] = [];
@@ -156,8 +156,8 @@ describeProbedAdapters((adapter) => {
       ({ handle }) => {
         handle.addReadyzCheck('taken-out', () => !isTakenOut);
       },
-      // The random number 0.9 makes lameduck send `Connection: close` only near the end of the shutdown delay. Until
-      // then, the clients of this test can send several probes on one connection.
+      // If `random` returns 0.9, lameduck sends `Connection: close` on a connection only near the end of the shutdown
+      // delay. Until then, the clients of this test can send several probes on one connection.
       { shutdownDelayDuration: '9s', random: () => 0.9 },
     );
     const kept = await serving.dial();

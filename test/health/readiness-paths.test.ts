@@ -57,7 +57,7 @@ describeAdapters((adapter) => {
     assert.deepEqual([record.exitCode, record.requests.answered, record.requests.cut], [0, 5, 0]);
   });
 
-  it("P-001, P-122 a 503 on a readiness path has Connection: close from the connection's random close time on, not before", async (t) => {
+  it('P-001, P-122 during the shutdown delay, a 503 on a readiness path has Connection: close only from the random close time of the connection on', async (t) => {
     const serving = await serve(t, {
       adapter,
       readinessPaths: ['/health'],
@@ -78,7 +78,7 @@ describeAdapters((adapter) => {
 });
 
 describeKinds((kind) => {
-  it('P-122 the readinessPaths also respond with 503 over HTTP/2', async (t) => {
+  it('P-122 during a shutdown, a request over HTTP/2 to one of the readinessPaths also gets a 503', async (t) => {
     const serving = await serveHttp2(t, kind, {
       readinessPaths: '/health',
       shutdownDelayDuration: delay,

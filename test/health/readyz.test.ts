@@ -1,5 +1,5 @@
-// Tests that readyz.ts alone contains the names of lameduck's own readyz checks, and the conditions under which these
-// checks fail.
+// Tests that no file of src/ except readyz.ts contains the names of lameduck's own readyz checks, or the conditions
+// under which these checks fail.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';

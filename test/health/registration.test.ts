@@ -51,7 +51,7 @@ test('P-089 a livez check with a name like that of a dependency, such as orders-
   assert.match((await serving.ask('/livez')).body, /^\[-\]orders-db failed/m);
 });
 
-test('A-042, A-075, P-087 a post-start hook that has not ended makes /livez fail after livezGracePeriod; with a livezGracePeriod of 0, /livez never fails because of it', async (t) => {
+test('A-042, A-075, P-087 a post-start hook that has not ended makes /livez fail after livezGracePeriod; with a livezGracePeriod of 0, such a hook never makes /livez fail', async (t) => {
   for (const [livezGracePeriod, after] of [
     ['0s', 200],
     ['10s', 500],
@@ -102,7 +102,7 @@ test('A-077, P-073 the log is flushed repeatedly from the start of a lifecycle t
   assert.equal(clock.pending.all, 0);
 });
 
-test('A-181 the metrics count the result of a check if a probe runs the check, and not if lameduck itself runs it at the start', async (t) => {
+test('A-181 the metrics count the result of a check if a probe runs the check, but not if lameduck itself runs the check at the start of the lifecycle', async (t) => {
   const serving = disposed(t, new ServerUnderTest());
   const parts = createUnderTest({}, [serving.server]);
   let isUp = false;

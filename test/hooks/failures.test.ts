@@ -31,7 +31,8 @@ test('A-058, A-059, A-060, A-061, P-095 each failed hook causes one log line, th
   program.kill('SIGTERM');
   assert.deepEqual(await program.exit, { code: 81, signal: null }, program.output);
 
-  // Pre-shutdown hooks run in parallel, so the order of their log lines varies.
+  // Pre-shutdown hooks run in parallel, so the order of their failures varies. Sort these failures by the name of the
+  // hook before the comparison.
   const inOrder = (found: readonly (readonly unknown[])[]): readonly unknown[] => [
     ...found.filter(([kind]) => kind === 'pre-shutdown').sort(([, a], [, b]) => String(a).localeCompare(String(b))),
     ...found.filter(([kind]) => kind !== 'pre-shutdown'),

@@ -7,8 +7,8 @@ import { FakeClock, settled } from '../support/fake-clock.ts';
 import { codeOf, hangs, hookOf, outcomeOf } from '../support/hooks-under-test.ts';
 
 /**
- * `blockable()` returns a fake clock, and a function that advances this clock synchronously. A hook that calls this
- * function takes time as if it blocked the event loop.
+ * `blockable()` returns a fake clock, and a function that advances this clock synchronously. On the fake clock, a hook
+ * that calls this function seems to have blocked the event loop.
  */
 function blockable(): { clock: Clock; block: (milliseconds: number) => void } {
   const clock = new FakeClock();
@@ -23,7 +23,7 @@ function blockable(): { clock: Clock; block: (milliseconds: number) => void } {
   };
 }
 
-test('A-061, P-095, P-098 a hook that hangs fails at its time limit, and its AbortSignal is aborted with the same error', async () => {
+test('A-061, P-095, P-098 a hook that hangs fails at its time limit, and its AbortSignal is aborted with the error of this failure', async () => {
   const clock = new FakeClock();
   let signal: AbortSignal | undefined;
   const hook = hookOf((context) => {
@@ -97,7 +97,7 @@ test('if a hook blocks the process for longer than its time limit and then throw
   assert.equal(codeOf(await runHook(hook, { clock, limit: 100 })), 'LAMEDUCK_ERR_HOOK_FAILED');
 });
 
-test('while one hook blocks the process, the time limits of the other hooks do not expire', async () => {
+test('the time for which one hook blocks the event loop does not count against the time limits of the other hooks', async () => {
   const { clock, block } = blockable();
   const blocks = hookOf(() => {
     block(5_000);
@@ -110,7 +110,7 @@ test('while one hook blocks the process, the time limits of the other hooks do n
   );
 });
 
-test('if no time is left in the shutdown budget, a synchronous hook that returns within its own time limit succeeds, and a slower one times out', async () => {
+test('if no time is left in the shutdown budget, a synchronous hook is still called; it succeeds if it returns before its own time limit, and otherwise times out', async () => {
   for (const [takes, code] of [
     [2_999, undefined],
     [3_000, 'LAMEDUCK_ERR_HOOK_TIMED_OUT'],
@@ -202,7 +202,7 @@ test('if the shutdown budget ends before the time limit of a running hook, the h
   assert.equal(clock.pending.all, 0);
 });
 
-test('after the end of the shutdown budget, a hook is still called; it succeeds if it ends in the same turn of the event loop, and otherwise times out', async () => {
+test('after the end of the shutdown budget, a hook is still called; it succeeds if it ends in the turn of the event loop in which it is called, and otherwise times out', async () => {
   const clock = new FakeClock();
   const cut = AbortSignal.abort();
   const hooks: readonly (readonly [HookFunction, string | undefined])[] = [
@@ -224,7 +224,7 @@ test('after the end of the shutdown budget, a hook is still called; it succeeds 
 });
 
 for (const limit of [100, Infinity]) {
-  test(`A-046 if a hook with the time limit ${String(limit)} fails after the lifecycle has stopped it, the hook does not count as failed`, async () => {
+  test(`A-046 if the end of the lifecycle aborts the AbortSignal of a hook with the time limit ${String(limit)}, and the hook then rejects, the hook does not count as failed`, async () => {
     const clock = new FakeClock();
     const stop = new AbortController();
     let wasTold = false;

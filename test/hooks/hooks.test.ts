@@ -89,7 +89,7 @@ test('A-056, P-094, P-097 pre-shutdown hooks run in parallel', async () => {
   assert.equal(isOver, true);
 });
 
-test('A-059, P-095 a failed pre-shutdown hook is recorded and observed, and the shutdown continues', async () => {
+test('A-059, P-095 if a pre-shutdown hook fails, the failure is recorded and reported to the observer, and the other hook still runs', async () => {
   const { hooks, notes, observer } = createHooks();
   hooks.add('pre-shutdown', 'bad', () => Promise.reject(new Error('no')), 1_000);
   hooks.add('pre-shutdown', 'good', () => notes.push('good'), 1_000);
@@ -99,7 +99,7 @@ test('A-059, P-095 a failed pre-shutdown hook is recorded and observed, and the 
   assert.equal(hooks.failures[0]?.error.message, 'pre-shutdown hook "bad" failed: no');
 });
 
-test('if the deadline of the drain is reached early, the shutdown stops waiting for the pre-shutdown hooks, and counts them as failed', async () => {
+test('if the deadline of the drain is reached while pre-shutdown hooks are running, the shutdown stops waiting for them and counts them as failed', async () => {
   const { hooks } = createHooks();
   const cut = new AbortController();
   for (const name of ['a', 'b']) hooks.add('pre-shutdown', name, hangs, 5_000);

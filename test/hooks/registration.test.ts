@@ -12,7 +12,7 @@ for (const kind of kinds) {
       hooks.add(kind, name as string, hook as () => void, 1_000);
     };
 
-  test(`A-040, A-055 a ${kind} hook needs an unused name and a function`, () => {
+  test(`A-040, A-055 a ${kind} hook is rejected if its name is in use, or if it has no function`, () => {
     const { hooks } = createHooks();
     hooks.add(kind, 'pool', () => undefined, 1_000);
     assert.throws(
@@ -52,7 +52,7 @@ for (const kind of kinds) {
 }
 
 for (const kind of kinds) {
-  test(`P-097 a ${kind} hook fails if it registers another ${kind} hook, but it may register a hook of a later kind`, async () => {
+  test(`P-097 a ${kind} hook fails if it registers another ${kind} hook, but it can register a hook of a kind that runs later`, async () => {
     const { hooks, notes } = createHooks();
     const later = kinds[kinds.indexOf(kind) + 1];
     const add = (): void => {

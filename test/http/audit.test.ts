@@ -73,7 +73,7 @@ describeAdapters((adapter) => {
     }
   });
 
-  test('a request that lameduck rejects with 429 has no audit entry', async (t) => {
+  test('a request that lameduck rejects with 429 gets no audit entry', async (t) => {
     const audit = new RecordingAudit();
     const serving = await serve(t, { adapter, audit, maxRequestsInflight: 1, listener: answer });
     const [first, second] = [await serving.dial(), await serving.dial()];
@@ -84,7 +84,7 @@ describeAdapters((adapter) => {
     assert.deepEqual(audit.paths, ['/hang']);
   });
 
-  test('if lameduck delays a request while the listening socket closes, the audit entry of this request is written when the handler is called', async (t) => {
+  test('if lameduck delays a request while the listening socket closes, it writes the first audit entry of this request only when it calls the handler', async (t) => {
     const audit = new RecordingAudit();
     const serving = await serve(t, { adapter, audit, listener: answer });
     const [served, gone] = [await serving.dial(), await serving.dial()];
@@ -159,7 +159,7 @@ describeKinds((kind) => {
     );
   });
 
-  test('an event stream over HTTP/2 has an additional audit entry when its headers are sent', async (t) => {
+  test('an event stream over HTTP/2 gets one audit entry when its request arrives, and another when its headers are sent', async (t) => {
     const audit = new RecordingAudit();
     const serving = await serveHttp2(t, kind, {
       audit,

@@ -22,8 +22,8 @@ const closing = (after: Spoken): ConnectionState => ({ is: 'closing', after });
 const closed = (after: Spoken): ConnectionState => ({ is: 'closed', after });
 
 /**
- * `check()` applies each event to the state. It expects the new state that `changes` contains for this event. If
- * `changes` contains no state for an event, the event must not change the state.
+ * `check()` applies each event to `state`. If `changes` contains a state for the event, `check()` expects this state as
+ * the result. Otherwise, the event must not change `state`.
  */
 function check(state: ConnectionState, changes: { readonly [Event in ConnectionEvent['is']]?: ConnectionState }): void {
   for (const event of events) {

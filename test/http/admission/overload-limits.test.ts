@@ -48,7 +48,7 @@ describeAdapters((adapter) => {
     await until(() => serving.traffic.counts.requestsInFlight === 0);
   });
 
-  it('A-174, P-024, P-030 a request that a checkContinue listener passes to the request listener counts only once against maxRequestsInflight, and no longer after its client has disconnected', async (t) => {
+  it('A-174, P-024, P-030 a request that a checkContinue listener passes to the request listener counts once against maxRequestsInflight, until its client has disconnected', async (t) => {
     let gone = 0;
     const serving = await serve(t, {
       adapter,
@@ -179,7 +179,7 @@ test('A-103, K-201 probes get responses while maxRequestsInflight is exceeded', 
   await client.reader.next();
 });
 
-test('A-174 rejected requests do not count against maxRequestsInflight, even if many arrive at the same time', async (t) => {
+test('A-174 rejected requests do not count against maxRequestsInflight, even if a hundred of them arrive at the same time', async (t) => {
   const { listener, answer } = waiting();
   const serving = await serve(t, { maxRequestsInflight: 1, listener });
   const [first, flood] = [await serving.dial(), await serving.dial()];
@@ -214,7 +214,7 @@ test('A-172 if requestTimeout cuts an HTTP/1.0 response, the connection ends wit
   assert.equal(client.reader.error, 'ECONNRESET');
 });
 
-test('A-171 a response that the handler sends when its AbortSignal is aborted by requestTimeout is delivered', async (t) => {
+test('A-171 if requestTimeout aborts the AbortSignal of a request, and the handler then sends a response, the client gets this response', async (t) => {
   const serving = await serve(t, {
     requestTimeout: '50ms',
     listener: (request, response) => {

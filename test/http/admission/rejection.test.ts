@@ -83,7 +83,7 @@ describeAdapters((adapter) => {
     assert.deepEqual(record.requests, { answered: 2, refused: 1, aborted: 0, cut: 0 });
   });
 
-  it("P-024, P-113 the program's own checkContinue listener still decides during the drain which clients get a 100", async (t) => {
+  it('P-024, P-113 during the drain, the checkContinue listener of the program still decides which clients get the status 100 Continue', async (t) => {
     const serving = await serve(t, {
       adapter,
       shutdownDelayDuration: '300ms',

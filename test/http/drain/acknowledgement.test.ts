@@ -23,8 +23,8 @@ const connection = (remotePort: number | undefined, localPort = 8080): Connectio
 const ports = new Set([8080]);
 
 /**
- * acknowledgementOf returns an Acknowledgement that reads the given socket tables, one at each read. After the last
- * table, it reads the last table again and again.
+ * acknowledgementOf returns an Acknowledgement that reads one of the given socket tables at each read, in their order.
+ * Each read after the last table returns the last table again.
  */
 function acknowledgementOf(...tables: (readonly SocketRow[])[]): Acknowledgement {
   return new Acknowledgement(
@@ -35,7 +35,7 @@ function acknowledgementOf(...tables: (readonly SocketRow[])[]): Acknowledgement
 
 const remotePorts = (acknowledgement: Acknowledgement) => acknowledgement.rows.map(({ remotePort }) => remotePort);
 
-test('connections with unacknowledged bytes are found in the socket table by their local and their remote port', async () => {
+test('lameduck finds a connection with unacknowledged bytes in the socket table by its local and its remote port', async () => {
   const [waits, hasAll, isElsewhere, isUnix] = [
     connection(1),
     connection(2),
@@ -46,7 +46,7 @@ test('connections with unacknowledged bytes are found in the socket table by the
   assert.deepEqual([...missing], [waits]);
 });
 
-test('if a connection is closed after the drain has first read the socket table, the drain still waits for the acknowledgement of this connection', async () => {
+test('if a connection is closed after the first read of the socket table, the drain still waits until the client has acknowledged all bytes on this connection', async () => {
   const acknowledgement = acknowledgementOf([], [row(1, { isOrphan: true })]);
   await acknowledgement.begin([connection(1)], ports);
   assert.deepEqual(remotePorts(acknowledgement), []);
@@ -54,7 +54,7 @@ test('if a connection is closed after the drain has first read the socket table,
   assert.deepEqual(remotePorts(acknowledgement), [1]);
 });
 
-test('for a socket that was closed before the drain, the drain waits only if it finds this socket in its first read of the socket table, on a port of its servers', async () => {
+test('for a socket that was closed before the drain, the drain waits for acknowledgements only if its first read of the socket table contains the socket, on a port of one of the servers', async () => {
   const orphans = [row(1, { isOrphan: true }), row(2, { isOrphan: true, localPort: 9090 }), row(3)];
   const acknowledgement = acknowledgementOf(orphans, [...orphans, row(4, { isOrphan: true })], []);
   await acknowledgement.begin([], ports);
@@ -78,7 +78,7 @@ test('the drain stops waiting for a peer after four retransmissions without an a
   assert.equal((await acknowledgement.missing([connection(1)])).size, 0);
 });
 
-test('the drain does not wait for the acknowledgement of a response that was broken off', async () => {
+test('if lameduck has broken off a response, the drain does not wait until the client has acknowledged the bytes of this response', async () => {
   const acknowledgement = acknowledgementOf([row(1, { isOrphan: true }), row(2, { isOrphan: true })]);
   acknowledgement.abandon({ localPort: 8080, remotePort: 1 });
   await acknowledgement.begin([], ports);

@@ -70,8 +70,8 @@ describeAdapters((adapter) => {
       const serving = await serve(t, { adapter, listener: () => undefined, shutdownDelayDuration: 300 });
       const client = await serving.dial();
       const { notAcceptingNewRequest } = serving.handle.signals;
-      // The server may stop listening after this check and before the client connects. In this case, the test accepts a
-      // refused connection.
+      // Between this check and the connection attempt of the client, the server may stop listening. In this case, the
+      // test accepts a refused connection.
       const statusOf = async (path: string, expected: number): Promise<void> => {
         const probe = await serving.dial().catch((error: unknown) => {
           if (!notAcceptingNewRequest.hasSignaled) throw error;
@@ -100,7 +100,7 @@ describeAdapters((adapter) => {
   );
 });
 
-it('during the drain, a connection without data stays open while a request on another connection is in flight', async (t) => {
+it('during the drain, a silent connection stays open while a request on another connection is in flight', async (t) => {
   const held: ServerResponse[] = [];
   const serving = await serve(t, {
     listener: (request, response) => (request.url === '/hold' ? held.push(response) : response.end('ok')),

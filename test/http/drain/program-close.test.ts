@@ -1,4 +1,5 @@
-// Tests a program that replaces or overrides `close()` of its server with a function that returns a promise.
+// Tests a program that gives its server its own `close()`, which returns a promise. The program assigns this method to
+// the server, or overrides it in a subclass.
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { it } from 'node:test';

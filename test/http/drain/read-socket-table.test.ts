@@ -11,7 +11,7 @@ const skip = process.platform === 'linux' ? false : 'only Linux tells';
 
 for (const host of ['127.0.0.1', '::1', '::']) {
   test(
-    `the kernel's socket table contains a connection as long as its peer does not read the bytes that were sent: ${host}`,
+    `the kernel's socket table on ${host} contains a connection until its peer has read all bytes that were sent to it`,
     { skip },
     async () => {
       const server = createServer({ allowHalfOpen: true }).listen(0, host);

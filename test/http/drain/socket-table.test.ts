@@ -43,7 +43,7 @@ test('the parsed row of a socket with unacknowledged bytes contains its ports, t
   ]);
 });
 
-test('the parsed socket table contains no sockets without unacknowledged bytes, such as listeners, idle connections and sockets in TIME_WAIT', () => {
+test('the parsed socket table contains only sockets with unacknowledged bytes, and thus no listening sockets, idle connections or sockets in TIME_WAIT', () => {
   const timeWait =
     '   1: 020200C0:8BE8 507100CB:01BB 06 00000000:00000000 03:0000149C 00000000     0        0 0 3 0000000052084e76\n';
   const listening =
@@ -71,13 +71,13 @@ for (const [address, little, big] of [
   });
 }
 
-test('an unacknowledged FIN does not count as an unacknowledged byte, whatever the TCP state', () => {
+test('in every TCP state, the number of unacknowledged bytes does not include an unacknowledged FIN', () => {
   for (const state of ['04', '09', '0B']) assert.equal(only(line({ state, queue: '00000065' })).bytes, 100, state);
   assert.equal(only(line({ state: '04', queue: '00000001' })).bytes, 0);
   assert.equal(only(line({ state: '08' })).bytes, 100, 'in CLOSE_WAIT, the FIN is that of the peer');
 });
 
-test('an orphan is a socket that was closed with unacknowledged bytes', () => {
+test('a socket that was closed while it had unacknowledged bytes counts as an orphan, and an open or unaccepted socket does not', () => {
   for (const state of ['04', '09', '0B']) assert.equal(only(line({ state, inode: '0' })).isOrphan, true, state);
   assert.equal(only(line({ state: '04' })).isOrphan, false, 'a socket that is still open must not count as an orphan');
   assert.equal(

@@ -30,7 +30,7 @@ async function trickle({ socket, reader }: Client, text: string): Promise<void> 
 const pace = 1 / 3;
 
 describeAdapters((adapter) => {
-  it('P-012 the drain waits longer for half a request line or head than for a silent connection, and serves the completed request', async (t) => {
+  it('P-012 the drain waits longer for the rest of a request line or of request headers than for a silent connection, and serves the completed request', async (t) => {
     const serving = await serve(t, { adapter, listener: ({ url }, response) => response.end(url) });
     const [line, head, second, silent] = await Promise.all([1, 2, 3, 4].map(() => serving.dial()));
     second?.get('/first');
@@ -89,7 +89,7 @@ describeAdapters((adapter) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it("P-013 a connection with half a request head that is never completed gets a FIN one second before the drain's time ends", async (t) => {
+  it('P-013 if only a part of the headers of a request ever arrives, the connection gets a FIN one second before the time of the drain ends', async (t) => {
     const serving = await serve(t, {
       adapter,
       listener: () => undefined,
@@ -157,7 +157,7 @@ describeAdapters((adapter) => {
 
 // This test needs a fast upload. The upload is fast enough only if no other test runs at the same time.
 describeAdaptersInTurn((adapter) => {
-  it('P-026 a fast upload is read for one more mebibyte after its response; then the server sends a FIN, and does not reset the connection while the upload continues', async (t) => {
+  it('P-026 after the response to a fast upload, the server reads one more mebibyte, then sends a FIN, and does not reset the connection while the upload continues', async (t) => {
     const serving = await serve(t, {
       adapter,
       listener: (_, response) => response.end('enough'),

@@ -48,7 +48,7 @@ for (const [how, env] of [
   ['lameduck() in code', { WITH_CODE: '1', LAMEDUCK_PROBE_PORT: 'off' }],
   ['lameduck/register', registered()],
 ] as const) {
-  test(`P-055 the drain also closes the listening socket of a server that passes its sockets to an HTTP server, if the HTTP server listens too, with ${how}`, async (t) => {
+  test(`P-055 with ${how}, if an HTTP server listens and also gets sockets from another server, the drain closes the listening sockets of both servers`, async (t) => {
     const program = disposed(t, new ProcessUnderTest('hands-sockets-to-a-server.ts', { ...env, LISTENS: '1' }));
     const port = await program.ready();
     const request = await HeldRequest.open(t, port);
@@ -144,7 +144,7 @@ describeAdapters((adapter) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('if a server passes a socket to an HTTP server for the first time during the drain, the listening socket of this server is closed at once', async (t) => {
+  it('if a server passes its first socket to an HTTP server during the drain, lameduck closes the listening socket of the passing server at once', async (t) => {
     const { held, serving, port } = await serveFront(t, { adapter });
     const busy = await serving.dial();
     busy.get('/');
@@ -161,7 +161,7 @@ describeAdapters((adapter) => {
   });
 });
 
-it('if a TLS server passes its sockets to an HTTP server, the TLS server has stopped listening when the lifecycle signal HTTPServerStoppedListening fires', async (t) => {
+it('if a TLS server passes its sockets to an HTTP server, the lifecycle signal HTTPServerStoppedListening fires only after the TLS server has also stopped listening', async (t) => {
   const { held, serving, port } = await serveFront(t, {}, true);
   const client = await dial(t, port, 'node:https');
   client.get('/');

@@ -36,8 +36,8 @@ describeAdaptersInTurn((adapter) => {
     const client = await serving.dial();
     client.get('/first');
     assert.equal((await client.reader.next())?.body, 'answer to /first');
-    // After a setImmediate callback, Node runs its timers first. The keep-alive timer is therefore due before Node has
-    // read the request from the socket.
+    // After the callbacks of setImmediate, Node first runs its timers, and then reads from sockets. So the keep-alive
+    // timer is due before Node has read the second request.
     setImmediate(() => {
       client.get('/waited');
       block(1_500);

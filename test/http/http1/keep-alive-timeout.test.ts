@@ -101,7 +101,7 @@ const cases: readonly (readonly [string, Pick<Server, 'headersTimeout' | 'reques
 ];
 
 for (const [title, given, expected] of cases) {
-  test(`K-213 if lameduck sets a keepAliveTimeout of 65 s, the headersTimeout of the server ${title}`, () => {
+  test(`K-213 after lameduck has set a keepAliveTimeout of 65 s, the headersTimeout of the server ${title}`, () => {
     const server = Object.assign(createServer(), given);
     applyKeepAliveTimeout(server, 65_000);
     assert.equal(server.headersTimeout, expected);

@@ -26,8 +26,8 @@ describeAdapters((adapter) => {
     await until(() => held.length === 1);
     const { ended } = shutdownOf(serving);
     await serving.handle.signals.httpServerStoppedListening.signaled;
-    // This call also removes Node's own `finish` listener from the response. Without this listener, Node does not end
-    // the connection after a response with `Connection: close`.
+    // `removeAllListeners()` also removes Node's own `finish` listener from the response. Without this listener, Node
+    // does not end the connection after a response with `Connection: close`.
     held[0]?.removeAllListeners();
     held[0]?.end('whole');
     assert.equal((await client.reader.next())?.body, 'whole');
@@ -36,10 +36,10 @@ describeAdapters((adapter) => {
     assert.ok(durationMs < 10_000, `the shutdown took ${String(durationMs)} ms, nearly its whole budget`);
   });
 
-  it('P-001, P-003 each connection has a random close time in the shutdown delay; its first response after this time has Connection: close, before the server stops listening', async (t) => {
-    // The random close time of a connection is never in the last quarter of the shutdown delay, which is left for slow
-    // clients. The clock of this test runs at a quarter of the normal speed, so this last quarter lasts for many round
-    // trips.
+  it('P-001, P-003 each connection has a random close time in the shutdown delay; its first response after that time has Connection: close; the server still listens at that time', async (t) => {
+    // lameduck begins to close a connection at the connection's random close time. This time is never in the last
+    // quarter of the shutdown delay, which is left for slow clients. The clock of this test runs at a quarter of the
+    // normal speed, so this last quarter lasts for many round trips.
     const clock = pacedClock(1 / 4);
     const serving = await serve(t, { adapter, listener: answer, shutdownDelayDuration: 800, clock });
     const client = await serving.dial();
@@ -86,7 +86,7 @@ describeAdapters((adapter) => {
     );
   });
 
-  it('P-001 every response gets Connection: close, except a response that its handler has passed to Object.seal()', async (t) => {
+  it('P-001 every response gets Connection: close, unless its handler has called Object.seal() on it, which prevents a change of its headers', async (t) => {
     const held: ServerResponse[] = [];
     const serving = await serve(t, {
       adapter,
@@ -131,7 +131,7 @@ describeAdapters((adapter) => {
     assert.equal((await ended).requests.cut, 0);
   });
 
-  it('P-006, P-011 a silent connection, used or unused, gets a FIN after it has been silent for one second', async (t) => {
+  it('P-006, P-011 a silent connection gets a FIN after it has been silent for one second, whether or not it has carried a request', async (t) => {
     const serving = await serve(t, { adapter, listener: answer });
     const used = await serving.dial();
     const preconnected = await serving.dial();
@@ -162,7 +162,7 @@ describeAdapters((adapter) => {
     assert.ok(record.durationMs >= silenceBeforeClose);
   });
 
-  it('P-008 a client that keeps sending requests gets at most one more response after HTTPServerStoppedListening, and is then disconnected', async (t) => {
+  it('P-008 after HTTPServerStoppedListening, a client that keeps sending requests gets at most one response, and is then disconnected', async (t) => {
     let served = 0;
     const serving = await serve(t, {
       adapter,

@@ -6,7 +6,8 @@ import type { AdapterName } from '../../support/adapters.ts';
 import { describeAdapters, serve, shutdownOf, type Scope } from '../../support/serving.ts';
 import { until } from '../../support/until.ts';
 
-// For each path, the only headers that the program's `writeHead` passes on. The headers that lameduck adds are dropped.
+// For each path, these are the only headers that the program's `writeHead` passes on. It drops the headers that
+// lameduck adds.
 const ownHeaders: Readonly<Record<string, OutgoingHttpHeaders>> = {
   '/without': { 'X-Own': '1' },
   '/keep-alive': { Connection: 'keep-alive' },
@@ -20,8 +21,8 @@ ServerResponse.prototype.writeHead = function (this: ServerResponse, status: num
 };
 
 /**
- * heldInShutdown sends a request to `path`, and then begins the shutdown. The handler stores the unsent response in
- * `held`.
+ * heldInShutdown sends a request to `path`. When the handler has stored the response in `held` without sending it,
+ * heldInShutdown begins the shutdown.
  */
 async function heldInShutdown(t: Scope, adapter: AdapterName, path: string) {
   const held: ServerResponse[] = [];

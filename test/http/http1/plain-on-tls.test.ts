@@ -51,7 +51,8 @@ describeEach(
       const [early, late, secure] = [await dialPlain(t, serving), await dialPlain(t, serving), await serving.dial()];
       for (const client of [early, secure]) client.get('/');
       await until(() => held.length === 2);
-      // Send a first request on this connection, because Node attaches an HTTP parser to the connection only then.
+      // Node attaches an HTTP parser to a connection without TLS only at its first request. So send a first request on
+      // this connection.
       late.get('/first');
       await until(() => held.length === 3);
       held.pop()?.end('first');
@@ -69,7 +70,7 @@ describeEach(
       assert.deepEqual({ exitCode, cut: requests.cut }, { exitCode: 0, cut: 0 });
     });
 
-    it('P-006 on a TLS server, an idle connection without TLS gets a FIN after its last response; if half a request has arrived, the server waits for the rest', async (t) => {
+    it('P-006 on a TLS server, an idle connection without TLS gets a FIN after its last response; if a request has arrived in part, the server waits for the rest of the request', async (t) => {
       const listener = (_: IncomingMessage, response: ServerResponse): unknown => response.end('whole');
       const serving = await serve(t, { adapter, listener, patch: speakBoth });
       const [idle, slow] = [await dialPlain(t, serving), await dialPlain(t, serving)];

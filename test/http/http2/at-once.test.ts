@@ -46,7 +46,7 @@ describeKinds((kind) => {
     return { serving, ask, executed: () => executed };
   };
 
-  it('P-022, P-043 lameduck delays a request until it has sent the GOAWAY; the request is served even if its empty body had ended when it arrived', async (t) => {
+  it('P-022, P-043 a request that lameduck delays until it has sent the GOAWAY is served, even if the client had ended the empty body of the request before the delay', async (t) => {
     const { serving, ask } = await open(t);
     const { hold, connections } = serving.traffic;
     hold.begin();

@@ -9,7 +9,7 @@ import { FakeClock } from '../../support/fake-clock.ts';
 interface AnnouncedClient {
   /** How long the simulated client takes to answer the first ping and each later ping, in milliseconds. */
   readonly roundTrips: readonly [number, number];
-  /** The number of frames that wait in the server to be sent to the simulated client, in the whole test. */
+  /** How many frames for the simulated client the server has queued. This number is the same in the whole test. */
   readonly queued?: number;
 }
 
@@ -82,8 +82,8 @@ interface SettlingClient {
 }
 
 /**
- * `settle()` returns how long lameduck waits for new streams of the simulated client before it sends the GOAWAY of a
- * session over TLS, in milliseconds.
+ * Before lameduck sends the GOAWAY of a session over TLS, it waits until the client has stopped opening streams.
+ * `settle()` returns how long lameduck waits for the simulated client, in milliseconds.
  */
 async function settle({ roundTrip, opens }: SettlingClient): Promise<number> {
   const clock = new FakeClock();

@@ -11,8 +11,9 @@ import { manage } from '../../support/manage.ts';
 import { until } from '../../support/until.ts';
 
 /**
- * dialOlder opens an HTTP/2 session to a server that has no lifecycle yet. It returns the client of this session, and a
- * function that begins the lifecycle. The server sends no response unless the test does.
+ * dialOlder opens an HTTP/2 session to a server that has no lifecycle yet. It returns the client of this session, the
+ * streams that the server has received, and a function that begins the lifecycle. The server sends no response until
+ * the test sends one on a stream.
  */
 async function dialOlder(t: TestContext, isSecure: boolean) {
   const server = isSecure ? createSecureServer(certificate) : createServer();
@@ -49,8 +50,8 @@ async function serveOlder(t: TestContext, isSecure: boolean) {
 }
 
 for (const isSecure of [false, true]) {
-  void describe(`node:http2 ${isSecure ? 'over TLS' : 'without TLS'}, lameduck finds an older session when a request arrives on it`, () => {
-    it('P-042, P-053 if an HTTP/2 session was opened before the lifecycle of its server began, the drain waits for the response to its request, and sends a GOAWAY', async (t) => {
+  void describe(`node:http2 ${isSecure ? 'over TLS' : 'without TLS'}, lameduck handles a session that was opened before the lifecycle began, after a request has arrived on it`, () => {
+    it('P-042, P-053 if an HTTP/2 session was opened before the lifecycle of its server began, the drain waits for the response to a request on this session, and sends a GOAWAY', async (t) => {
       const { handle, client, outcome, answer } = await serveOlder(t, isSecure);
       const ended = handle.shutdown('test');
       const expected = isSecure ? [1] : [2 ** 31 - 1, 1];
@@ -61,7 +62,7 @@ for (const isSecure of [false, true]) {
       assert.equal((await ended).exitCode, 0);
     });
 
-    it('P-023, P-053 if an HTTP/2 session was opened before the lifecycle of its server began, its unanswered request is cut at the deadline of the drain', async (t) => {
+    it('P-023, P-053 if an HTTP/2 session was opened before the lifecycle of its server began, an unanswered request on this session is cut at the deadline of the drain', async (t) => {
       const { handle, client, outcome } = await serveOlder(t, isSecure);
       const record = await handle.shutdown('test', { budget: 100 });
       assert.deepEqual([record.exitCode, record.requests.cut], [80, 1]);
@@ -73,7 +74,7 @@ for (const isSecure of [false, true]) {
   const [major = 0] = process.versions.node.split('.').map(Number);
   const skip = major < 24 && 'Node does not say which sessions a server has';
   void describe(
-    `node:http2 ${isSecure ? 'over TLS' : 'without TLS'}, lameduck finds an older session although no further request arrives on it`,
+    `node:http2 ${isSecure ? 'over TLS' : 'without TLS'}, lameduck handles a session that was opened before the lifecycle began, even if no further request arrives on it`,
     { skip },
     () => {
       it('P-044, P-053 an HTTP/2 session without a request gets a GOAWAY even if it was opened before the lifecycle of its server began', async (t) => {

@@ -15,7 +15,7 @@ describeKinds((kind) => {
     assert.equal(second.headers['retry-after'], '1');
   });
 
-  it('A-161, A-217 with goawayChance, the server sends a GOAWAY after some HTTP/2 requests, so that their clients reconnect, and no request is lost', async (t) => {
+  it('A-161, A-217 with goawayChance, the server sends a GOAWAY after some HTTP/2 requests, the client reconnects, and no request is lost', async (t) => {
     const serving = await serve(t, kind, {
       goawayChance: 0.02,
       listener: (path, answer) => {

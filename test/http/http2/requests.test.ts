@@ -50,7 +50,7 @@ describeKinds((kind) => {
     );
   });
 
-  it('P-021, P-032 requests of every method are counted, and requests that their client cancels do not delay the drain', async (t) => {
+  it('P-021, P-032 a request is in flight whatever its method, and does not delay the drain after its client has cancelled it', async (t) => {
     const seen: string[] = [];
     const serving = await serve(t, kind, { listener: (path) => seen.push(path) });
     const client = await serving.dial();
@@ -67,7 +67,8 @@ describeKinds((kind) => {
   });
 
   it('P-006, P-011 a connection on which the client sends nothing gets a FIN and does not delay the drain', async (t) => {
-    // The drain waits up to six seconds for a client that sends nothing: three seconds for each of two round trips.
+    // If a client sends nothing, the drain waits up to six seconds. It waits for two round trips to the client, each
+    // for at most three seconds.
     const serving = await serve(t, kind, { listener: () => undefined, clock: pacedClock(4) });
     const { port } = serving.server.address() as AddressInfo;
     const socket = connect({ port, host: '127.0.0.1' });

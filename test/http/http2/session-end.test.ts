@@ -18,8 +18,9 @@ const longer = 1_500;
 const size = 16_000_000;
 
 /**
- * serveSlowReader returns the server's handle and the socket of a TLS client. This client has sent its only request,
- * and has not read the response.
+ * serveSlowReader starts a server and a TLS client. The client has sent its only request, and does not read the
+ * response until the test does so. serveSlowReader returns the handle of the server's lifecycle, and the client's
+ * socket.
  */
 async function serveSlowReader(scope: Scope, kind: Parameters<typeof serve>[1]) {
   let hasAnswered = false;
@@ -95,12 +96,12 @@ describeKinds((kind) => {
     const statuses: (number | undefined)[] = [];
     const over = new AbortController();
     const late = async (): Promise<void> => {
-      // This client never closes its session. The session stays open until the server ends it.
+      // This client never closes its session. So the session stays open until the server ends it.
       const client = await serving.dial();
       statuses.push((await client.request('/')).status);
     };
     const arriving = (async () => {
-      // Ignore errors: after the drain the server no longer listens, so a new client cannot connect.
+      // Ignore the connection errors of a late client: after the drain, the server no longer listens.
       for (; !over.signal.aborted; await setTimeout(50)) void late().catch(() => undefined);
     })();
     await until(() => statuses.length >= 40);
@@ -116,7 +117,7 @@ describeKinds((kind) => {
     );
   });
 
-  it('P-006, P-025 a response that its client reads slowly arrives whole', { skip: notThere }, async (t) => {
+  it('P-006, P-025 a client that reads slowly receives the complete response', { skip: notThere }, async (t) => {
     const { handle, socket } = await serveSlowReader(t, kind);
     const ended = handle.shutdown('test');
     await handle.signals.inFlightRequestsDrained.signaled;
@@ -171,7 +172,7 @@ describeKinds((kind) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-042 if a handler calls pushStream() after the last GOAWAY of the session, pushStream() throws, and the request of the handler is still served', async (t) => {
+  it('P-042 if a handler calls pushStream() after the last GOAWAY of the session, pushStream() throws, but the request of this handler still gets its response', async (t) => {
     const held: { readonly stream: ServerHttp2Stream; readonly finish: () => void }[] = [];
     const serving = await serve(t, kind, {
       listener: (_, answer, request) => {

@@ -27,7 +27,7 @@ describeKinds((kind) => {
     assert.deepEqual([record.exitCode, record.requests.answered, record.requests.cut], [0, 1, 0]);
   });
 
-  it('P-044 a session without streams ends at once if there is no delay, and does not delay the drain', async (t) => {
+  it('P-044 without a shutdown delay, an HTTP/2 session that has no stream ends as soon as the shutdown begins, and does not delay the drain', async (t) => {
     const serving = await serve(t, kind, { listener: () => undefined, clock: pacedClock(1 / 4) });
     const client = await serving.dial();
     await until(() => serving.traffic.connections.size === 1);
@@ -72,7 +72,7 @@ describeKinds((kind) => {
     assert.ok(performance.now() - since < 5_000);
   });
 
-  it('P-051 a peer that resets the stream of a probe, or its connection, causes no uncaught error', async (t) => {
+  it('P-051 if a client resets the stream or the connection of a probe, no uncaught error follows', async (t) => {
     const serving = await serve(t, kind, {
       listener: () => undefined,
       prepare: ({ handle }) => {
@@ -216,8 +216,8 @@ describeKinds((kind) => {
   it('A-120, P-043 during the shutdown delay new sessions and streams are served, and each session gets its GOAWAY at its random close time', async (t) => {
     const serving = await serve(t, kind, {
       shutdownDelayDuration: '1200ms',
-      // Each client receives its GOAWAY one round trip after a random time in the last quarter of the shutdown delay.
-      // The test's clock is slow, so this quarter lasts more than a second.
+      // Each client receives its GOAWAY one round trip after its random close time, which is never in the last quarter
+      // of the shutdown delay. The test's clock is slow, so this last quarter lasts more than a second.
       clock: pacedClock(1 / 4),
       listener: (path, answer) => {
         answer.respond(200);

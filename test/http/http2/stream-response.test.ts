@@ -17,7 +17,8 @@ import { until } from '../../support/until.ts';
 // complete response.
 const longer = 1_200;
 
-// The length of a response in bytes. It is longer than the buffers between the server and a client that does not read.
+// The length of each response, in bytes. If the client does not read, such a response does not fit into the buffers
+// between the server and the client.
 const size = 500_000;
 
 // INTERNAL_ERROR of RFC 9113, section 7. Every client treats this code as an error: see broken-off.test.ts.
@@ -122,7 +123,7 @@ describeKinds((kind) => {
   });
 
   for (const end of ['requestTimeout', 'the end of the budget'] as const) {
-    it(`A-172, P-025 if ${end} breaks off an HTTP/2 response, its stream ends with INTERNAL_ERROR, so that no client takes the part for the whole response`, async (t) => {
+    it(`A-172, P-025 if ${end} cuts an HTTP/2 response, its stream ends with INTERNAL_ERROR, so that the client knows that the response is incomplete`, async (t) => {
       const serving = await serve(t, kind, {
         ...(end === 'requestTimeout' && { requestTimeout: '100ms' }),
         listener: (_, answer) => {
@@ -141,7 +142,7 @@ describeKinds((kind) => {
   }
 
   for (const phase of ['before', 'in the middle of'] as const) {
-    it(`P-021, P-028 if a client closes a stream without an error, ${phase} the response, the request does not count as answered`, async (t) => {
+    it(`P-021, P-028 a request does not count as answered if its client closes the stream without an error ${phase} the response`, async (t) => {
       let signal: AbortSignal | undefined;
       const serving = await serve(t, kind, {
         shutdownDelayDuration: '300ms',
@@ -214,7 +215,7 @@ describeKinds((kind) => {
   });
 
   for (const end of ['ends', 'goes on'] as const) {
-    it(`P-026 if a handler does not read an upload, and the upload ${end} after the response, it delays the drain by less than five seconds`, async (t) => {
+    it(`P-026 an upload that the handler does not read, and that ${end} after the response, delays the drain by less than five seconds`, async (t) => {
       const serving = await serve(t, kind, {
         listener: (_, answer, request) => {
           const readable = request as Readable;
@@ -257,7 +258,7 @@ describeKinds((kind) => {
   });
 
   for (const what of ['reads', 'does not read'] as const) {
-    it(`A-171, A-174 after a 504, an endless upload no longer counts against maxRequestsInflight, if its handler ${what} the upload`, async (t) => {
+    it(`A-171, A-174 after a 504, an endless upload that the handler ${what} does not count against maxRequestsInflight`, async (t) => {
       const serving = await serve(t, kind, {
         maxRequestsInflight: 1,
         requestTimeout: '100ms',

@@ -87,7 +87,7 @@ describeKinds((kind) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-043 a session that always has much data to send gets its GOAWAY, and its responses complete', async (t) => {
+  it('P-043 a session on which the server always has much data to send gets its GOAWAY, and its responses complete', async (t) => {
     const size = 2_000_000;
     let count = 0;
     const serving = await serve(t, kind, {
@@ -118,7 +118,7 @@ describeKinds((kind) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-051 a client that ends its session just before the server sends the GOAWAY still gets its response', async (t) => {
+  it('P-051 if a client closes its session just before the server sends its GOAWAY, the client still gets its response', async (t) => {
     const { serving, held, client, outcome } = await serveHeld(t, kind, 'whole');
     const [session] = sessionsOf(serving);
     const ended = serving.handle.shutdown('test');
@@ -148,7 +148,7 @@ describeKinds((kind) => {
     );
   });
 
-  it('P-022, P-043 lameduck delays a request until it has sent the GOAWAY; the request is served even if its empty body ends during the delay', async (t) => {
+  it('P-022, P-043 a request that lameduck delays until it has sent the GOAWAY is served, even if the client ends the empty body of the request during the delay', async (t) => {
     const serving = await serve(t, kind, { listener: answerBehindBody });
     const client = await serving.dial();
     await until(() => sessionsOf(serving).length === 1);
@@ -231,7 +231,7 @@ const ping = '\0\0\x08\x06\0';
 const goodbye = frame('goaway', [0, 0, 0, 0, 0, 0, 0, 0], { id: 0 });
 
 for (const moment of ['before the shutdown', 'while the GOAWAY of the server waits to be sent'] as const) {
-  test(`P-044, P-051 a client that sends a GOAWAY ${moment}, and keeps the socket open, gets no GOAWAY after that, and does not delay the drain`, async (t) => {
+  test(`P-044, P-051 a client that sends a GOAWAY ${moment} gets no GOAWAY from the server after that, and does not delay the drain, even if it keeps its socket open`, async (t) => {
     const held = new HeldAnswer('whole');
     const serving = await serve(t, streamsWithoutTls, { listener: held.listener });
     const opened = once(serving.server, 'session');

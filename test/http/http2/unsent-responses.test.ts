@@ -24,7 +24,7 @@ test('P-025 a response counts as unsent if its socket still has unwritten bytes 
   assert.deepEqual(unsent.remaining(), []);
 });
 
-test('P-025 a response counts as sent if all its bytes are written in the event-loop turn in which the handler ended the response', async () => {
+test('P-025 if all bytes of a response are written in the turn of the event loop in which the handler ended the response, the response counts as sent', async () => {
   const handle = { writeQueueSize: 10 };
   const unsent = unsentOn(handle);
   unsent.note(answered(1));

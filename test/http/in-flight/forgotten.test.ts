@@ -37,7 +37,7 @@ describeAdapters((adapter) => {
     assert.deepEqual([exitCode, counted], [0, { answered: 0, refused: 0, aborted: 0, cut: 0 }]);
   });
 
-  it('A-174, P-021 if the program removes the close listeners of a response, the ended response neither counts against maxRequestsInflight nor delays the drain', async (t) => {
+  it('A-174, P-021 if the program removes the listeners for the event close of a response, the ended response does not count against maxRequestsInflight, and does not delay the drain', async (t) => {
     let held: ServerResponse | undefined;
     const serving = await serve(t, {
       adapter,
@@ -67,7 +67,7 @@ describeAdapters((adapter) => {
   });
 });
 
-test('P-021 if the program removes the close listeners of its connections, lameduck keeps only few closed connections, even if no metrics are read', async (t) => {
+test('P-021 if the program removes the listeners for the event close of its sockets, lameduck keeps records of only a few closed connections, even if no metrics are read', async (t) => {
   const sockets: IncomingMessage['socket'][] = [];
   const serving = await serve(t, {
     listener: ({ socket }) => {

@@ -83,7 +83,7 @@ test('at each moment, the counters count a request in exactly one state', () => 
 });
 
 describeAdapters((adapter) => {
-  it('after every HTTP/1.1 event, the counters equal the number of requests that all connections have in each state', async (t) => {
+  it('after every HTTP/1.1 event, the counter of each state equals the number of requests in this state on all connections', async (t) => {
     const serving = await serve(t, {
       adapter,
       maxRequestsInflight: 2,
@@ -128,7 +128,7 @@ describeAdapters((adapter) => {
 });
 
 describeKinds((kind) => {
-  it('the counters of connections and requests equal a recount after every event of HTTP/2', async (t) => {
+  it('after every HTTP/2 event, the counters of connections and requests equal the numbers that the test counts itself', async (t) => {
     const serving = await serveHttp2(t, kind, {
       functions: { longRunning: ({ url }) => url === '/watch' },
       listener: (path, answer) => {

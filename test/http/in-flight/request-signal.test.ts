@@ -60,7 +60,7 @@ test('the AbortSignal of a request that gets its response is never aborted', asy
   assert.equal(signal?.aborted, false);
 });
 
-test('abortSignal throws for a value that is not a request', async (t) => {
+test('abortSignal throws LAMEDUCK_ERR_REQUEST_INVALID if its argument is not a request', async (t) => {
   const serving = await serve(t, { listener: () => undefined });
   for (const given of [undefined, null, {}, 'GET /', { raw: 1 }]) {
     assert.throws(() => serving.handle.abortSignal(given as never), { code: 'LAMEDUCK_ERR_REQUEST_INVALID' });

@@ -68,7 +68,7 @@ describeAdapters((adapter) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-025, P-029 the drain does not change a response whose headers have been sent, even if the handler writes to the raw response instead of using the framework', async (t) => {
+  it('P-025, P-029 the drain does not change a response whose headers have been sent, even if the handler bypasses its framework and writes to the response object of Node', async (t) => {
     const exchanges: Exchange[] = [];
     const serving = await serve(t, { adapter, listener: keep(exchanges) });
     const client = await serving.dial();
@@ -187,7 +187,7 @@ describeAdapters((adapter) => {
     assert.ok(record.durationMs < 5_000);
   });
 
-  it('P-030 a request that reaches no handler, for example a malformed one, is not counted twice, and is no longer in flight after its connection has ended', async (t) => {
+  it('P-030 a request that reaches no handler, for example a malformed one, is counted once, and stops counting as in flight when its connection has ended', async (t) => {
     const serving = await serve(t, { adapter, listener: (_, response) => response.end('ok') });
     for (const bad of [
       'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', // This request has no Host header.
@@ -254,7 +254,8 @@ describeAdapters((adapter) => {
     const { since, ended } = shutdownOf(serving);
     await serving.handle.signals.notAcceptingNewRequest.signaled;
     client.send('POST /upload HTTP/1.1\r\nHost: localhost\r\nContent-Length: 160000\r\n\r\n');
-    // The upload takes longer than the server waits for a client that does not answer the server's FIN.
+    // The server closes a connection if the client does not answer the server's FIN within a time limit. The upload
+    // lasts longer than this time limit.
     for (let sent = 0; sent < 16; sent++) {
       client.send('x'.repeat(10_000));
       await setTimeout(100);

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { DrainRateLimiter } from '../../../src/http/long-running/drain-rate-limiter.ts';
 
 /**
- * momentsOf returns the next `count` times at which the rate limiter lets the drain end a long-running request. It
- * asserts that the limiter does not allow this earlier.
+ * The rate limiter allows the drain to end one long-running request at a time. momentsOf returns the next `count` times
+ * at which the limiter allows this. It asserts that the limiter allows no end before each of these times.
  */
 function momentsOf(limiter: DrainRateLimiter, count: number): number[] {
   return Array.from({ length: count }, () => {
@@ -15,13 +15,13 @@ function momentsOf(limiter: DrainRateLimiter, count: number): number[] {
   });
 }
 
-test('A-140 the drain ends a long-running request every 5 ms, the first at once, if this rate is enough for shutdownWatchTerminationGracePeriod', () => {
+test('A-140 the drain ends the first long-running request at once, and then one every 5 ms, if all of them end within shutdownWatchTerminationGracePeriod at this rate', () => {
   const limiter = new DrainRateLimiter(3, 10_000, 1_000);
   assert.equal(limiter.rate, 200);
   assert.deepEqual(momentsOf(limiter, 4), [1_000, 1_005, 1_010, 1_015]);
 });
 
-test('A-140 if 200 long-running requests per second are too few for shutdownWatchTerminationGracePeriod, the drain ends all of them evenly over this time', () => {
+test('A-140 if the end of 200 long-running requests per second would take longer than shutdownWatchTerminationGracePeriod, the drain ends all of them evenly within this period', () => {
   assert.equal(new DrainRateLimiter(5_000, 25_000, 0).rate, 200);
   assert.equal(new DrainRateLimiter(5_001, 25_000, 0).rate, 5_001 / 25);
   const moments = momentsOf(new DrainRateLimiter(50_000, 10_000, 0), 50_000);
@@ -29,7 +29,7 @@ test('A-140 if 200 long-running requests per second are too few for shutdownWatc
   assert.ok(moments.every((moment, index) => index === 0 || moment - (moments[index - 1] as number) < 0.201));
 });
 
-test('A-140 if long-running requests should have ended while the event loop was blocked, the rate limiter lets all of them end at once after that', () => {
+test('A-140 after the event loop was blocked, the rate limiter lets the drain end at once all long-running requests whose time came during the block', () => {
   const limiter = new DrainRateLimiter(10, 10_000, 0);
   const taken = Array.from({ length: 20 }, () => limiter.take(50)).filter(Boolean).length;
   assert.equal(taken, 11);

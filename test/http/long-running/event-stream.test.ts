@@ -8,7 +8,7 @@ import { describeAdapters, serve, shutdownOf, type Client } from '../../support/
 import { eventSource, openEventStream, watching } from '../../support/watching.ts';
 import { until } from '../../support/until.ts';
 
-describe('how the drain ends an event stream', { concurrency: 4 }, () => {
+describe('the drain ends event streams, by default after a retry field', { concurrency: 4 }, () => {
   test('P-034 with eventStreamRetry 0, the drain ends an event stream with its final chunk, and adds no retry field before this chunk', async (t) => {
     const serving = await serve(t, { eventStreamRetry: 0, listener: (_, response) => openEventStream(response) });
     const [client] = (await watching(serving, 1)) as [Client];
@@ -37,7 +37,7 @@ describe('how the drain ends an event stream', { concurrency: 4 }, () => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  test('P-034 if the program has written only a part of an event, the retry field that lameduck adds does not end this event', async (t) => {
+  test('P-034 if the program has written only a part of an event, lameduck adds the retry field without completing this event', async (t) => {
     const serving = await serve(t, {
       listener: (_, response) => {
         response.writeHead(200, { 'Content-Type': 'text/event-stream' });
@@ -51,7 +51,7 @@ describe('how the drain ends an event stream', { concurrency: 4 }, () => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  test('P-034 a comment that keeps an event stream alive is not taken for an incomplete event, so the drain does not wait for more before it ends the stream', async (t) => {
+  test('P-034 if the program has just written a comment that keeps an event stream alive, the drain ends the stream without waiting for the end of an event', async (t) => {
     let response: ServerResponse | undefined;
     const serving = await serve(t, {
       shutdownDelayDuration: '50ms',
@@ -192,7 +192,7 @@ test('P-034 an event stream that is fed by pipe() gets its retry hint and its fi
   assert.equal((await ended).exitCode, 0);
 });
 
-test('P-034 a slow client receives the end of an event stream even if a source is piped into the stream', async (t) => {
+test('P-034 a slow client receives the end of an event stream, even if the program pipes an endless source into the stream', async (t) => {
   async function* loud(): AsyncGenerator<string> {
     for (;;) {
       yield `data: ${'x'.repeat(4_000_000)}\n\n`;
