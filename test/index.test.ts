@@ -252,7 +252,7 @@ test('an ambiguous value of LAMEDUCK_DISABLED is rejected', async (context) => {
   );
 });
 
-test('if lameduck accepts the options and hooks of a program, it also accepts them with LAMEDUCK_DISABLED=1', async (context) => {
+test('with LAMEDUCK_DISABLED=1, lameduck accepts the same options and hooks as without this variable', async (context) => {
   variable(context, 'LAMEDUCK_DISABLED', '1');
   const duck = lameduck(createServer(), { terminationGracePeriodSeconds: 120 });
   duck.addPreShutdownHook('slow', () => undefined, { timeout: '60s' });

@@ -61,7 +61,8 @@ test('an elector does not replace the undici dispatcher that a program has set f
   const key = Symbol.for('undici.globalDispatcher.1');
   const dispatcher = { dispatch: () => true };
   global[key] = dispatcher;
-  // An older version of undici in this process may know only the first version of the dispatcher interface.
+  // Simulate an older version of undici in this process. It has set a global dispatcher for version 1 of the dispatcher
+  // interface, and none for version 2.
   global[Symbol.for('undici.globalDispatcher.2')] = undefined;
   const elector = createElector({ leaseName: 'app', leaseNamespace: 'ns', apiServer: { url }, logger });
   await elector.run(() => undefined);

@@ -125,7 +125,7 @@ test("in undocumented properties of Node, lameduck finds the objects that node:h
   assert.equal(internals.compatibleOf(request.stream).request?.headers[':path'], '/compatible');
 });
 
-test('lameduck finds the socket of an HTTP/2 session, and the state and the file of a stream, in undocumented properties of Node', async (t) => {
+test('lameduck reads the socket of an HTTP/2 session, the state of a stream and the file that a stream sends from undocumented properties of Node', async (t) => {
   const server = createHttp2Server();
   const accepted = once(server, 'connection') as Promise<[Socket]>;
   const opened = once(server, 'session') as Promise<[ServerHttp2Session]>;
@@ -168,7 +168,7 @@ test('if nothing listens to an `error` event, lameduck finds the code that has e
   assert.match(String(internals.enhancedStackOf(error)), /Emitted 'error' event at:/);
 });
 
-test('a primary of node:cluster receives a message for each connection that its worker accepts, and disconnects the worker by a message', async (t) => {
+test('in node:cluster, the primary receives a message of Node for each connection that a worker accepts, and disconnects a worker with a message', async (t) => {
   const exec = new URL('fixtures/answers-as-a-cluster-worker.ts', import.meta.url).pathname;
   cluster.setupPrimary({ exec, execArgv: [], args: [] });
   const worker = cluster.fork();

@@ -10,7 +10,7 @@ function heard(emitter: EventEmitter): unknown[] {
   return events;
 }
 
-test('P-112 an emit that patchEmit() has replaced calls the emit that the prototype has at the time of the call; the returned function removes the replacement', () => {
+test('P-112 the `emit` that patchEmit() installs calls the `emit` that the prototype has at the time of the call; the function that patchEmit() returns removes the installed `emit`', () => {
   class Emitter extends EventEmitter {}
   const emitter = new Emitter();
   const events = heard(emitter);
@@ -44,7 +44,7 @@ test("P-112 if the program has already replaced emit of an emitter, patchEmit() 
   assert.equal(emitter.emit('a'), false);
 });
 
-test('if another library has replaced the emit of patchEmit(), the emit of that library stays in place', () => {
+test('if another library has replaced the `emit` that patchEmit() installed, the removal of the patch leaves the `emit` of that library in place', () => {
   const emitter = new EventEmitter();
   const restore = patchEmit(
     emitter,

@@ -59,7 +59,7 @@ test('P-101 the observer of the lifecycle gets each lifecycle signal once, with 
   }
 });
 
-test('the record of a shutdown that has not completed has the last phase, and is reported once', async (context) => {
+test('the record of an incomplete shutdown has only the phases that the shutdown has reached, and the record is reported once', async (context) => {
   const serving = disposed(context, new ServerUnderTest(neverAnswers));
   const parts = await withRequestInFlight(serving);
   void parts.handle.shutdown('SIGTERM');
@@ -74,7 +74,7 @@ test('the record of a shutdown that has not completed has the last phase, and is
   assert.equal((await recordOf(parts)).exitCode, 1);
 });
 
-test('no shutdown record exists before a shutdown begins, and the record does not change after the shutdown has ended', async () => {
+test('before a shutdown begins, no shutdown record exists; after the shutdown has ended, its record does not change', async () => {
   const parts = await readyUnderTest();
   parts.recorder.report([], 1);
   assert.deepEqual(parts.observer.records, []);

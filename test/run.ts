@@ -38,7 +38,7 @@ const kinds =
         `--test-reporter-destination=${join(folder, `${process.versions.node.split('.', 1).join()}.json`)}`,
       ];
 
-// Hundreds of processes load the same source files, so they share a compile cache.
+// The tests start hundreds of processes that load the same source files, so these processes share a compile cache.
 const { status } = spawnSync(
   process.execPath,
   [
@@ -48,8 +48,8 @@ const { status } = spawnSync(
     '--test-reporter-destination=stdout',
     ...kinds,
     '--test-timeout=300000',
-    // Most tests wait for sockets and processes and do not compute. So more test files than CPU cores run at once: two
-    // more.
+    // Most tests wait for sockets and processes, and need little CPU time. So the number of test files that run at once
+    // is the number of CPU cores plus two.
     `--test-concurrency=${String(availableParallelism() + 2)}`,
     ...flags,
     '--test',

@@ -51,7 +51,7 @@ it('P-113 a request with Upgrade: h2c gets the same response as without lameduck
   assert.equal((await client.reader.next())?.body, 'plain');
 });
 
-it('P-112 every request reaches an emit that was patched on the server before lameduck() was called, and an emit that is patched on the prototype later', async (t) => {
+it('P-112 every request reaches a patch of `emit`, on the server before lameduck() was called, or on the prototype after lameduck() was called', async (t) => {
   const seen: string[] = [];
   // This method is called with the server as its `this`.
   // eslint-disable-next-line @typescript-eslint/unbound-method
@@ -99,8 +99,8 @@ it("P-024 Expect: 100-continue works as without lameduck: Node sends the 100, or
   response.resume();
 });
 
-// docs/conformance.md has a column for each kind of server. The name of this suite says on which kind of server its
-// tests run.
+// docs/conformance.md has one column for each kind of server. The name of a suite is the kind of server on which the
+// tests of the suite run.
 describe('node:http', () => {
   it('P-031 a request that the program itself emits on the server, without a connection, is served, and the drain does not count it', async (t) => {
     const serving = await serve(t, { listener: () => undefined });

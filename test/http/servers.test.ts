@@ -127,7 +127,7 @@ describeAdapters((adapter) => {
   for (const maxRequestsInflight of [0, 100]) {
     const limit = maxRequestsInflight === 0 ? 'without overload limits' : 'with an overload limit';
 
-    it(`P-053 ${limit}, the drain waits for a request that arrived before the lifecycle of its server began`, async () => {
+    it(`P-053 the drain waits for a request that arrived before the lifecycle of its server began (${limit})`, async () => {
       const held: ServerResponse[] = [];
       const server = await open((_, response) => held.push(response));
       const client = await dial(adapter, server);
@@ -143,7 +143,7 @@ describeAdapters((adapter) => {
       assert.deepEqual((await ended).requests, { answered: 1, refused: 0, aborted: 0, cut: 0 });
     });
 
-    it(`P-009, P-053 ${limit}, each pipelined request that arrived before the lifecycle began gets its response`, async () => {
+    it(`P-009, P-053 each pipelined request that arrived before the lifecycle of the server began gets its response (${limit})`, async () => {
       const held: ServerResponse[] = [];
       const server = await open((_, response) => held.push(response));
       const client = await dial(adapter, server);

@@ -1,4 +1,5 @@
-// Tests that a request, response or socket that the program has modified affects only its own connection.
+// Tests requests, responses and sockets whose properties the program has replaced by properties that throw. Such an
+// error must affect only the connection of the object.
 import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { it, test } from 'node:test';
@@ -23,7 +24,8 @@ function breakProperties(object: object, names: readonly string[]): void {
       get() {
         throw new Error(`no ${name}`);
       },
-      // When a connection closes, Node itself sets some properties of its response, such as `destroyed`.
+      // The property needs a setter: when a connection closes, Node itself assigns some properties of the response,
+      // such as `destroyed`.
       set() {
         /* Ignore the assigned value. */
       },
@@ -32,7 +34,7 @@ function breakProperties(object: object, names: readonly string[]): void {
 }
 
 // Returns the name of every property of a response, except the properties that Node itself reads when the connection
-// closes. If one of those throws, the program has an uncaught error even without lameduck.
+// closes. If one of the excepted properties threw, the program would have an uncaught error even without lameduck.
 function namesOf(object: object): string[] {
   const chain = [object];
   for (let next = object; ; chain.push(next)) {
@@ -45,7 +47,7 @@ function namesOf(object: object): string[] {
 }
 
 describeAdapters((adapter) => {
-  it('P-001, P-023 if the properties of a response throw when they are read, the log names this response and it is cut; every other response gets Connection: close', async (t) => {
+  it('P-001, P-023 if the properties of a response throw when lameduck reads them, the drain cuts this response and the log names it; every other response gets Connection: close', async (t) => {
     const held: { readonly request: IncomingMessage; readonly response: ServerResponse }[] = [];
     const serving = await serve(t, {
       adapter,
@@ -74,7 +76,7 @@ describeAdapters((adapter) => {
     await broken.reader.ended;
   });
 
-  it('P-001 if the property headersSent of a response throws when it is read, the handler gets no error during the drain', async (t) => {
+  it('P-001 if the property headersSent of a response throws when lameduck reads it, the error does not reach the handler during the drain', async (t) => {
     const serving = await serve(t, {
       adapter,
       listener: ({ url }, response) => {
@@ -114,7 +116,7 @@ describeAdapters((adapter) => {
     await broken.reader.ended;
   });
 
-  it('P-001 if the ports of one socket throw when lameduck reads them, the drain still handles every other connection', async (t) => {
+  it('P-001 if reading localPort or remotePort of one socket throws, the drain still handles every other connection', async (t) => {
     const held: IncomingMessage[] = [];
     const serving = await serve(t, { adapter, listener: (request) => held.push(request) });
     const [broken, idle] = [await serving.dial(), await serving.dial()];

@@ -77,7 +77,7 @@ function samplesIn(text: string): Record<string, number | undefined> {
   );
 }
 
-test("L-113, LT-40 while an elector leads, and after that, a scrape contains client-go's leader election metrics and two more of lameduck", async (t) => {
+test("L-113, LT-40 a scrape during or after the leadership of an elector contains client-go's leader election metrics and two metrics that only lameduck has", async (t) => {
   const { elector, ask, shutdown } = await served(t);
   const before = samplesIn(await ask('/metrics'));
   assert.deepEqual(before, {

@@ -24,7 +24,7 @@ async function leading(
 
 const holder = (api: ApiServer): unknown => api.store.current('app')?.spec['holderIdentity'];
 
-describe('how a process with a leader ends', { concurrency: 3 }, () => {
+describe('the exit code and the Lease of a process that ends while its elector leads', { concurrency: 3 }, () => {
   test('L-141, L-143 at SIGTERM, a pre-shutdown hook of the elector releases the Lease, so that another elector can lead, and the process exits with code 0', async (t) => {
     const { api, program } = await leading(t);
     program.kill('SIGTERM');
@@ -85,7 +85,7 @@ describe('how a process with a leader ends', { concurrency: 3 }, () => {
     assert.equal(holder(api), '');
   });
 
-  test('L-112 an Event that gets no response keeps no process alive after its elector has stopped', async (t) => {
+  test('L-112 after an elector has stopped, a request for an Event that gets no response does not keep the process alive', async (t) => {
     const api = new ApiServer(systemClock);
     api.eventStatus = Infinity;
     const url = await api.listen();
@@ -136,8 +136,8 @@ describe('how a process with a leader ends', { concurrency: 3 }, () => {
     assert.equal(api.store.current('app')?.spec['leaseTransitions'], 1);
     await until(() => api.calls.filter(({ method }) => method === 'PUT').length >= 5);
     second.kill('SIGTERM');
-    // The second process no longer leads. The store still accepts its late write, because no leader after it has got a
-    // greater token.
+    // The second process no longer leads. The store still accepts the late write of this process, because there is no
+    // later leader, and so no greater fencing token.
     assert.equal(await write(second, 'late write'), true);
   });
 });

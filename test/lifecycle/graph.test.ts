@@ -27,7 +27,7 @@ const shared: Readonly<Record<string, Rule>> = {
   NotAcceptingNewRequest: { after: ['AfterShutdownDelayDuration', 'PreShutdownHooksStopped'], automatic: true },
 };
 
-test('A-004…A-006, A-008, A-010 by default, the server stops listening after NotAcceptingNewRequest, and the requests in flight end after that', () => {
+test('A-004…A-006, A-008, A-010 by default, HTTPServerStoppedListening fires after NotAcceptingNewRequest, and InFlightRequestsDrained after HTTPServerStoppedListening', () => {
   assert.deepEqual(graphOf(false), {
     ...shared,
     HTTPServerStoppedListening: { after: ['NotAcceptingNewRequest'] },

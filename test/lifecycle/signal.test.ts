@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Latch } from '../../src/lifecycle/signal.ts';
 
-test('A-001 a lifecycle signal fires once and stays fired, and its promise resolves for callbacks that are added before or after that', async () => {
+test('A-001 a lifecycle signal fires once and stays fired, and its promise resolves for callbacks that are added before the signal fires and for callbacks that are added later', async () => {
   const latch = new Latch('ShutdownInitiated');
   let told = 0;
   const waiting = latch.signaled.then(() => told++);
@@ -28,7 +28,7 @@ test('A-001 firing a lifecycle signal twice has no further effect', async () => 
   assert.equal(told, 1);
 });
 
-test('a lifecycle signal keeps the name with which it was created; to read the property signaled does not fire the signal', () => {
+test('a lifecycle signal keeps the name with which it was created, and reading its property `signaled` does not fire the signal', () => {
   const latch = new Latch('NotAcceptingNewRequest');
   assert.equal(latch.name, 'NotAcceptingNewRequest');
   void latch.signaled;

@@ -10,7 +10,10 @@ const modes = [false, true];
 // AfterShutdownDelayDuration and PreShutdownHooksStopped.
 const reportable = signalNames.filter((name) => name !== 'NotAcceptingNewRequest');
 
-/** `recorded()` records each lifecycle signal when it fires, and checks that its `hasSignaled` was false until then. */
+/**
+ * `recorded()` records each lifecycle signal when the signal fires, and checks that `hasSignaled` of the signal is
+ * still false at that time.
+ */
 function recorded(retryAfter: boolean): { lifecycle: Lifecycle; order: SignalName[] } {
   const order: SignalName[] = [];
   const lifecycle = createLifecycle(retryAfter, (name) => {
@@ -52,7 +55,7 @@ function assertSatisfiesGraph(order: readonly SignalName[], retryAfter: boolean,
   });
 }
 
-test('A-002 the eight signals are the properties of a lifecycle, each under its own name in camelCase', () => {
+test('A-002 the object `signals` of a lifecycle has one property for each of the eight lifecycle signals, with the name of the signal in camelCase', () => {
   const { signals } = createLifecycle(false);
   const properties = Object.entries(signals).map(([property, { name }]) => ({ property, name }));
   assert.deepEqual(properties.map(({ name }) => name).sort(), [...signalNames].sort());
@@ -79,7 +82,7 @@ test('A-010 by default, InFlightRequestsDrained fires only after HTTPServerStopp
   ]);
 });
 
-test('A-011 with shutdownSendRetryAfter, InFlightRequestsDrained fires before HTTPServerStoppedListening, even if the server reports first that it stopped listening', () => {
+test('A-011 with shutdownSendRetryAfter, InFlightRequestsDrained fires before HTTPServerStoppedListening, even if the server stops listening before the last request ends', () => {
   const { lifecycle, order } = recorded(true);
   for (const name of [...first, 'AfterShutdownDelayDuration', 'PreShutdownHooksStopped'] as const)
     lifecycle.report(name);
@@ -94,7 +97,7 @@ test('A-011 with shutdownSendRetryAfter, InFlightRequestsDrained fires before HT
 });
 
 for (const second of ['AfterShutdownDelayDuration', 'PreShutdownHooksStopped'] as const) {
-  test(`A-006 NotAcceptingNewRequest fires only when the shutdown delay and the pre-shutdown hooks have both ended, also if ${second} is reported last`, () => {
+  test(`A-006 NotAcceptingNewRequest fires only when the shutdown delay and the pre-shutdown hooks have both ended; here, ${second} is reported last`, () => {
     const { lifecycle, order } = recorded(false);
     const before = second === 'PreShutdownHooksStopped' ? 'AfterShutdownDelayDuration' : 'PreShutdownHooksStopped';
     lifecycle.report('ShutdownInitiated');
@@ -117,7 +120,7 @@ test('A-014 neither MuxAndDiscoveryComplete nor HasBeenReady can fire after Shut
   assert.equal(lifecycle.signals.hasBeenReady.hasSignaled, false);
 });
 
-test('if a lifecycle signal is reported before an earlier signal of the fixed order, it fires only after the earlier signal', () => {
+test('if the event of a lifecycle signal is reported before the event of an earlier signal, the later signal fires only after the earlier signal', () => {
   const { lifecycle, order } = recorded(false);
   lifecycle.report('HasBeenReady');
   assert.deepEqual(order, []);
@@ -125,7 +128,7 @@ test('if a lifecycle signal is reported before an earlier signal of the fixed or
   assert.deepEqual(order, ['MuxAndDiscoveryComplete', 'HasBeenReady']);
 });
 
-test('if an observer of a lifecycle signal reports another signal, the other signal fires only when the observer has returned', () => {
+test('if an observer of a lifecycle signal reports the event of another signal, the other signal fires only after the observer has returned', () => {
   const order: string[] = [];
   const lifecycle: Lifecycle = createLifecycle(false, (name) => {
     order.push(`${name} begins`);
@@ -157,7 +160,7 @@ for (const retryAfter of modes) {
     }
   });
 
-  test(`A-001 lifecycle signals fire in the fixed order even if some events are reported several times, or never, in 500 random sequences, ${mode}`, () => {
+  test(`A-001 in 500 random sequences of reports, in which events are repeated or missing, the lifecycle signals fire in the fixed order, ${mode}`, () => {
     for (let seed = 1; seed <= 500; seed++) {
       const random = seededRandom(seed);
       const all: SignalName[] = [...signalNames, ...signalNames, ...signalNames];

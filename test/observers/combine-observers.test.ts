@@ -4,7 +4,7 @@ import { combineObservers } from '../../src/observers/combine-observers.ts';
 import { silent } from '../../src/observers/logging.ts';
 import { RecordingObserver } from '../support/recording-observer.ts';
 
-test('several observers of a lifecycle each receive every call, in order', () => {
+test('each observer of a lifecycle receives every call, and the observers are called in their order', () => {
   const order: string[] = [];
   const names = Object.keys(silent) as (keyof typeof silent)[];
   const recording = (who: string): typeof silent =>
@@ -20,7 +20,7 @@ test('several observers of a lifecycle each receive every call, in order', () =>
   );
 });
 
-test('several observers of a lifecycle are called as methods of their own objects', () => {
+test('combineObservers() calls each method of an observer with the observer as `this`', () => {
   const observer = new RecordingObserver();
   combineObservers([observer]).onCheckResult('readyz', 'ping', true);
   assert.deepEqual(observer.checkResults, ['readyz ping: passed']);

@@ -31,7 +31,7 @@ function flushed(flush: unknown): Promise<string> {
 
 const failing = new Error('disk full');
 
-test('A-077 a logger without a flush function is not flushed', () => {
+test('A-077 if the property flush of a logger is missing or not a function, lameduck does not flush the logger', () => {
   for (const logger of [levels, { ...levels, flush: undefined }, { ...levels, flush: true }]) {
     assert.equal(flushOf(logger as Logger), undefined);
     assert.equal(createLogging(logger as Logger, usualLog).flushed, undefined);
@@ -108,7 +108,7 @@ for (const [what, flush, expected] of outcomes) {
   });
 }
 
-test("A-077 if the logger's flush function has called the callback that it gets, lameduck waits for this callback at each later flush", async () => {
+test("A-077 once the logger's flush function has called its callback, lameduck waits for the callback at each later flush", async () => {
   const waiting: Callback[] = [];
   const flushing = flushOf({ ...levels, flush: (done: Callback) => waiting.push(done) });
   const flushes: Promise<unknown>[] = [];
@@ -123,7 +123,7 @@ test("A-077 if the logger's flush function has called the callback that it gets,
   await assert.rejects(flushes[2] as Promise<unknown>, { message: 'flush failed', cause: failing });
 });
 
-test("A-077 if the logger's flush function has a parameter but never calls it, each flush is complete when the function returns", async () => {
+test("A-077 if the logger's flush function has a parameter for a callback but never calls the callback, each flush is complete when the flush function returns", async () => {
   const flushing = flushOf({ ...levels, flush: (_force: unknown) => true });
   for (let time = 0; time < 3; time++) assert.equal(await stateOf(() => flushing?.()), 'done');
 });
@@ -143,7 +143,7 @@ test('A-077 lameduck calls the flush function as a method of its logger', async 
   assert.deepEqual(logger.flushes, ['flushed']);
 });
 
-test('A-077 pino is flushed through its callback, for every destination', async () => {
+test("A-077 lameduck waits for the callback of pino's flush function, whatever destination pino writes to", async () => {
   const waiting: Callback[] = [];
   const slow = { write: () => true, flush: (done: Callback) => waiting.push(done) };
   const flushing = flushOf(pino({}, slow as unknown as DestinationStream));
@@ -163,6 +163,6 @@ test('A-077 pino is flushed through its callback, for every destination', async 
   assert.equal(await stateOf(() => flushOf(pino({ enabled: false }))?.()), 'done');
 });
 
-test('A-077 if standard output is being read, the flush of the default log ends at once', () => {
+test('A-077 while a process reads standard output, a flush of the default log is complete at once', () => {
   assert.equal(createLogging(undefined, usualLog).flushed?.(), undefined);
 });

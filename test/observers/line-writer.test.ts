@@ -22,7 +22,8 @@ function linesOf(how: string): Line[] {
   return lines.map((text) => JSON.parse(text) as Line);
 }
 
-// Removes the fields of a log line that differ from run to run.
+// Checks the fields `time`, `pid` and `hostname` of each log line. Removes `time` and `pid`, because they differ from
+// run to run.
 function comparable(lines: readonly Line[]): unknown[] {
   return lines.map(({ time, pid, ...line }) => {
     assert.ok(Math.abs(time - Date.now()) < 60_000, 'the time must be milliseconds since 1970');
@@ -38,7 +39,7 @@ const withoutCause = (lines: readonly Line[]): Line[] => lines.filter((line) => 
 const byPino = linesOf('pino');
 const written = linesOf('lameduck');
 
-test("pino writes the four log lines with which the tests of this file compare lameduck's lines", () => {
+test("pino writes four log lines, with which the other tests of this file compare lameduck's lines", () => {
   assert.equal(byPino.length, 4);
 });
 

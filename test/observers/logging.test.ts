@@ -98,7 +98,7 @@ test("P-025 each response that its client has not acknowledged is logged in one 
   assert.deepEqual(calls, [['error', facts, 'response not acknowledged']]);
 });
 
-test('the fields of the final log line are the shutdown record, and the logger is flushed after this line', () => {
+test('the final log line has the fields of the shutdown record, and the logger is flushed after this line', () => {
   const { logger, calls } = recordedLogger();
   createLogging(logger, usualLog).onEnd(record);
   assert.deepEqual(calls, [['info', record, 'shutdown ended'], ['flush']]);

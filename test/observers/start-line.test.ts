@@ -12,7 +12,7 @@ test('if all settings fit into the start line of the log, the line has no field 
   assert.deepEqual(startDetails(report, bytesOf), { version, ...report });
 });
 
-test('if a setting does not fit into the start line of the log, the line counts it in settingsOmitted, and still shows later, shorter settings', () => {
+test('a setting that does not fit into the start line of the log is only counted in settingsOmitted; the shorter settings after it are still shown', () => {
   const settings = { readinessPaths: `/${'a'.repeat(600)} (env)`, goawayChance: '0.01 (env)' };
   assert.deepEqual(startDetails({ addresses: [], settings }, bytesOf), {
     version,

@@ -1,4 +1,5 @@
-// Bundles programs with esbuild and runs them. Each bundle is one file, and esbuild gets no option for lameduck.
+// Bundles programs with esbuild, each into one file, and runs the bundles. The tests pass esbuild no option that
+// lameduck would need.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -60,7 +61,7 @@ async function outputOf(t: TestContext, contents: string, format: 'esm' | 'cjs')
     rmSync(folder, { recursive: true });
   });
   const outfile = join(folder, format === 'esm' ? 'main.mjs' : 'main.cjs');
-  // Inside the package, `lameduck` resolves to the exports of the package itself.
+  // In this repository, `import 'lameduck'` loads the package itself, through its own `exports`.
   const stdin = { contents, resolveDir: root };
   await build({ stdin, outfile, bundle: true, platform: 'node', format, logLevel: 'silent' });
   const command = disposed(t, new CommandUnderTest(process.execPath, [outfile], { cwd: folder }));

@@ -63,7 +63,7 @@ test('the table of permitted imports lists each folder of src, each file directl
 });
 
 for (const [part, folders] of Object.entries(rooms)) {
-  test(`src/${part} has the folders in the table of permitted imports, and each folder imports only what the table permits`, () => {
+  test(`the folders of src/${part} are those in the table of permitted imports, and each folder imports only what this table permits`, () => {
     const found = new Map<string, Set<string>>();
     for (const { file, imports } of sources.filter((source) => source.part === part)) {
       const room = roomOf(file);
@@ -80,7 +80,7 @@ for (const [part, folders] of Object.entries(rooms)) {
   });
 }
 
-test('src/http has at most seven files that are not in one of its subfolders', () => {
+test('at most seven files are directly in src/http, outside its subfolders', () => {
   const beside = sources.filter(({ file, part }) => part === 'http' && roomOf(file) === undefined);
   assert.ok(beside.length <= 7, beside.map(({ file }) => file).join(', '));
 });
@@ -133,7 +133,8 @@ test('npm packages that load slowly are imported only by the folder of src that 
   }
 });
 
-// Every process with `lameduck/register` loads register.cts and cluster-disconnect.ts, so they do not load node-internals.ts.
+// Every process with `lameduck/register` loads register.cts and cluster-disconnect.ts. These two files therefore use
+// undocumented properties of Node directly, and do not load node-internals.ts.
 const withInternals = ['node-internals.ts', 'process/cluster-disconnect.ts', 'register.cts'];
 
 test('only node-internals.ts, cluster-disconnect.ts and register.cts use undocumented properties and events of Node', () => {
@@ -189,8 +190,8 @@ function importIn(node: ts.Node): Import | undefined {
   const isRequire = ts.isIdentifier(node.expression) && node.expression.text === 'require';
   if (!isRequire && node.expression.kind !== ts.SyntaxKind.ImportKeyword) return undefined;
   const [argument] = node.arguments;
-  // Return a module that does not exist if the specifier is computed at run time. The import is then rejected, because
-  // it could be of any module.
+  // If the specifier is computed at run time, return the name of a module that does not exist. The test then rejects
+  // the import, because such an import could load any module.
   const specifier = argument !== undefined && ts.isStringLiteral(argument) ? argument.text : './unknown';
   return { specifier, isDynamic: true, isTypeOnly: false };
 }

@@ -1,4 +1,5 @@
-// Tests that docs/lifecycle.md and the timeline in the README have the names and the order of the code.
+// Tests that docs/lifecycle.md and the timeline in the README agree with the code. They must have the same lifecycle
+// signals, in the same order, and the same exit codes.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { exitCodes, killed } from '../../src/exit-codes.ts';
@@ -27,12 +28,12 @@ test('the timeline in the README lists the lifecycle signals in the order of a s
 });
 
 for (const shutdownSendRetryAfter of [false, true]) {
-  test(`the timeline in docs/lifecycle.md has the order in which the signals fire with shutdownSendRetryAfter ${String(shutdownSendRetryAfter)}`, () => {
+  test(`the timeline in docs/lifecycle.md has the lifecycle signals in the order in which they fire if shutdownSendRetryAfter is ${String(shutdownSendRetryAfter)}`, () => {
     const diagram = diagramOf('docs/lifecycle.md');
     assert.deepEqual(new Set(namesIn(diagram)), new Set<string>(signalNames));
-    // A signal that fires at the same point of the shutdown with and without shutdownSendRetryAfter is once in the
-    // diagram. Any other signal is twice in the diagram: on the left without shutdownSendRetryAfter, on the right with
-    // it.
+    // The diagram shows a signal once if the signal fires at the same point with and without shutdownSendRetryAfter.
+    // The diagram shows every other signal twice: on the left for a shutdown without shutdownSendRetryAfter, and on the
+    // right for a shutdown with it.
     const lineOf = (name: SignalName): number => {
       const lines = [...diagram.keys()].filter((line) => diagram[line]?.includes(name));
       const side = (line: number): number => diagram[line]?.indexOf(name) ?? 0;
@@ -49,7 +50,8 @@ for (const shutdownSendRetryAfter of [false, true]) {
 test('the exit codes in docs/lifecycle.md are the exit codes in the code', () => {
   const [, ...rows] = tablesIn(page).find(([head]) => head?.[0] === 'exit code') ?? [];
   const documented = rows.map(([code = '', name = '']) => [name.replaceAll('`', ''), Number(code)]);
-  // `exitCodes` has no name for the exit code of SIGKILL, because a program cannot choose this exit code.
+  // A program cannot choose the exit code of SIGKILL, so `exitCodes` does not contain it. The table of the page has
+  // this exit code in a row without a name.
   const sigkill = { '': killed };
   assert.deepEqual(Object.fromEntries(documented), { ...exitCodes, ...sigkill });
 });

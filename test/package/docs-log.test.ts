@@ -62,7 +62,7 @@ test('docs/log.md lists the messages that lameduck logs, with their levels', asy
   logging.onPreviousRunUnknown('/run/lameduck/checkpoint.json', error);
   logging.onCheckpointFailure('/run/lameduck/checkpoint.json', error);
   logging.onEnd(record);
-  // lameduck writes these messages to a standard stream, without the logger.
+  // lameduck writes the stall line and the final line directly to a standard stream, and not through the logger.
   for (const text of [
     stallLine(1, { readyzStallLimit: 1, livezStallLimit: 2, logFormat: 'json' }),
     finalLine(record, 'json'),

@@ -16,8 +16,8 @@ type Variables = Readonly<Record<string, string>>;
 type Pairs = readonly { readonly name: string; readonly value: string }[];
 
 /**
- * Section is the part of docs/outside-kubernetes.md about one platform. `config` is a configuration file. `sum` is the
- * sentence with the time until SIGKILL and the resulting shutdown budget.
+ * Section is the part of docs/outside-kubernetes.md about one platform. `config` is a configuration file for the
+ * platform. `sum` is the sentence that states the time until SIGKILL and the resulting shutdown budget.
  */
 interface Section {
   readonly config: string;

@@ -8,7 +8,7 @@ const { dependencies } = JSON.parse(readPage('test/suites/adoption/programs/pack
 };
 
 for (const page of ['docs/migrate.md', 'docs/compare.md']) {
-  test(`${page} names the versions of other packages that the tests install`, () => {
+  test(`${page} names the same versions of other packages as the tests install`, () => {
     const named = [...readPage(page).matchAll(/`([^` ]+)` (\d+\.\d+\.\d+)\b/g)];
     assert.notEqual(named.length, 0);
     for (const [, name = '', version] of named) assert.equal(version, dependencies[name], name);

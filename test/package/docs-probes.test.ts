@@ -29,7 +29,7 @@ function readinessProbesIn(value: unknown): Probe[] {
   );
 }
 
-test('P-122 with each readinessProbe in README.md and docs/, a container that is ended while its pod is not being deleted becomes unready before the shutdown delay ends', () => {
+test('P-122 if a container ends while its pod is not being deleted, each readinessProbe in README.md and docs/ makes it unready before the shutdown delay ends', () => {
   const shown = pages.flatMap((page) =>
     blocksIn(readPage(page))
       .filter(({ language, text }) => language === 'yaml' && text.includes('readinessProbe'))

@@ -1,5 +1,5 @@
-// Tests the exports of the built package: each is in the build's list and in package.json, and a process never has two
-// instances of it.
+// Tests the exports of the built package. Each export must be in the build's list and in package.json, and a process
+// must never have two instances of an export.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -26,7 +26,7 @@ function specifierOf(name: string): string {
 }
 
 async function outputOf(t: TestContext, args: readonly string[]): Promise<string> {
-  // Inside the package, `lameduck` resolves to the exports of the package itself.
+  // In this repository, `import 'lameduck'` loads the package itself, through its own `exports`.
   const command = disposed(t, new CommandUnderTest(process.execPath, args, { cwd: root }));
   assert.deepEqual(await command.exit, { code: 0, signal: null }, command.output);
   return command.output;
@@ -78,7 +78,7 @@ void describe('import and require() of each entry point of the package return th
       const duck = lameduck(createServer());
       const codes = [];
       try { grpcHealth(duck, { unknown: 1 }); } catch (error) { codes.push(error instanceof LameduckError && error.code); }
-      // listen() resolves with a port greater than 0 only if lameduck/grpc has found the lifecycle.
+      // If lameduck/grpc had not found the lifecycle, listen() would not resolve with a port greater than 0.
       grpcHealth(duck).listen('127.0.0.1:0').then((port) => {
         console.log(JSON.stringify([...codes, port > 0]));
         process.exit();
@@ -97,7 +97,7 @@ test('an enumerable property of Object.prototype does not prevent the import of 
   }
 });
 
-test('no module of src is bundled into two built files, so that its variables exist only once in a process', () => {
+test('each module of src is in at most one built file, so that the variables of the module exist only once in a process', () => {
   const files = readdirSync(join(root, 'dist')).filter((file) => file.endsWith('.cjs'));
   // In a built file, each bundled module begins with a comment that contains its path.
   const modules = files.flatMap((file) => {
@@ -114,7 +114,7 @@ test('the built files have only ASCII characters, so that V8 needs only one byte
   }
 });
 
-test('require() loads only the main file, and the file that it shares with lameduck/register', () => {
+test('require() of the package loads only two files: the main file, and the file that the main file shares with lameduck/register', () => {
   const require = createRequire(import.meta.url);
   assert.equal(typeof (require('lameduck') as Record<string, unknown>)['lameduck'], 'function');
   const loaded = Object.keys(require.cache).filter(

@@ -207,8 +207,8 @@ export const permitted: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-// For each folder of src that has subfolders: its subfolders, and the other subfolders that each of them may import.
-// Code that several subfolders need is directly in the folder itself.
+// Each key is a folder of src that has subfolders. Its value names, for each subfolder, the other subfolders that the
+// subfolder may import. Code that several subfolders need is directly in the folder.
 export const rooms: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   http: {
     admission: ['http1', 'http2', 'in-flight', 'responses'],
@@ -221,7 +221,8 @@ export const rooms: Readonly<Record<string, Readonly<Record<string, readonly str
     'self-requests': [],
     upgraded: ['in-flight', 'responses'],
   },
-  // The folder `decision` does no I/O, and does not import `api-client`. Only the folder `loop` imports both.
+  // The folder `decision` does no I/O, and does not import `api-client`. Only the folder `loop` imports both `decision`
+  // and `api-client`.
   'leader-election': {
     'api-client': ['decision'],
     decision: [],

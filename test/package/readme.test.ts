@@ -1,4 +1,4 @@
-// Runs every ts and js block of the README as the page shows it. readme-commands.long.test.ts runs the sh blocks.
+// Runs every ts and js block of README.md, unchanged. readme-commands.long.test.ts runs the sh blocks.
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 // Tests processes whose event loop is blocked at the end of the shutdown budget. The probe thread writes the final log
-// line and ends such a process. The probe thread does not end the process after a shutdown() call, or while a debugger
-// is attached.
+// line of such a process and ends the process. The probe thread does not end the process if the program has begun the
+// shutdown with shutdown(), or while a debugger is attached.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
@@ -54,10 +54,11 @@ describe('the probe thread ends a blocked process that has no probe port', { con
       assert.deepEqual(await program.exit, { code: null, signal: 'SIGKILL' });
       const begun = await program.signaled('ShutdownInitiated');
       const final = await program.finalLine();
-      // Compare times in the log of the process, because on a busy machine the test notices the exit of the process
-      // late.
+      // Measure the duration by the times in the log of the process. On a busy machine, the test notices the exit of
+      // the process late.
       const took = Number(final['time']) - Number(begun['time']);
-      // The process is ended half a second after its shutdown budget, and before the kubelet's SIGKILL.
+      // The probe thread ends the process half a second after the end of the shutdown budget. The kubelet would send
+      // SIGKILL later than that.
       assert.ok(took > 2_400 && took < 4_000, String(took));
       assert.deepEqual([final['exitCode'], final['heldBy']], [137, ['event loop']]);
     });
@@ -100,8 +101,8 @@ describe('a blocked process with a probe port writes its final log line', { conc
       [final['reason'], final['exitCode'], final['heldBy'], final['budgetMs'], final['level']],
       ['SIGTERM', 137, ['event loop'], 2_000, 50],
     );
-    // `durationMs` cannot be longer than the time from the sending of the process signal to the reading of the final
-    // log line.
+    // The test sends the process signal before `durationMs` begins, and reads the final log line after `durationMs` has
+    // ended. So `durationMs` cannot be longer than `took`.
     const durationMs = Number(final['durationMs']);
     assert.ok(durationMs >= 2_490 && durationMs <= took + 1, `${String(durationMs)} of ${String(took)}`);
     // The kubelet sends SIGKILL 4 s after SIGTERM. The probe thread must end the process before that.
@@ -142,7 +143,7 @@ describe('a blocked process with a probe port writes its final log line', { conc
 });
 
 describe(
-  'the probe thread ends a process whose event loop is blocked after an uncaught error',
+  'if the event loop is blocked after an uncaught error, the probe thread ends the process',
   { concurrency: true },
   () => {
     for (const [when, signals, reason] of [

@@ -11,7 +11,7 @@ const shortLimits = {
   LAMEDUCK_LIVEZ_EVENT_LOOP_STALL_LIMIT: '2s',
 };
 
-test('P-090 while the event loop is blocked for 4 s, probes get the last responses at once, with their age, and new responses after that', async (t) => {
+test('P-090 while the event loop is blocked for 4 s, each probe gets the stored response at once, with its age; after the block, probes get new responses', async (t) => {
   const program = await ProbedProcess.start(t);
   const paths = ['/readyz', '/livez', '/healthz?verbose', '/readyz/turned'];
   const before = new Map<string, string>();
@@ -32,8 +32,8 @@ test('P-090 while the event loop is blocked for 4 s, probes get the last respons
     await pause(20);
   }
   const middle = took.sort((a, b) => a - b)[Math.floor(took.length / 2)] ?? Infinity;
-  // A probe that waits for the blocked event loop takes 200 ms. The assertion allows only 150 ms, so that it fails if
-  // probes wait.
+  // A probe that waits for the blocked event loop takes 200 ms. With its limit of 150 ms, the assertion fails if probes
+  // wait for the event loop.
   assert.ok(middle < 150, `the median of ${String(took.length)} probes took ${String(middle)} ms`);
   assert.deepEqual([...new Set(ages)], [0, 1, 2]);
   await program.probed('/readyz', ({ headers }) => headers['age'] === undefined);
@@ -96,8 +96,8 @@ describe('the probe thread reports that the event loop is blocked', { concurrenc
     const milliseconds = (name: string): number =>
       1_000 * Number(new RegExp(`^lameduck_event_loop_${name}_seconds_total (\\S+)$`, 'm').exec(found.body)?.[1]);
     assert.ok(Math.abs(milliseconds('stalled') - stalledMs) < 200, found.body);
-    // A timer measures the delay of the event loop. It became due during the block of 6 s, and ran only after the
-    // block. The whole block also counts as active time of the event loop.
+    // A timer measures the delay of the event loop. This timer became due while the event loop was blocked for 6 s, and
+    // ran only after the block. The whole block also counts as active time of the event loop.
     assert.ok(milliseconds('delay') > 5_700 && milliseconds('active') >= 6_000, found.body);
     assert.equal(program.lines.filter(({ msg }) => msg?.startsWith('event loop') === true).length, 2);
   });
@@ -113,7 +113,7 @@ describe('the probe thread reports that the event loop is blocked', { concurrenc
     assert.ok(stalledMs > 3_700 && stalledMs < 6_000, String(stalledMs));
   });
 
-  test('P-090 a process whose machine was suspended does not report a blocked event loop when it continues', async (t) => {
+  test('P-090 when a process continues after a suspension of its machine, the process reports no blocked event loop', async (t) => {
     const program = await ProbedProcess.start(t, {
       ...shortLimits,
       LAMEDUCK_READYZ_EVENT_LOOP_STALL_LIMIT: '2s',

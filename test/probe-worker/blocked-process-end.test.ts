@@ -50,8 +50,8 @@ class WordsUnderTest {
   }
 
   /**
-   * saidAfter moves the clock forward to each time in `moments`, and returns how many lines the probe thread has
-   * written until each of them. The times are in milliseconds since the call.
+   * saidAfter moves the clock forward to each time in `moments`, in milliseconds after the call. For each of these
+   * times, saidAfter returns how many lines the probe thread has written so far.
    */
   async saidAfter(moments: readonly number[]): Promise<number[]> {
     const counts: number[] = [];
@@ -88,14 +88,14 @@ test('if the event loop of a process stays blocked, the probe thread writes one 
   assert.deepEqual([durationMs, exitCode], [2_600, 137]);
 });
 
-test('the shutdown budget begins when the shutdown begins, even if the main thread reports the shutdown to the probe thread later', async () => {
+test('the probe thread counts the shutdown budget from the start of the shutdown, even if the main thread reports the shutdown to the probe thread later', async () => {
   const under = new WordsUnderTest();
   under.note(2_000, { ageMs: 800 });
   assert.deepEqual(await under.saidAfter([1_699, 1_700]), [0, 1]);
   assert.equal((JSON.parse(under.lines[0] ?? '') as Record<string, unknown>)['durationMs'], 2_600);
 });
 
-test('the probe thread next checks the main thread half a second after the end of the shutdown budget, when it must write the final log line', async () => {
+test('the probe thread checks the main thread again half a second after the end of the shutdown budget, the time at which it must write the final log line', async () => {
   const under = new WordsUnderTest();
   const due = (): number => under.words.dueIn;
   assert.equal(due(), Infinity);
@@ -112,7 +112,7 @@ test('the probe thread next checks the main thread half a second after the end o
   assert.equal(due(), Infinity);
 });
 
-test('if an event loop becomes blocked at the end of the shutdown budget, the probe thread writes the final log line only after the event loop has been blocked for one second', async () => {
+test('if the event loop becomes blocked only at the end of the shutdown budget, the probe thread writes the final log line when the event loop has been blocked for one second', async () => {
   const under = new WordsUnderTest();
   under.note(0);
   under.stalledMs = 950;
@@ -156,7 +156,7 @@ test('if the probe thread cannot write a log line, it tries again later', async 
   assert.deepEqual(await under.saidAfter([100, 200]), [1, 1]);
 });
 
-test('P-118 before the probe thread ends the process, it waits until no debugger is attached, and gives a slow reader of the log time to read', async () => {
+test('P-118 before the probe thread ends the process, it waits until no debugger is attached, and until a slow reader of the log has had time to read', async () => {
   const under = new WordsUnderTest();
   under.note(0);
   under.isPaused = true;
@@ -177,8 +177,9 @@ test('P-118 before the probe thread ends the process, it waits until no debugger
   assert.equal(slow.kills, 1);
 });
 
-test("K-212 if the main thread writes the final log line, it removes the probe thread's termination message, even if the probe thread has tried several times to write its own line", async (t) => {
-  // Test without an error, and with an error message that is so long that it is cut in the middle of a character.
+test("K-212 if the main thread writes the final log line, it removes the probe thread's termination message, even if the probe thread has repeatedly failed to write this line", async (t) => {
+  // Test two termination messages: one without an uncaught error, and one with a long error message, which lameduck
+  // cuts in the middle of a character.
   for (const uncaughtError of [undefined, `x${'é'.repeat(3_000)}`]) {
     const path = emptyFile(t);
     const under = new WordsUnderTest(path);
@@ -191,7 +192,7 @@ test("K-212 if the main thread writes the final log line, it removes the probe t
   }
 });
 
-test('K-212 the probe thread neither overwrites nor removes a termination message of the program itself', async (t) => {
+test('K-212 if the program has written its own termination message, the probe thread neither overwrites nor removes this message', async (t) => {
   const path = emptyFile(t);
   writeFileSync(path, 'from before');
   const late = new WordsUnderTest(path);
@@ -203,8 +204,8 @@ test('K-212 the probe thread neither overwrites nor removes a termination messag
   const early = new WordsUnderTest(path);
   early.note(0);
   await early.saidAfter([600]);
-  // The test plays a program that replaces the probe thread's termination message with its own. The two messages have
-  // the same length.
+  // The test acts as a program that overwrites the probe thread's termination message with another message of the same
+  // length.
   const own = 'o'.repeat(readFileSync(path).length);
   writeFileSync(path, own);
   noteMainThreadReport(early.state, path);

@@ -22,14 +22,14 @@ class HeartbeatUnderTest {
   }
 }
 
-test('a process sends ten heartbeats per second, and only two per second after five seconds without an event of a server', async () => {
+test('a process sends ten heartbeats per second; if its servers have had no event for five seconds, it sends only two per second', async () => {
   const under = new HeartbeatUnderTest();
   assert.equal(await under.beatsIn(5_000), 50);
   assert.equal(under.state.get('beatInterval'), 500);
   assert.equal(await under.beatsIn(10_000), 20);
 });
 
-test('an idle process sends ten heartbeats per second again after an event of a server', async () => {
+test('after an event of a server, an idle process sends ten heartbeats per second again, instead of two', async () => {
   const under = new HeartbeatUnderTest();
   await under.beatsIn(10_000);
   under.state.add('beats', 1);

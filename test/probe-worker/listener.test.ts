@@ -12,7 +12,7 @@ import { until } from '../support/until.ts';
 
 interface ListenerUnderTest {
   readonly port: number;
-  /** The URLs of the requests for which the listener of the probe port has called `answer`. */
+  /** The method and the URL of each request that the probe port has passed to `answer`. */
   readonly asked: string[];
   /** The connections of the probe port's listener, in the order in which it accepted them. */
   readonly accepted: Socket[];
@@ -82,7 +82,7 @@ for (const [what, bytes] of [
   });
 }
 
-test('the probe port ends a TLS connection, and serves the next probe', async (t) => {
+test('if a client begins a TLS handshake on the probe port, the probe port closes the connection, and serves the next probe', async (t) => {
   const { port, asked } = await listen(t);
   const socket = connectSecure({ port, host: '127.0.0.1', rejectUnauthorized: false });
   const [error] = (await once(socket, 'error')) as [NodeJS.ErrnoException];
@@ -173,14 +173,14 @@ test('HEAD on the probe port has the headers of GET and no body', async (t) => {
   assert.deepEqual([headers['content-length'], body], ['2', '']);
 });
 
-test('K-030, K-202 a connection to the probe port on which no byte arrives causes no error, and delays no other probe', async (t) => {
+test('K-030, K-202 a client that connects to the probe port and sends no byte causes no error, and does not delay the probes of other clients', async (t) => {
   const { port, asked, dial } = await listen(t);
   for (let index = 0; index < 20; index++) (await dial()).end();
   assert.equal((await probe(port, '/livez')).status, 200);
   assert.deepEqual(asked, ['GET /livez']);
 });
 
-test('of 1000 half-open connections the probe port keeps the latest 256, and still serves a probe', async (t) => {
+test('of 1000 connections without a complete request, the probe port keeps the newest 256, and still serves a probe', async (t) => {
   let resolve: (answer: Answer) => void = () => undefined;
   const { port, asked, dial } = await listen(t, () => new Promise<Answer>((settle) => (resolve = settle)));
   const patient = await dial();

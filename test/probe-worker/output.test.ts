@@ -17,7 +17,10 @@ interface Writer extends Pick<Pipe, 'fill' | 'read'> {
   readonly pid: number;
   /** Makes the test program call `writeBeside()`, as the probe thread does, with a line of `length` characters. */
   write(length: number): void;
-  /** For each line, `true` if the test program has written the line, and otherwise `false`. */
+  /**
+   * The output of the test program: for each line, `true` if `writeBeside()` has written the line, and otherwise
+   * `false`.
+   */
   readonly said: readonly string[];
 }
 
@@ -62,7 +65,7 @@ test('P-118 if the pipe of standard output is full, the probe thread drops its l
   assert.equal(Number.parseInt(flags, 8) & constants.O_NONBLOCK, 0);
 });
 
-test('P-118 if a log line of the probe thread does not fit into the pipe of standard output, its rest is written as soon as the pipe is read', async (t) => {
+test('P-118 if a log line of the probe thread does not fit into the pipe of standard output, the probe thread writes the rest of the line as soon as the pipe is read', async (t) => {
   const writer = await startWriter(t);
   const length = 300_000;
   writer.write(length);

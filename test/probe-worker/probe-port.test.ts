@@ -18,7 +18,7 @@ import { ProcessUnderTest } from '../support/process-under-test.ts';
 
 const endedWell = { code: 0, signal: null };
 
-describe('the probe port sends the responses of the main port, and serves metrics', { concurrency: 2 }, () => {
+describe('the probe port serves metrics, and the same responses as the port of the program', { concurrency: 2 }, () => {
   test('P-080 status, headers and body on the probe port equal those on the main port, for every URL', async (t) => {
     const program = await ProbedProcess.start(t);
     const port = await program.port();
@@ -113,7 +113,7 @@ describe('the probe port answers probes until the process exits', () => {
     await assert.rejects(program.probe('/livez'), { code: 'ECONNREFUSED' });
   });
 
-  test('P-079 the probe port serves probes while something keeps the process alive after its drain', async (t) => {
+  test('P-079 the probe port serves probes for as long as a timer or another handle keeps the process alive after the drain', async (t) => {
     const program = await ProbedProcess.start(t, { HOLD: 'on' });
     program.kill('SIGTERM');
     await program.signaled('InFlightRequestsDrained');
@@ -170,7 +170,7 @@ test('P-090 an event loop that still handles messages counts as running, even if
   const stalls: number[] = [];
   const probePort = new ProbePort({
     settings: completeSettings({ probePort: port, readyzEventLoopStallLimit: '1s' }, {}).settings,
-    // The timers of this clock never fire, as while the event loop is blocked.
+    // A clock whose timers never fire simulates a blocked event loop.
     clock: { now: () => systemClock.now(), after: () => () => undefined, afterUnref: () => () => undefined },
     answer: () => passed,
     shutdown: () => undefined,
@@ -191,7 +191,7 @@ test('P-090 an event loop that still handles messages counts as running, even if
   assert.deepEqual([stalls, probePort.counts.stalls], [[], 0]);
 });
 
-test('P-090 a probe on the probe port waits for slow checks, even if an equal probe follows directly', async (t) => {
+test('P-090 each probe on the probe port waits for slow checks, even if an equal probe follows directly', async (t) => {
   const port = await reservePort();
   const { promise: listening, resolve } = Promise.withResolvers<string>();
   const probePort = new ProbePort({
@@ -210,8 +210,8 @@ test('P-090 a probe on the probe port waits for slow checks, even if an equal pr
   probePort.open();
   const holding = setInterval(() => undefined, 1_000);
   await listening;
-  // The first probe waits for the main thread, because the probe thread has no earlier response to reuse. On a busy
-  // machine, some later probes also wait for the main thread.
+  // The first probe waits for the main thread, because the probe thread has no stored response yet. On a busy machine,
+  // only some of the later probes wait for the main thread, so the test sends up to 100.
   await probe(port, '/readyz');
   let waitedFor = 0;
   for (let count = 0; count < 100 && waitedFor < 3; count++) {
@@ -222,7 +222,7 @@ test('P-090 a probe on the probe port waits for slow checks, even if an equal pr
 });
 
 describe('a probe port that is in use ends the process only if it was configured', { concurrency: 2 }, () => {
-  test('a configured probe port that is in use ends the process with code 82, as a port of the program itself would', async (t) => {
+  test('if a configured probe port is in use, the process exits with code 82, as it does if a port of the program is in use', async (t) => {
     const taken = createServer().listen(0);
     t.after(() => taken.close());
     await once(taken, 'listening');

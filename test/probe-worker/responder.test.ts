@@ -58,7 +58,7 @@ class ResponderUnderTest {
   }
 }
 
-test('the probe thread sends the response of the main thread unchanged', async () => {
+test("the probe thread forwards the status, headers and body of the main thread's response unchanged", async () => {
   const under = new ResponderUnderTest();
   for (const live of [passed, red]) {
     const { status, headers, body } = await under.respond('/readyz?verbose', live);
@@ -82,7 +82,7 @@ test('if the main thread responds within 200 ms, the response of the probe port 
   assert.equal((await under.respond('/livez', passed, 199)).headers['Age'], undefined);
 });
 
-test('P-082 a hundred simultaneous probes cause one request to the main thread, and after the main thread has been silent for 200 ms, further probes do not wait', async () => {
+test('P-082 for a hundred simultaneous probes, the probe thread sends one request to the main thread; after 200 ms without an answer, further probes do not wait', async () => {
   const under = new ResponderUnderTest();
   await under.respond('/livez', passed);
   await under.clock.advance(9_000);
@@ -93,7 +93,7 @@ test('P-082 a hundred simultaneous probes cause one request to the main thread, 
   assert.deepEqual(under.asked, ['GET /livez', 'GET /livez']);
 });
 
-test('P-090 after 200 ms without a heartbeat of the event loop, the probe thread answers a probe at once, and still passes the probe to the main thread', async () => {
+test('P-090 if no heartbeat of the event loop has arrived for 200 ms, the probe thread answers a probe at once with the stored response, and also passes the probe to the main thread', async () => {
   const under = new ResponderUnderTest();
   await under.respond('/livez', passed);
   await under.clock.advance(9_000);
@@ -102,7 +102,7 @@ test('P-090 after 200 ms without a heartbeat of the event loop, the probe thread
   assert.equal(under.asked.length, 2);
 });
 
-test('a probe that repeats within one second gets the stored response if the main thread is busy, and a new response if only its checks are slow', async () => {
+test('a probe that follows an equal probe within one second gets the stored response if the main thread is busy, and a new response if only the checks are slow', async () => {
   for (const [checksTook, expectedAge] of [
     [0, '0'],
     [49, undefined],
@@ -119,7 +119,7 @@ test('a probe that repeats within one second gets the stored response if the mai
   }
 });
 
-test('P-090 a probe that repeats within one second waits at most 2 ms for the main thread, or longer if the main thread has begun to answer the probe by then', async () => {
+test('P-090 a probe that follows an equal probe within one second waits at most 2 ms for the main thread, or longer if the main thread has begun to answer within these 2 ms', async () => {
   for (const isTaken of [false, true]) {
     const under = new ResponderUnderTest();
     await under.respond('/readyz', passed);
@@ -130,7 +130,8 @@ test('P-090 a probe that repeats within one second waits at most 2 ms for the ma
     const { tookMs, headers, status } = await under.respond('/readyz');
     assert.deepEqual([status, headers['Age']], [200, '0']);
     assert.ok(isTaken ? tookMs >= 200 && tookMs <= 210 : tookMs >= 2 && tookMs <= 10, String(tookMs));
-    // The main thread has not yet responded to the earlier probe, so the next probe gets the last response at once.
+    // The main thread has not yet responded to the previous probe, so the probe thread answers this probe at once, with
+    // the stored response.
     assert.equal((await under.respond('/readyz')).tookMs, 0);
   }
 });
@@ -152,7 +153,7 @@ test('P-090 a probe that repeats within one second gets the new results of its c
   assert.deepEqual([tookMs >= 150, body], [true, red.body]);
 });
 
-test('the probe thread still knows which requests the main thread has begun to handle when their number exceeds 2^31', () => {
+test('the probe thread still knows which requests the main thread has begun to handle after more than 2^31 requests', () => {
   let taken = 0;
   const ids: number[] = [];
   const questions = new Questions(
@@ -225,7 +226,7 @@ test('P-090 /readyz fails after a stall of 5 s, and /livez and /healthz fail aft
   assert.equal((await under.respond('/livez/ping')).body, 'internal server error: reason withheld\n');
 });
 
-test('P-077 after the shutdown has begun, the probe thread reuses a stored response of /readyz only for a probe without the check shutdown', async () => {
+test('P-077 after the shutdown has begun, the probe thread reuses a stored response of /readyz only if the probe does not include the check shutdown', async () => {
   const under = new ResponderUnderTest();
   const leaving = ['/readyz', '/readyz/shutdown', '/readyz/%73hutdown'];
   const paths = [...leaving, '/readyz?exclude=shutdown', '/readyz/ping', '/livez', '/healthz'];
@@ -278,7 +279,7 @@ test('the probe port answers an unknown URL with 404, without a request to the m
   assert.deepEqual(under.asked, []);
 });
 
-test('at most 64 different probe URLs wait for the main thread; the usual probe URLs are always passed to it, and their last responses are kept', async () => {
+test('at most 64 different probe URLs wait for the main thread; the usual probe URLs, such as /readyz, are always passed to the main thread, and their last responses are stored', async () => {
   const under = new ResponderUnderTest();
   await under.respond('/readyz', passed);
   await under.respond('/readyz?x=1', passed);

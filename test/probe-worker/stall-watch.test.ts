@@ -23,8 +23,8 @@ class WatchUnderTest {
   }
 
   /**
-   * `pass()` simulates `ticks` ticks of the timer of the probe thread, `milliseconds` apart. If `beats` is true, the
-   * main thread sends a heartbeat before each tick.
+   * `pass()` lets the timer of the probe thread tick `ticks` times, with `milliseconds` between two ticks. If `beats`
+   * is true, the main thread sends a heartbeat before each tick.
    */
   async pass(ticks: number, milliseconds: number, { beats = false } = {}): Promise<void> {
     for (let tick = 0; tick < ticks; tick++) {
@@ -35,7 +35,7 @@ class WatchUnderTest {
   }
 }
 
-test('P-090 the length of a stall is the sum of the intervals between ticks of the probe thread in which no heartbeat of the event loop arrived', async () => {
+test('P-090 the duration of a stall is the sum of the intervals between two ticks of the probe thread in which no heartbeat of the event loop arrived', async () => {
   const under = new WatchUnderTest();
   await under.pass(30, 100);
   assert.equal(under.watch.stalledMs, 3_000);
@@ -43,7 +43,7 @@ test('P-090 the length of a stall is the sum of the intervals between ticks of t
   assert.equal(under.watch.stalledMs, 0);
 });
 
-test('P-090 a stall is reported once at its limit, and once when it ends, with its length', async () => {
+test('P-090 a stall is reported once when it reaches the stall limit, and once when it ends, with its duration', async () => {
   const under = new WatchUnderTest();
   await under.pass(49, 100);
   assert.deepEqual(under.told, []);
@@ -54,7 +54,7 @@ test('P-090 a stall is reported once at its limit, and once when it ends, with i
   assert.deepEqual([under.state.get('stalls'), under.state.get('stalledMs')], [1, 12_000]);
 });
 
-test('if a probe finds no new heartbeat of an idle process, which sends heartbeats rarely, only the last 100 ms count as a stall', async () => {
+test('if an idle process, which sends heartbeats rarely, has sent no new heartbeat when a probe arrives, only the last 100 ms count as a stall', async () => {
   const under = new WatchUnderTest();
   await under.clock.advance(600);
   under.watch.tick(100);
@@ -70,8 +70,8 @@ test('a stall of the event loop that is shorter than the stall limit is not repo
 });
 
 test('P-090 if the machine is suspended for an hour, the hour does not count as a stall', async () => {
-  // When a suspended machine resumes, the probe thread may continue before the main thread. The probe thread must not
-  // count the suspension as a stall, even with the shortest valid stall limit, which this test uses.
+  // When a suspended machine resumes, the probe thread may run before the main thread. Even with the shortest valid
+  // stall limit, 1 s, the probe thread must not count the suspension as a stall.
   const under = new WatchUnderTest(1_000);
   await under.pass(1, 3_600_000);
   assert.equal(under.watch.stalledMs, 0);
@@ -79,7 +79,7 @@ test('P-090 if the machine is suspended for an hour, the hour does not count as 
   assert.deepEqual(under.told, []);
 });
 
-test('P-090 if the machine is suspended for an hour while the event loop is blocked, the suspension adds only one second to the stall', async () => {
+test('P-090 if the machine is suspended for an hour while the event loop is blocked, the counted duration of the stall grows by only one second', async () => {
   const under = new WatchUnderTest();
   await under.pass(48, 100);
   await under.pass(1, 3_600_000);
@@ -96,7 +96,7 @@ test('P-090 if the machine is suspended for an hour while the event loop is bloc
   assert.equal(under.watch.stalledMs, 100);
 });
 
-test('P-090 the counted length of a stall does not grow while a debugger is attached, and grows further after the debugger has detached', async () => {
+test('P-090 the time for which a debugger is attached does not count towards the duration of a stall', async () => {
   const under = new WatchUnderTest();
   await under.pass(20, 100);
   under.isAttached = true;
@@ -107,7 +107,7 @@ test('P-090 the counted length of a stall does not grow while a debugger is atta
   assert.equal(under.watch.stalledMs, 2_500);
 });
 
-test('P-090 a stall of the event loop begins at the earliest when the probe thread begins to watch the event loop', async () => {
+test('P-090 the time before the probe thread begins to watch the event loop does not count as part of a stall', async () => {
   const clock = new FakeClock();
   const state = new SharedState();
   await clock.advance(60_000);

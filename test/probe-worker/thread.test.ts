@@ -85,8 +85,8 @@ test('a connection that has sent only a part of its request delays the end of th
   const { port, probePort } = await listening(t, () => Promise.resolve(passed));
   const socket = connect({ port, host: '127.0.0.1' }).on('error', () => undefined);
   socket.write('GET /livez HTTP/1.1\r\n');
-  // The probe thread accepts connections in the order in which clients open them. When it has responded to this probe,
-  // it has also accepted `socket`, which has sent only a part of its request.
+  // The probe thread accepts connections in the order in which clients open them. So when it has answered the next
+  // probe, it has also accepted `socket`, which has sent only a part of its request.
   await probe(port, '/livez');
   const closed = once(socket, 'close');
   const since = performance.now();
@@ -153,7 +153,7 @@ void describe('a process that may not start a thread serves the probe port in it
     assert.deepEqual(await program.exit, { code: 0, signal: null });
   });
 
-  test('a process that is not permitted to start a thread exits with 82 if the probe port is in use', async (t) => {
+  test('if the probe port is in use, a process exits with 82, even if it is not permitted to start a thread', async (t) => {
     const taken = createServer().listen(0);
     t.after(() => taken.close());
     await once(taken, 'listening');

@@ -16,7 +16,10 @@ interface Unread {
   readonly pipe: Pipe;
   readonly probePort: number;
   readonly port: number;
-  /** Reads the output of the fixture until the pattern matches, and resolves with the first group. */
+  /**
+   * Reads the output of the test program until `pattern` matches, and resolves with the text of the first capture
+   * group.
+   */
   readonly said: (pattern: RegExp) => Promise<string>;
 }
 
@@ -67,7 +70,7 @@ test('P-077 /readyz fails as soon as the shutdown begins, even if the log line a
   pipe.fill();
   program.kill('SIGTERM');
   assert.match(await failing(probePort), /^\[-\]shutdown failed/);
-  // Until here, the pipe of the log has been full, so the log line about ShutdownInitiated cannot have been written.
-  // `said()` reads the pipe.
+  // The test has not read the full pipe of the log so far, so the log line about ShutdownInitiated cannot have been
+  // written. `said()` now reads the pipe.
   await said(/("name":"ShutdownInitiated")/);
 });

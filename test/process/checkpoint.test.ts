@@ -59,8 +59,8 @@ async function infoOf(process: ProcessUnderTest): Promise<Readonly<Record<string
   return { outcome, phase };
 }
 
-// The environment variables with which the lifecycle stays in each phase, so that the test can kill the process in that
-// phase.
+// For each phase, the environment variables that make the lifecycle stay in this phase, so that the test can kill the
+// process in this phase.
 const phases: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Started: {},
   MuxAndDiscoveryComplete: { HANGS: 'post-start' },
@@ -191,8 +191,8 @@ describe('a file that is not a checkpoint of this pod causes one log line, and i
 });
 
 /**
- * `obstructed()` fails unless a process that cannot write its checkpoint serves requests, exits with 0, and logs
- * exactly one line about the checkpoint. It resolves with this line.
+ * `obstructed()` checks that a process that cannot write its checkpoint still serves requests, exits with 0, and logs
+ * exactly one line about the checkpoint. `obstructed()` resolves with this line.
  */
 async function obstructed(process: ProcessUnderTest | LoggingCommand): Promise<Line> {
   const { port } = await process.line('listening', ({ msg }) => msg === 'listening');
@@ -243,7 +243,7 @@ describe(
     };
     for (const [name, [options, reason]] of Object.entries(mounts)) {
       test(
-        `a checkpoint path on ${name} causes one log line, and the process starts and ends as usual`,
+        `if the checkpoint path is on ${name}, lameduck logs one line, and the process starts and ends as usual`,
         { skip: cannotMount() },
         async (t) => {
           const at = folder(t);
@@ -279,7 +279,7 @@ test('if one process has two lifecycles, only the first writes the checkpoint, a
   assert.equal(recordIn(path).cleanExit, true);
 });
 
-test('the workers of node:cluster write no checkpoint, because each worker would overwrite the file of the others', async (t) => {
+test('the workers of node:cluster write no checkpoint, because all workers would write to the same file', async (t) => {
   const path = join(folder(t), 'checkpoint.json');
   const env = { LAMEDUCK_CHECKPOINT_PATH: path, OWN_PORTS: 'off off' };
   const process = disposed(t, new ProcessUnderTest('runs-a-cluster.ts', env));
@@ -288,7 +288,7 @@ test('the workers of node:cluster write no checkpoint, because each worker would
   assert.ok(!existsSync(path));
 });
 
-test('a lifecycle that ends while its process continues leaves a checkpoint with a clean exit, and no other file', async (t) => {
+test('if a lifecycle ends while its process continues, the checkpoint file records a clean exit, and its folder contains no other file', async (t) => {
   const at = folder(t);
   const path = join(at, 'checkpoint.json');
   const process = disposed(t, new ProcessUnderTest('shuts-itself-down.ts', { LAMEDUCK_CHECKPOINT_PATH: path }));
@@ -308,7 +308,7 @@ const record: CheckpointRecord = {
   cleanExit: false,
 };
 
-test('the node counts as restarted since the previous run only if both boot ids are known and differ', () => {
+test('the node counts as restarted since the previous run only if the boot ids of the previous run and of this run are both known and differ', () => {
   assert.equal(previousRunOf(record, record).hasNodeRestarted, false);
   assert.equal(previousRunOf(record, { ...record, bootId: 'b' }).hasNodeRestarted, true);
   assert.equal(previousRunOf({ ...record, bootId: null }, record).hasNodeRestarted, false);
@@ -319,7 +319,7 @@ test('a checkpoint of another pod, which may still run, is not reported as the p
   assert.equal(previousRunOf(record, { ...record, podUid: null }).outcome, 'killed');
 });
 
-test('the UID of the pod is read from the folder from which the kubelet has mounted files', () => {
+test("lameduck reads the UID of the pod from the paths of the kubelet's folders in the table of mounted file systems", () => {
   const uid = '5d1a9b34-8a4e-4c1b-9b0e-0e6e0f6f8a11';
   const line = (root: string, at: string): string => `711 690 8:1 ${root} ${at} rw,relatime - ext4 /dev/sda1 rw\n`;
   const other = line('/', '/') + line('/resolv.conf', '/etc/resolv.conf');
@@ -328,7 +328,7 @@ test('the UID of the pod is read from the folder from which the kubelet has moun
   const hash = '0123456789abcdef0123456789abcdef';
   assert.equal(podUidIn(line(`/var/lib/kubelet/pods/${hash}/etc-hosts`, '/etc/hosts')), hash);
   assert.equal(podUidIn(other), null);
-  // On a node, outside of any container, the table of mounted file systems has lines of this form for the volumes of
-  // every pod.
+  // On a node, outside of any container, the table of mounted file systems has such a line for each volume of every
+  // pod. For such a line, podUidIn() returns null.
   assert.equal(podUidIn(line(`/pods/${uid}/volumes/a`, `/var/lib/kubelet/pods/${uid}/volumes/b`)), null);
 });

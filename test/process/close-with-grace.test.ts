@@ -31,7 +31,7 @@ for (const [args, environment] of [
   });
 }
 
-test('fastify-cli is also recognized by the folder of its script, and the option -g sets the close delay only for fastify-cli', () => {
+test('lameduck also recognizes fastify-cli by the folder of its script; for other programs, the option -g does not set the close delay', () => {
   const byFolder = ['node', '/app/node_modules/fastify-cli/cli.js', 'start', 'app.js'];
   assert.match(describeCloseWithGrace(byFolder, 28_000, {}) ?? '', /^fastify-cli ends this process/);
   assert.match(

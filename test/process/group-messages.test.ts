@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { sendShutdown } from '../../src/process/group-messages.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
-test('P-071 the shutdown budget of a cluster worker is the budget of its primary minus 1.5 s, or minus a quarter if that is less, so that the worker can exit in time', () => {
+test('P-071 the shutdown budget of a cluster worker ends before the budget of its primary, so that the worker can exit in time: by 1.5 s, or by a quarter of the budget if a quarter is less', () => {
   const clock = new FakeClock();
   const budgets = [20_000, 2_000, -1].map((left) => {
     const sent: object[] = [];

@@ -55,7 +55,7 @@ for (const parent of [
   });
 }
 
-test('P-065 if the parent process cannot be identified, the environment variables that package managers set decide whether there is a warning', () => {
+test('P-065 if the parent process cannot be identified, a warning about a launcher is logged only if the environment variables of a package manager are set', () => {
   assert.match(describeLauncher(undefined, npm) ?? '', byManager);
   assert.equal(describeLauncher(undefined, {}), undefined);
 });

@@ -135,7 +135,7 @@ test('A-031, P-057 a second process signal after 100 ms ends the process with ex
   assert.deepEqual(under.target.exits, [1]);
 });
 
-test('P-111 after the drain the listeners of the program are called with the arguments of the signal', async () => {
+test('P-111 after the drain, the signal listeners of the program are called with the name and the number of the signal', async () => {
   const { target, log, lifecycle, clock } = create();
   target.on('SIGTERM', (...args: unknown[]) => log.push(`called with ${args.join()}`));
   target.emit('SIGTERM', 'SIGTERM', 15);
@@ -213,7 +213,7 @@ test('P-063, P-075 after the drain under lameduck/register, Node handles an unca
   assert.deepEqual(log, []);
 });
 
-test('P-058 the backstop timer ends a process whose shutdown never ends, 250 ms after the shutdown budget, with exit code 80', async () => {
+test('P-058 the backstop timer ends a process with exit code 80 if its shutdown has not ended 250 ms after the end of the shutdown budget', async () => {
   const { target, log, clock } = create();
   target.emit('SIGTERM', 'SIGTERM', 15);
   await clock.advance(28_249);

@@ -137,7 +137,7 @@ describe('the first process signal begins the shutdown, and a second one ends th
     ],
   ]);
 
-  test('P-057 after a process signal, the 100 ms for its repetition begin when all pending process signals have been delivered', () => {
+  test('P-057 the 100 ms in which a repeated process signal does not count as a second signal begin when all pending process signals have been delivered', () => {
     assert.deepEqual(next(draining0, { kind: 'signal settled', at: 1_000 }), [draining]);
     assert.deepEqual(next(running, { kind: 'signal settled', at: 1_000 }), [running]);
   });
@@ -179,7 +179,7 @@ describe('the first uncaught error begins the shutdown, and a second uncaught er
   ]);
 });
 
-describe('a loss of leadership begins the shutdown, or ends the process at once with exit code 83 if the work continues', () => {
+describe('a loss of leadership begins the shutdown; if the work of the leader continues, the loss ends the process at once with exit code 83', () => {
   const exit: Action = ['exit', 83, 'leadership of a lost: exiting at once'];
   const lost: State = { phase: 'draining', cause: byLoss, hasLostLeadership: true };
   follows([
@@ -221,7 +221,7 @@ describe('disconnect() of a node:cluster worker begins the shutdown, and the wor
   ]);
 });
 
-describe('lameduck ends the process after the shutdowns of all its lifecycles have ended', () => {
+describe('lameduck ends the process only when the shutdowns of all lifecycles of the process have ended', () => {
   const asGuest: Event = { ...drained, isUnderRegister: true };
   const withListeners: Event = { ...drained, hasListeners: true };
   const calledAtOnce: State = { ...draining, hasCalledListeners: true };

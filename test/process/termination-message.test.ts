@@ -30,7 +30,7 @@ const record: ShutdownRecord = {
   heldBy: ['TCPSocketWrap'],
 };
 
-test('K-212 the termination message names the cause of the exit code first, and the consequences of this cause after that', () => {
+test('K-212 the termination message first names the failure that caused the exit code, and then the consequences of this failure', () => {
   assert.equal(
     terminationText(record),
     [
@@ -70,7 +70,7 @@ test('K-115, K-212 a termination message is cut to 3072 bytes, at a character bo
   }
 });
 
-test('K-212 lameduck writes the termination message only to an existing, empty file, and does not replace the file', (t) => {
+test('K-212 lameduck writes the termination message into the existing file if this file is empty; lameduck creates no file and replaces no file', (t) => {
   const path = emptyFile(t);
   const { ino } = statSync(path);
   writeTerminationMessage(path, 'first');
@@ -82,7 +82,7 @@ test('K-212 lameduck writes the termination message only to an existing, empty f
   assert.equal(existsSync(missing), false);
 });
 
-test('K-212 a termination message is removed without replacing its file, and only if the file still contains the message', (t) => {
+test('K-212 lameduck removes its termination message without replacing the file, and only if the file still contains this message', (t) => {
   const path = emptyFile(t);
   const { ino } = statSync(path);
   const text = `x${'é'.repeat(3_000)}`;

@@ -67,7 +67,7 @@ for (const args of [[], ['--test'], ['--test', `${isolation}=none`]]) {
   });
 }
 
-test('in a test lameduck logs if the test passes a logger', (t) => {
+test('in a process that runs tests, lameduck logs if the test passes a logger', (t) => {
   const output = run(
     t,
     `
@@ -80,7 +80,7 @@ test('in a test lameduck logs if the test passes a logger', (t) => {
   assert.match(output, /lifecycle started/);
 });
 
-test('if a test starts a program as a separate process, lameduck writes its log in this process', (t) => {
+test('if a test starts a program as a separate process, lameduck logs in the separate process as usual', (t) => {
   const output = run(
     t,
     `

@@ -85,7 +85,7 @@ test('P-056 several copies of the package in one process share the signal listen
   assert.deepEqual(added(), [0, 0, 0, 0, 0, 0]);
 });
 
-test('if two copies of the package in one process each have a lifecycle, only the lifecycle that opens the checkpoint file first writes the file', async (t) => {
+test('if two copies of the package in one process each have a lifecycle, the second lifecycle writes no checkpoint file while the first lifecycle writes this file', async (t) => {
   const copy = new URL('../../src/process/checkpoint.ts?copy', import.meta.url).href;
   const other = (await import(copy)) as { openCheckpoint: typeof openCheckpoint };
   const path = join(folder(t), 'checkpoint.json');

@@ -14,14 +14,14 @@ function errorAt(frame: string): Error {
   return error;
 }
 
-test('P-063 the printed location of an uncaught error is that of its first stack frame', () => {
+test('P-063 lameduck prints the location of the first stack frame of an uncaught error, or no location if this frame has no readable source file', () => {
   for (const frame of ['JSON.parse (<anonymous>)', 'emit (node:events:500:10)', '/there/is/no/such/file.js:1:1']) {
     const error = errorAt(frame);
     assert.equal(describeUncaught(error, 'uncaughtException'), `${String(error.stack)}\n${version}`);
   }
 });
 
-test('P-063 the caret is printed under the throw of an exception, and under the place where a rejected error was created', () => {
+test('P-063 below the printed source line, the caret marks the `throw` of an exception, or the place where the error of a rejection was created', () => {
   const folder = mkdtempSync(join(tmpdir(), 'lameduck-uncaught-'));
   try {
     const file = join(folder, 'with tabs (and spaces).js');
@@ -65,7 +65,7 @@ test('P-063 like Node, lameduck does not call the custom inspect function of an 
   assert.match(describeUncaught(new Hidden('shown'), 'uncaughtException'), /Error.*: shown\n {4}at /);
 });
 
-test('P-063 an error that throws when it is inspected does not prevent the shutdown', () => {
+test('P-063 an uncaught error whose property `stack` throws does not prevent the shutdown', () => {
   const hostile = new Error('hostile');
   Object.defineProperty(hostile, 'stack', {
     get() {

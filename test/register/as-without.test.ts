@@ -95,25 +95,26 @@ async function run(
     command.kill('SIGTERM');
   }
   const exit = await command.exit;
-  // Node's report of an error contains stack frames of Node itself. These differ if another module was loaded earlier.
+  // Ignore the stack frames in Node's report of an error: the frames of Node itself depend on the modules that were
+  // loaded earlier.
   const own = command.output.split('\n').filter((line) => !line.startsWith('{') && !/^\s+at /.test(line));
   return { ...exit, own };
 }
 
-void describe('a program ends in the same way with lameduck/register as without', { concurrency: 4 }, () => {
+void describe('with and without lameduck/register, a program ends with the same exit code', { concurrency: 4 }, () => {
   for (const [programs, isKilled] of [
     [stops, true],
     [errors, false],
   ] as const) {
     for (const [name, code] of Object.entries(programs)) {
-      test(`P-055, P-116 a program that ${name} has the same output and the same end with lameduck/register as without`, async (t) => {
+      test(`P-055, P-116 a program that ${name} has the same output and the same exit code or signal with lameduck/register as without lameduck/register`, async (t) => {
         const [without, withIt] = await Promise.all([run(t, code, {}, isKilled), run(t, code, registered(), isKilled)]);
         assert.deepEqual(withIt, without);
       });
     }
   }
 
-  test('with lameduck/register, if the program calls lameduck() for a server after listen(), this call creates the only lifecycle of the server', async (t) => {
+  test('with lameduck/register, if the program calls lameduck() for a server after listen(), the server has only the lifecycle that this call creates', async (t) => {
     const index = new URL('../../src/index.ts', import.meta.url).href;
     const code = `
       import('${index}').then(async ({ lameduck }) => {

@@ -55,7 +55,7 @@ test("with lameduck/register, if a process signal arrives before the first respo
   assert.deepEqual(said, ['whole', 'shutdown ended', 'own listener']);
 });
 
-test('with lameduck/register, a program still serves requests if it replaces process.on() by a function that adds no SIGTERM listener', async (t) => {
+test('with lameduck/register, a program still serves requests if it has replaced process.on() by a function that ignores SIGTERM listeners', async (t) => {
   const before = `
     const on = process.on;
     process.on = function (event, listener) {
@@ -91,7 +91,7 @@ test('with lameduck/register, if a second server listens before the code of the 
   assert.ok(said.includes('whole') && said.includes('second closed'), said.join());
 });
 
-test('with lameduck/register, a request that ends after the listening socket has closed causes no warning that the server does not listen', async (t) => {
+test('with lameduck/register, the warning about a server that does not listen is not logged for a request that ends after the listening socket has closed', async (t) => {
   const command = started(
     t,
     `
@@ -117,7 +117,7 @@ test('with lameduck/register, a request that ends after the listening socket has
   );
 });
 
-test('P-053 with lameduck/register, the drain waits for a request that arrived before the lifecycle was loaded', async (t) => {
+test('P-053 with lameduck/register, the drain waits for a request that arrived before lameduck/register had loaded the code of the lifecycle', async (t) => {
   const command = started(
     t,
     `
@@ -128,8 +128,8 @@ test('P-053 with lameduck/register, the drain waits for a request that arrived b
       say({ msg: 'request' });
     });
     server.listen(0, '127.0.0.1', () => say({ msg: 'listening', port: server.address().port }));`,
-    // With an overload limit, lameduck counts a request when it arrives. This request arrived before the lifecycle was
-    // loaded, so lameduck has not counted it.
+    // With an overload limit, lameduck counts a request when it arrives. The request of this test arrives before
+    // lameduck/register has loaded the lifecycle, so lameduck does not count the request at its arrival.
     { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '0s', LAMEDUCK_MAX_REQUESTS_INFLIGHT: '100' },
   );
   const { port } = await command.line('listening', ({ msg }) => msg === 'listening');
@@ -169,8 +169,8 @@ test('P-039 with lameduck/register, a WebSocket that is opened before the lifecy
   assert.equal(longRunningEnded, 1);
 });
 
-// A program with an HTTP/2 server. When the program reads something on standard input, the server sends the body of an
-// ordinary stream. A CONNECT tunnel does not wait for this input.
+// A program with an HTTP/2 server. The server sends the body of an ordinary stream only when the program has received
+// data on standard input. A CONNECT tunnel does not depend on standard input.
 const streams = `
   const server = require('node:http2').createServer();
   const say = (line) => console.log(JSON.stringify(line));

@@ -26,7 +26,7 @@ for (const [title, create] of [
   ['HTTP', () => createHttpServer()],
   ['any other protocol', () => createServer()],
 ] as const) {
-  test(`with lameduck/register, the program's own server of ${title} can listen on the probe port: its callback is called, and no error occurs`, async (t) => {
+  test(`with lameduck/register, a server that the program creates (${title}) can listen on the probe port: the callback of listen() is called, and no error occurs`, async (t) => {
     const { port, server } = await occupied(t);
     t.after(giveWay(port, closing(server)));
     const own = create();
@@ -42,7 +42,7 @@ for (const [title, create] of [
   });
 }
 
-test('lameduck/register hides only the first listen error on the probe port from the program, and no listen error on another port', async (t) => {
+test('lameduck/register hides only one listen error from the program: the first listen error on the probe port', async (t) => {
   const { port, server } = await occupied(t);
   const other = await occupied(t);
   let releases = 0;

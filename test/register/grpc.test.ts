@@ -10,7 +10,7 @@ for (const { path, kind } of [
   { path: '/shop.Orders/Watch', kind: 'whose response has begun' },
   { path: '/shop.Orders/Wait', kind: 'that has sent nothing' },
 ]) {
-  test(`P-033, P-035 a long-running gRPC stream ${kind} gets the status UNAVAILABLE from the drain, which does not wait until the handler ends the stream`, async (t) => {
+  test(`P-033, P-035 the drain ends a long-running gRPC stream ${kind} with the status UNAVAILABLE, without waiting until the handler ends the stream`, async (t) => {
     const env = { LAMEDUCK_LONG_RUNNING_PATHS: '/shop.Orders', LAMEDUCK_SHUTDOWN_WATCH_TERMINATION_GRACE_PERIOD: '0s' };
     const subject = disposed(t, startUnderRegister('streams-over-grpc.ts', env));
     const client = new Client(`127.0.0.1:${String(await subject.ready())}`, credentials.createInsecure());

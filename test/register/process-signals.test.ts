@@ -23,8 +23,8 @@ async function drain(t: TestContext, subject: ProcessUnderTest): Promise<void> {
   assert.equal(await request.release(), 'served');
 }
 
-void describe('lameduck/register drains the program, then calls its signal listeners', { concurrency: 2 }, () => {
-  test("P-111 under lameduck/register the program's own listener is called after the last response and the final log line, with the arguments of the signal", async (t) => {
+void describe('lameduck/register drains the program before it calls the signal listeners', { concurrency: 2 }, () => {
+  test('P-111 under lameduck/register, the signal listener of the program is called after the last response and the final log line, with the name and the number of the signal', async (t) => {
     const subject = disposed(t, startUnderRegister(program, { IDIOM: 'closes its server and exits' }));
     await drain(t, subject);
 
@@ -43,7 +43,7 @@ void describe('lameduck/register drains the program, then calls its signal liste
     assert.deepEqual((await subject.finalLine())['heldBy'], []);
   });
 
-  test('under lameduck/register, if a listener of the program for `exit` throws, the error is printed, and the exit code is 82', async (t) => {
+  test('under lameduck/register, if an `exit` listener of the program throws, the error is printed, and the exit code is 82', async (t) => {
     const subject = disposed(t, startUnderRegister(program, { IDIOM: 'throws in its exit listener' }));
     await drain(t, subject);
     assert.deepEqual(await subject.exit, { code: 82, signal: null });
@@ -59,7 +59,7 @@ void describe('lameduck/register drains the program, then calls its signal liste
     assert.equal(count(subject, 'exit listener'), 1);
   });
 
-  test("under lameduck/register, the program's listener is called after the last response, and the code with which the listener exits is the exit code of the process", async (t) => {
+  test('under lameduck/register, the signal listener of the program is called after the last response, and the process exits with the code that this listener passes to process.exit()', async (t) => {
     const subject = disposed(t, startUnderRegister(program, { IDIOM: 'exits at once' }));
     await drain(t, subject);
     assert.deepEqual(await subject.exit, { code: 4, signal: null });
@@ -77,7 +77,7 @@ void describe('lameduck/register drains the program, then calls its signal liste
   });
 
   for (const idiom of ['signals itself', 'signals itself if it has the only listener']) {
-    test(`P-116 under lameduck/register, a program that ${idiom} at the end of its cleanup is ended by this signal, and the cleanup has run once`, async (t) => {
+    test(`P-116 under lameduck/register, a program that ${idiom} at the end of its cleanup is ended by the signal that it sends, and the cleanup has run once`, async (t) => {
       const subject = disposed(t, startUnderRegister(program, { IDIOM: idiom }));
       await subject.ready();
       subject.kill('SIGTERM');
@@ -87,7 +87,7 @@ void describe('lameduck/register drains the program, then calls its signal liste
     });
   }
 
-  test('A-031, P-057 under lameduck/register a second process signal during the drain exits with 1 at once, without the cleanup', async (t) => {
+  test('A-031, P-057 under lameduck/register, a second process signal during the drain ends the process at once with exit code 1, without the cleanup in the signal listener of the program', async (t) => {
     const subject = disposed(t, startUnderRegister(program, { IDIOM: 'closes its server and exits' }));
     const request = await HeldRequest.open(t, await subject.ready());
     subject.kill('SIGTERM');
@@ -119,7 +119,7 @@ void describe('lameduck/register drains the program, then calls its signal liste
     ['hold', 0],
     ['run', 1],
   ] as const) {
-    test(`P-111 with LAMEDUCK_OWN_SIGNAL_LISTENERS=${setting}, the program's listener has been called ${String(isCalled)} times during the drain`, async (t) => {
+    test(`P-111 with LAMEDUCK_OWN_SIGNAL_LISTENERS=${setting}, the signal listener of the program is called ${isCalled === 1 ? 'at once' : 'only after the drain'}`, async (t) => {
       const env = { IDIOM: 'closes its server and exits', LAMEDUCK_OWN_SIGNAL_LISTENERS: setting };
       const subject = disposed(t, startUnderRegister(program, env));
       const request = await HeldRequest.open(t, await subject.ready());

@@ -32,7 +32,7 @@ void describe('lameduck/register gives all servers of a program one lifecycle', 
   });
 
   // lameduck does not close a server that begins to listen during the shutdown, because a request in flight may need it.
-  test('P-054 under lameduck/register, a request in flight can use a server that begins to listen during the drain', async (t) => {
+  test('P-054 under lameduck/register, the handler of a request in flight can start another server during the drain, and send requests to this server', async (t) => {
     const code = `
       const { createServer, get } = require('node:http');
       const say = (msg, more) => console.log(JSON.stringify({ msg, ...more }));
@@ -78,8 +78,8 @@ void describe('lameduck/register gives all servers of a program one lifecycle', 
 void describe('lameduck/register reads its settings from environment variables', { concurrency: 2 }, () => {
   test('with lameduck/register the probe port is 8081 by default, and if this port is in use, one log line says so', async (t) => {
     const subject = disposed(t, startUnderRegister('knows-nothing.ts', { LAMEDUCK_PROBE_PORT: '' }));
-    // Another process of this machine may already use the default probe port. The log line names the port in both
-    // cases: if the port is free, and if it is in use.
+    // The default probe port may be in use on this machine. So the test accepts two log lines: the probe port listens,
+    // or the probe port is in use. Both lines name the port.
     const line = await subject.line('the probe port', ({ msg }) => String(msg).includes('probe port'));
     assert.match(JSON.stringify(line), /8081/);
     await subject.ready();
@@ -103,7 +103,7 @@ void describe('lameduck/register reads its settings from environment variables',
     ['plain', 2],
     ['code', 1],
   ] as const)
-    test(`under lameduck/register, the lifecycle that the program creates with lameduck() gets the probe port, even if the ${first} server listens first`, async (t) => {
+    test(`under lameduck/register, the lifecycle that the program creates with lameduck() gets the probe port, whichever server listens first (here: ${first})`, async (t) => {
       const env = { LAMEDUCK_PROBE_PORT: String(await reservePort()), FIRST: first };
       const subject = disposed(t, startUnderRegister('has-a-plain-server.ts', env));
       const { port } = await subject.line('listening', ({ msg }) => msg === 'listening');

@@ -40,8 +40,8 @@ function started(t: TestContext, code: string, env: Readonly<Record<string, stri
 }
 
 test('P-117 before the first response lameduck/register has neither loaded the lifecycle nor started a thread', async (t) => {
-  // In this test, the timers of lameduck/register never fire. On a busy machine, the first response could otherwise
-  // come after the time for which lameduck/register waits for it.
+  // In this test, the timers of lameduck/register never fire. On a busy machine, such a timer could otherwise fire
+  // before the first response, and lameduck/register would load the lifecycle too early.
   const withoutTimers = `
     require('node:timers').setTimeout = () => ({ unref() { return this; } });
     require(${JSON.stringify(built)});`;

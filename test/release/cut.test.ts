@@ -76,7 +76,7 @@ test('the release command adds a heading for the new version below [Unreleased] 
   );
 });
 
-test('the first different number decides which of two versions is newer', () => {
+test('versions are compared number by number: the first number that differs decides which of two versions is newer', () => {
   assert.deepEqual(
     [isNewer('0.1.0', '0.0.0'), isNewer('0.10.0', '0.9.9'), isNewer('1.0.0', '0.9.0'), isNewer('0.1.0', '0.1.0')],
     [true, true, true, false],
@@ -84,7 +84,7 @@ test('the first different number decides which of two versions is newer', () => 
   assert.equal(isNewer('0.1.9', '0.2.0'), false);
 });
 
-test('the release command says how to publish a release, or, without the address of a repository, that GitHub cannot publish it', () => {
+test('the release command says how to publish a release; without the address of a repository, it says that GitHub cannot publish the release', () => {
   assert.equal(nextStep(order), 'publish version 0.2.0 with: git push --atomic origin HEAD v0.2.0');
   assert.match(
     nextStep({ version: '0.2.0', date: '2026-11-23' }),

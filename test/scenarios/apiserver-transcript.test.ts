@@ -1,5 +1,6 @@
-// Replays against the reference service the requests that clients once sent to a real kube-apiserver during its
-// shutdown. Each client must observe the same as at that time, except errors that were faults of the kube-apiserver.
+// Sends the reference service the same requests that clients once sent to a real kube-apiserver during its shutdown.
+// Each client must observe the same as the clients of the kube-apiserver, but none of the errors that were faults of
+// the kube-apiserver.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -11,8 +12,9 @@ import type { Response } from '../support/closed-loop-client.ts';
 import { Client } from '../support/serving.ts';
 
 const delay = 600;
-// Times in milliseconds. A POST begins `postBefore` before the process signal, and its body ends `postAfter` after the
-// signal. Each other client sends one request per `period`.
+// Times in milliseconds. `postBefore` is the time from the start of a POST to the process signal. `postAfter` is the
+// time from the process signal to the end of the body of this POST. `period` is the time between two requests of each
+// other client.
 const postBefore = 200;
 const postAfter = 900;
 const period = 50;
@@ -23,13 +25,13 @@ interface Sight {
   readonly client: string;
   readonly saw: string;
   readonly isClose?: boolean;
-  /** The local port of the client, if its connection ended without a response. */
+  /** The local port of the client. It is set only if the connection of the client ended without a response. */
   readonly cutPort?: number | undefined;
 }
 
 for (const retryAfter of [false, true]) {
-  describe(`clients see the same as in the recorded shutdown of a kube-apiserver, with shutdownSendRetryAfter ${String(retryAfter)}`, () => {
-    it('A-003, A-106, A-120, P-001, P-002, P-077, K-215 the clients see no reset, get Connection: close before the listening socket closes, and can leave connections idle for one second', async (t) => {
+  describe(`with shutdownSendRetryAfter ${String(retryAfter)}, clients see the same as the clients of a kube-apiserver during a recorded shutdown`, () => {
+    it('A-003, A-106, A-120, P-001, P-002, P-077, K-215 the clients see no reset, get Connection: close before the listening socket closes, and keep idle connections for one second', async (t) => {
       const service = disposed(
         t,
         new ProcessUnderTest(

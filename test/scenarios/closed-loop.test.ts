@@ -30,7 +30,7 @@ for (const adapter of ['node:http', 'node:https', 'Fastify'] as const) {
 describe('a program whose own SIGTERM listener closes its connection pool and its server loses no request', () => {
   for (const adapter of ['node:http', 'Fastify'] as const) {
     for (let round = 1; round <= rounds; round++) {
-      it(`P-055, P-111 thirty closed-loop clients lose no request, and no handler finds the connection pool closed, on ${adapter}`, async (t) => {
+      it(`P-055, P-111 on ${adapter}, thirty closed-loop clients lose no request, and no handler finds the connection pool of the program closed`, async (t) => {
         const { answered } = await shutDownUnderLoad(t, adapter, '1s', false, manyRequests, { OWN_LISTENER: '1' });
         t.diagnostic(`${String(answered)} requests`);
       });

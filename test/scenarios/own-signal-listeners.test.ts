@@ -74,7 +74,7 @@ void describe("lameduck() calls the program's signal listeners only after the dr
     });
 
     for (const hidden of ['before lameduck', 'after lameduck']) {
-      test(`with ${by}, a signal listener that a launcher hides from process.listeners() ${hidden} starts is called only once, as soon as the signal arrives`, async (t) => {
+      test(`with ${by}, a launcher adds a signal listener ${hidden} starts and hides it from process.listeners(): this listener is called only once, as soon as the signal arrives`, async (t) => {
         const program = disposed(t, new ProcessUnderTest('hides-its-signal-listener.ts', { ...env, HIDDEN: hidden }));
         const request = await HeldRequest.open(t, await program.ready());
         program.kill('SIGTERM');
@@ -87,7 +87,7 @@ void describe("lameduck() calls the program's signal listeners only after the dr
       });
     }
 
-    test(`with ${by}, if a library wraps process.on(), a program still drains after it has removed all its signal listeners`, async (t) => {
+    test(`with ${by}, if a library wraps process.on() and the program has removed all its signal listeners, the program still drains`, async (t) => {
       const program = disposed(t, new ProcessUnderTest('wraps-process-on.ts', env));
       await program.ready();
       program.child.stdin?.write('remove');
@@ -111,8 +111,8 @@ void describe("lameduck() calls the program's signal listeners only after the dr
 
   test('each signal listener is called after the promise of the previous one has settled, and the process waits for the last promise', async (t) => {
     const program = await signalled(t, 'returns promises');
-    // The timers that the program's signal listeners have started keep the process alive until the promise of the last
-    // signal listener has settled.
+    // The signal listeners of the program have started timers. These timers keep the process alive until the promise of
+    // every signal listener has settled.
     assert.deepEqual(await program.exit, clean);
     const messages = ['first called', 'first done', 'second called', 'second done'];
     assert.deepEqual(order(program, final, ...messages), [final, ...messages]);
@@ -123,7 +123,7 @@ void describe("lameduck() calls the program's signal listeners only after the dr
     assert.deepEqual(await program.exit, { code: 5, signal: null });
   });
 
-  test('after the drain, the process waits for the close() callback of a server that lameduck does not manage, while that server has a client', async (t) => {
+  test('after the drain, the process waits for the close() callback of a server that lameduck does not manage, until the last client of this server has disconnected', async (t) => {
     const program = start(t, 'closes another server that has a client');
     await program.ready();
     const { port } = await program.line('its port', ({ msg }) => msg === 'other listens');
@@ -133,8 +133,8 @@ void describe("lameduck() calls the program's signal listeners only after the dr
     program.kill('SIGTERM');
     await program.line('the call', ({ msg }) => msg === 'called');
     // A process whose event loop is not empty exits one second after its signal listeners have been called. `held`
-    // received SIGTERM after `program` did, and has exited in this way. So `program` has already waited for more than
-    // one second.
+    // received SIGTERM later than `program`, and has already exited after its one second. So `program` has waited for
+    // more than one second.
     const held = await signalled(t, 'only logs');
     assert.deepEqual(await held.exit, clean);
     assert.equal(program.child.exitCode, null);
@@ -161,7 +161,7 @@ void describe("lameduck() calls the program's signal listeners only after the dr
     [{}, 0],
     [{ HOOK: 'fails' }, 81],
   ] as const) {
-    test(`P-116 if a signal listener ends with process.kill(process.pid, signal), the process exits with the exit code of the shutdown, ${String(code)}`, async (t) => {
+    test(`P-116 if the last action of a signal listener is process.kill(process.pid, signal), the process exits with the exit code of the shutdown, ${String(code)}, and not by the signal`, async (t) => {
       const program = await signalled(t, 'signals itself', env);
       assert.deepEqual(await program.exit, { code, signal: null });
       assert.equal(order(program, 'called').length, 1);
@@ -173,7 +173,7 @@ void describe("lameduck() calls the program's signal listeners only after the dr
     ['at once', []],
     ['asynchronously', ['second called']],
   ] as const) {
-    test(`a signal listener that calls process.exit() ${when} has the same effect as without lameduck: the next signal listener ${called.length === 0 ? 'is not called' : 'is still called'}`, async (t) => {
+    test(`if a signal listener calls process.exit() ${when}, the next signal listener ${called.length === 0 ? 'is not called' : 'is still called'}, as without lameduck`, async (t) => {
       const program = await signalled(t, 'exits, and further listeners follow', { WHEN: when });
       assert.deepEqual(await program.exit, { code: 5, signal: null });
       assert.deepEqual(order(program, final, 'second called'), [final, ...called]);
@@ -190,7 +190,7 @@ void describe("lameduck() calls the program's signal listeners only after the dr
     assert.equal((await program.finalLine())['exitCode'], 80);
   });
 
-  test("P-075 a signal listener's promise that never settles is abandoned at the end of the shutdown budget, with exit code 80", async (t) => {
+  test('P-075 lameduck waits for the promise of a signal listener until the end of the shutdown budget; if the promise has not settled by then, the process exits with code 80', async (t) => {
     const program = await signalled(t, 'never settles', { LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '7' });
     const since = performance.now();
     assert.deepEqual(await program.exit, { code: 80, signal: null });
@@ -210,7 +210,7 @@ void describe("lameduck() calls the program's signal listeners only after the dr
     });
   }
 
-  test('P-055 with ownSignalListeners=run, signal listeners are called at once, and a server that they close still drains', async (t) => {
+  test('P-055 with ownSignalListeners=run, signal listeners are called as soon as the signal arrives, and a server that such a listener closes is still drained', async (t) => {
     const program = start(t, 'closes connections', run);
     const request = await HeldRequest.open(t, await program.ready());
     program.kill('SIGTERM');

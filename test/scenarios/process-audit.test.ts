@@ -40,7 +40,7 @@ async function shutDownUnderLoad(process_: ProcessUnderTest, adapter: AdapterNam
   return account.answered;
 }
 
-describe('each kind of server writes complete audit logs', { concurrency: 3 }, () => {
+describe('each kind of server writes audit lines for every request', { concurrency: 3 }, () => {
   for (const adapter of adapterNames) {
     test(`A-206 every request has its audit lines after a shutdown under load: ${adapter}`, async (t) => {
       const file = disposed(t, new AuditFile());
@@ -180,7 +180,7 @@ const hostile: readonly [what: string, code: string, prepare: (file: AuditFile) 
   // The path of a file in /proc that not even root can write.
   ['to a read-only file', 'EACCES', () => '/proc/sys/kernel/ostype'],
 ];
-describe('a program serves requests even if its audit log cannot be written', { concurrency: 3 }, () => {
+describe('a program still serves requests if its audit log cannot be written', { concurrency: 3 }, () => {
   for (const [what, code, prepare] of hostile) {
     test(`an audit log that cannot be written, here ${what}, causes one log line, and the program still serves requests`, async (t) => {
       const file = disposed(t, new AuditFile());

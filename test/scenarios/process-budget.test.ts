@@ -9,7 +9,7 @@ import { ProcessUnderTest } from '../support/process-under-test.ts';
 
 const budgetMs = 3_000;
 
-// The backstop timer ends the process this many milliseconds after the end of the shutdown budget.
+// Milliseconds from the end of the shutdown budget to the time at which the backstop timer ends the process.
 const margin = 250;
 
 const shortBudget = {
@@ -21,11 +21,14 @@ const shortBudget = {
 interface Hindered {
   readonly hinder: string;
   /**
-   * The exit code of the process in two cases: the client of the program disconnects (`leaves`), or the client stays
-   * connected (`stays`).
+   * The exit code of the process in two cases: a client with a request in flight disconnects before the shutdown
+   * (`leaves`), or stays connected (`stays`).
    */
   readonly codes: Readonly<Record<'leaves' | 'stays', number>>;
-  /** The exit codes in the final log line, if these differ from the exit codes of the process in `codes`. */
+  /**
+   * The exit codes that the final log line states, given only if they differ from `codes`, the exit codes of the
+   * process.
+   */
   readonly inLine?: Readonly<Record<'leaves' | 'stays', number>>;
 }
 
@@ -78,7 +81,7 @@ describe('a program that throws or hangs in its shutdown ends within its shutdow
     { hinder: 'throws when the socket is ended', codes: { leaves: 0, stays: 80 } },
   ] as readonly Hindered[]) {
     for (const client of ['leaves', 'stays'] as const) {
-      test(`P-023, P-058 if a program ${hinder}, and its client ${client}, the program still runs its hooks and signal listeners, and ends within its shutdown budget`, async (t) => {
+      test(`P-023, P-058 a program that ${hinder} still runs its hooks and signal listeners, and ends within its shutdown budget, if its client ${client}`, async (t) => {
         const env = { HINDER: hinder, LISTENS: 'yes', ...shortBudget };
         const program = disposed(t, new ProcessUnderTest('hinders-its-end.ts', env));
         const port = await program.ready();
@@ -110,8 +113,8 @@ describe('a program that throws or hangs in its shutdown ends within its shutdow
     { hinder: 'has a socket whose address cannot be read', code: 81 },
     { hinder: 'fakes setTimeout', code: 0 },
     { hinder: 'fakes all timers', code: 0 },
-    // The program replaces JSON.stringify by a function that throws. A hook of the program calls this function and
-    // fails, so the exit code is 81.
+    // The program replaces JSON.stringify by a function that throws. A hook of the program calls JSON.stringify and
+    // therefore fails, so the exit code is 81.
     { hinder: 'replaces JSON.stringify', code: 81 },
     { hinder: 'replaces Promise.race', code: 80 },
     { hinder: 'throws in its exit listener', code: 80 },

@@ -118,7 +118,7 @@ void describe('in development, a program exits quickly when a tool restarts it',
     ['with NODE_ENV=production', { NODE_ENV: 'production' }],
     ['in a cluster', { KUBERNETES_SERVICE_HOST: '10.0.0.1' }],
   ] as const) {
-    test(`P-107 ${where}, the drain is not shortened, even if a watcher such as node --watch has started the program`, async (t) => {
+    test(`P-107 the drain has its full length ${where}, even if a watcher such as node --watch has started the program`, async (t) => {
       const program = { ...env, WATCH_REPORT_DEPENDENCIES: '1', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1ms' };
       const restarted = new Restarted(t, process.execPath, [fixture], { env: program });
       assert.ok((await restarted.restart((pid) => process.kill(pid, 'SIGTERM'))).tookMs >= silenceBeforeClose);

@@ -157,14 +157,14 @@ void describe('the exit code of the process shows how the shutdown ended', { con
     const final = await program.line('the final line', ({ schema }) => schema !== undefined);
     assert.equal(final['reason'], 'the program');
     assert.equal(program.child.exitCode, null);
-    // The lifecycle of the process has ended, so lameduck has removed its signal listeners. This process signal
-    // therefore ends the process, as without lameduck.
+    // The lifecycle has ended, so lameduck has removed its signal listeners from the process. Therefore, SIGTERM ends
+    // the process, as without lameduck.
     program.kill('SIGTERM');
     assert.deepEqual(await program.exit, { code: null, signal: 'SIGTERM' });
     assert.equal(program.lines.filter(({ schema }) => schema !== undefined).length, 1);
   });
 
-  test('P-056 a process signal during a shutdown that the program has begun starts no second shutdown, and the process ends after the first', async (t) => {
+  test('P-056 a process signal during a shutdown that the program has begun starts no second shutdown, and the process exits when the shutdown has ended', async (t) => {
     const program = disposed(t, new ProcessUnderTest('shuts-itself-down.ts'));
     const request = await HeldRequest.open(t, await program.ready());
     program.child.stdin?.end();

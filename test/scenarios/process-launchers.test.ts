@@ -64,8 +64,8 @@ void describe('a warning says whether SIGTERM reaches a program that npm or a sh
       assert.deepEqual(others, []);
       process.kill(launcher, 'SIGTERM');
       if (warning?.startsWith('started by') === true) {
-        // With this npm version, the shell has replaced itself with the program, so npm forwards the process signal to
-        // the program.
+        // The shell that this version of npm starts has replaced itself with the program. Therefore, npm forwards the
+        // process signal to the program.
         assert.deepEqual(await launched.exit, endedWell);
       } else {
         assert.equal(warning, `started through a shell${how === 'sh -c' ? '' : ' by "npm run start"'},`);
@@ -110,7 +110,7 @@ void describe('a warning says whether SIGTERM reaches a program that npm or a sh
     },
   );
 
-  test('P-065 a program with several lifecycles logs the warning about its launcher once', async (t) => {
+  test('P-065 a program with several lifecycles logs the warning about its launcher only once, and not once for each lifecycle', async (t) => {
     const launched = launch(t, 'npm run twice');
     const program = await programOf(launched);
     await launched.printed(/HasBeenReady[^]*HasBeenReady/);

@@ -50,8 +50,8 @@ test('A-077 the check "log" fails while the standard output of the process is no
   await livez(/^\[\+\]log ok$/m);
   assert.equal(await ask('/fill'), 'EAGAIN');
   assert.match(await ask('/livez?verbose'), /^\[\+\]log ok$/m, 'every log line so far must have been written');
-  // Standard output is full. This probe makes a check fail, and the log line about the failed check is the first log
-  // line that is lost.
+  // Standard output is full. The next probe makes a check fail, and the log line about this check is the first log line
+  // that is lost.
   await ask('/readyz');
   assert.equal(await livez(/^\[-\]/m), '[+]ping ok\n[-]log failed: reason withheld\nlivez check failed\n');
   for (const endpoint of ['/readyz', '/healthz']) assert.match(await ask(endpoint), /^\[-\]log failed/m);

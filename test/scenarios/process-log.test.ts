@@ -161,7 +161,7 @@ const values: Readonly<Record<SettingName, string>> = {
   httpMetrics: 'off',
 };
 
-test('P-107 with every setting set, the start line of the log has at most 600 bytes, and the debug socket has every value', async (t) => {
+test('P-107 even if every setting is set, the start line of the log has at most 600 bytes, and the debug socket reports the value of every setting', async (t) => {
   const debugSocketPath = socketPath(t);
   const own = {
     probePort: String(await reservePort()),

@@ -26,7 +26,7 @@ function unread(t: TestContext, ...how: [fixture: string, env?: Record<string, s
   };
 }
 
-// How long a slow reader of the log does not read (P-060). This is a fixed delay, not a wait for an event.
+// The fixed time for which a slow reader of the log pauses before it reads (P-060).
 const slowly = (): Promise<void> => setTimeout(2_000);
 
 void describe('no log line is lost when the process ends', { concurrency: 6 }, () => {

@@ -104,7 +104,7 @@ void describe('a program drains when PM2 or its cluster primary ends it', { conc
     ['a program with lameduck/register', registered({ UNDER_REGISTER: '1' })],
   ] as const) {
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-      test(`P-071 if ${signal} ends the cluster primary of ${who}, the worker still completes its requests in flight`, async (t) => {
+      test(`P-071 in ${who}, if ${signal} ends the primary process of node:cluster, the worker still completes its requests in flight`, async (t) => {
         const primary = disposed(t, new ProcessUnderTest('disconnects-its-worker.ts', env));
         const request = await HeldRequest.open(t, await primary.ready());
         primary.kill(signal);
@@ -124,7 +124,7 @@ void describe('a program drains when PM2 or its cluster primary ends it', { conc
     ['kill', 'worker.kill()', 'served'],
     ['primary', 'worker.disconnect()', 'refused'],
   ] as const) {
-    test(`P-071 if the cluster primary calls ${call} for its only worker, new connections are ${clients} during the shutdown delay`, async (t) => {
+    test(`P-071 after the cluster primary has called ${call} for its only worker, connections that clients open during the shutdown delay are ${clients}`, async (t) => {
       const env = { BY: by, LAMEDUCK_SHUTDOWN_DELAY_DURATION: '15s' };
       const primary = disposed(t, new ProcessUnderTest('disconnects-its-worker.ts', env));
       const port = await primary.ready();

@@ -90,7 +90,7 @@ void describe('a process signal begins one shutdown', { concurrency: 3 }, () => 
     assert.equal((await program.finalLine())['reason'], 'SIGTERM');
   });
 
-  test('P-057 a process signal that arrives while the event loop is blocked counts as if it had arrived when the event loop runs again', async (t) => {
+  test('P-057 if the event loop is blocked, the 100 ms in which a repeated process signal does not count begin when the event loop runs again', async (t) => {
     const program = await signalTwiceWhileBlocked(t, 'SIGTERM');
     assert.deepEqual(await program.exit, endedWell);
     assert.deepEqual(signalsIn(program.lines), sequence);
@@ -142,7 +142,7 @@ void describe('a process signal begins one shutdown', { concurrency: 3 }, () => 
     ['run', true],
   ] as const) {
     const when = isFirst ? 'at once' : 'after the final log line';
-    test(`P-070, P-111 with ownSignalListeners ${ownSignalListeners}, signal listeners that other libraries have added are called ${when}`, async (t) => {
+    test(`P-070, P-111 with ownSignalListeners ${ownSignalListeners}, signal listeners that libraries of the program have added are called ${when}`, async (t) => {
       const env = { LAMEDUCK_OWN_SIGNAL_LISTENERS: ownSignalListeners };
       const program = disposed(t, new ProcessUnderTest('listens-to-process-signals-itself.ts', env));
       await program.signaled('HasBeenReady');

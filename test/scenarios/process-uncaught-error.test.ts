@@ -6,7 +6,10 @@ import { disposed } from '../support/disposed.ts';
 import { HeldRequest } from '../support/held-request.ts';
 import { ProcessUnderTest, type Line } from '../support/process-under-test.ts';
 
-/** Returns the standard error of a program that throws, with lameduck and without. */
+/**
+ * Runs a program that throws, once with lameduck and once without. Returns what each of the two runs has written to
+ * standard error.
+ */
 async function printed(t: TestContext, thrown: string): Promise<[ours: string, nodes: string]> {
   return (await Promise.all(
     [{}, { LAMEDUCK_DISABLED: '1' }].map(async (env) => {
@@ -22,7 +25,7 @@ async function printed(t: TestContext, thrown: string): Promise<[ours: string, n
 
 const isFinal = ({ schema }: Line): boolean => schema !== undefined;
 
-void describe('an uncaught error is printed, and begins the shutdown', { concurrency: 3 }, () => {
+void describe('an uncaught error is printed to standard error, and begins the shutdown', { concurrency: 3 }, () => {
   for (const thrown of ['error', 'made', 'rejection']) {
     test(`P-063, P-064, K-211 an uncaught error is printed as Node prints it: ${thrown}`, async (t) => {
       const [ours, nodes] = await printed(t, thrown);
@@ -34,8 +37,8 @@ void describe('an uncaught error is printed, and begins the shutdown', { concurr
     test(`P-063, P-064 an error whose stack has no source location is printed without a location: ${thrown}`, async (t) => {
       const [ours, nodes] = await printed(t, thrown);
       assert.ok(ours.length > 0);
-      // Node first prints the source line that threw the error. All later lines of the error report are the same with
-      // lameduck as without.
+      // The error report of Node first shows the source line that threw the error. The test compares the lines after
+      // that, which are the same with lameduck as without.
       if (thrown === 'event') assert.match(nodes, /^node:events:\d+\n.*\n +\^\n\n/);
       assert.equal(withoutPlace(ours), withoutPlace(nodes));
     });
@@ -65,7 +68,7 @@ void describe('an uncaught error is printed, and begins the shutdown', { concurr
     const { phases, unfinished, exitCode } = await program.finalLine();
     const { InFlightRequestsDrained, NotAcceptingNewRequest } = phases as Record<string, number>;
     const drain = Number(InFlightRequestsDrained) - Number(NotAcceptingNewRequest);
-    // After an uncaught error, the drain lasts at most 2 s. After a process signal, it would last at most 25 s.
+    // After an uncaught error, the drain may last 2 s. After a process signal, the drain of this program may last 25 s.
     assert.ok(drain >= 1_990 && drain < 4_000, `the drain took ${String(drain)} ms`);
     assert.equal((unfinished as Line[]).length, 1);
     assert.equal(exitCode, 82);
@@ -100,7 +103,7 @@ void describe('an uncaught error is printed, and begins the shutdown', { concurr
     assert.equal(program.lines.filter((line) => line['name'] === 'ShutdownInitiated').length, 1);
   });
 
-  test('P-056, P-063 after an uncaught error during the shutdown for a process signal, that shutdown completes and the process exits with 82', async (t) => {
+  test('P-056, P-063 an uncaught error during a shutdown that a process signal has begun does not stop this shutdown, and the process exits with 82', async (t) => {
     const program = disposed(t, new ProcessUnderTest('throws.ts'));
     const request = await HeldRequest.open(t, await program.ready());
     program.kill('SIGTERM');
@@ -134,7 +137,7 @@ void describe('an uncaught error is printed, and begins the shutdown', { concurr
 
   for (const nodeOptions of [[], ['--require', 'node:domain']]) {
     const options = nodeOptions.join(' ') || 'no options';
-    test(`P-063 with ${options}, a program whose only uncaughtException listener calls process.exit() ends as without lameduck`, async (t) => {
+    test(`P-063 with ${options}, a program whose only uncaughtException listener calls process.exit() has the same exit code as without lameduck`, async (t) => {
       const program = disposed(t, new ProcessUnderTest('reports-its-errors.ts', {}, nodeOptions));
       assert.deepEqual(await program.exit, { code: 1, signal: null });
     });

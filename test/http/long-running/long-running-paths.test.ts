@@ -49,7 +49,7 @@ void describe('longRunningPaths', () => {
 });
 
 describeAdapters((adapter) => {
-  it('A-112, P-033, P-035 the drain answers a request whose URL is below a long-running path at the end of the grace period, and waits for every other request', async (t) => {
+  it('A-112, P-033, P-035 at the end of the grace period for long-running requests, the drain answers a request below a long-running path; the drain waits for every other request', async (t) => {
     const serving = await serve(t, {
       adapter,
       longRunningPaths: '/poll',
@@ -73,7 +73,7 @@ describeAdapters((adapter) => {
 });
 
 describeKinds((kind) => {
-  it('A-112, P-033 a stream below a long-running path ends when the drain reaches it', async (t) => {
+  it('A-112, P-033 the drain itself ends an HTTP/2 stream whose path is below a long-running path', async (t) => {
     const serving = await serveHttp2(t, kind, {
       longRunningPaths: ['/shop.Orders'],
       listener: (_, answer) => {

@@ -51,7 +51,7 @@ test('A-140 long-running requests are ended one after another, 5 ms apart', asyn
   ]);
 });
 
-test('P-037 if a long-running request ends by itself before its turn, the drain ends the next request in this turn', async () => {
+test('P-037 if a long-running request ends by itself before the drain ends it, the drain ends the next long-running request at that time instead', async () => {
   const { clock, inFlight, longRunning, begun, keys } = drained(4);
   await clock.advance(1);
   assert.equal(longRunning.delete(keys[1] as Exchange), true);
@@ -64,7 +64,7 @@ test('P-037 if a long-running request ends by itself before its turn, the drain 
   assert.equal(inFlight.counts.ending, 3, 'requests that the drain is ending count until they have ended');
 });
 
-test('P-038 a long-running request that arrives during the drain is ended after all earlier long-running requests', async () => {
+test('P-038 the drain ends long-running requests in the order of their arrival, including requests that arrive during the drain', async () => {
   const { clock, add, begun } = drained(2);
   await clock.advance(2);
   add(2);
@@ -92,7 +92,7 @@ test('A-140, A-143 half a second after shutdownWatchTerminationGracePeriod, the 
   );
 });
 
-test('A-145 the grace period for long-running requests ends before the time limit of the drain, even if this limit is shortened', async () => {
+test('A-145 the drain ends long-running requests before its time limit, even if the time limit is shortened after the drain has begun', async () => {
   const { clock, endOverdue, ended, drainBy } = drained(2, { grace: 10_000, left: 5_000 });
   await clock.advance(1_000);
   drainBy.shorten(clock.now() + 2_000);
@@ -104,7 +104,7 @@ test('A-145 the grace period for long-running requests ends before the time limi
   assert.equal(ended.length, 2);
 });
 
-test('A-135 without a grace period all long-running requests are ended immediately, one hundred per turn of the event loop', async () => {
+test('A-135 if shutdownWatchTerminationGracePeriod is 0, the drain ends all long-running requests immediately, one hundred per turn of the event loop', async () => {
   const { clock, begun } = drained(250, { grace: 0 });
   await clock.advance(0);
   assert.equal(begun.length, 250);

@@ -51,7 +51,7 @@ describeAdapters((adapter) => {
   for (const leaves of ['a FIN', 'a reset'] as const) {
     for (const begun of [false, true]) {
       const when = begun ? 'after the response headers' : 'before the response headers';
-      it(`P-027 a request is not counted as aborted if its client disconnects with ${leaves} ${when}`, async (t) => {
+      it(`P-027 if a client disconnects with ${leaves} during the drain, ${when}, its request is not counted as aborted`, async (t) => {
         const held: ServerResponse[] = [];
         const serving = await serve(t, { adapter, listener: (_, response) => held.push(response) });
         const client = await serving.dial();

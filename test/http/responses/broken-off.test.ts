@@ -113,8 +113,8 @@ describeKinds((kind) => {
 async function readHttp1(reader: Reader, url: string): Promise<unknown> {
   const get = url.startsWith('https:') ? getHttps : getHttp;
   const request = get(url, { rejectUnauthorized: false, agent: false });
-  // A response without a length ends when its connection ends. If such a connection is reset, Node emits an error on
-  // the request, and then ends the response.
+  // In this test, a response without a length ends when its connection ends. If the connection is reset, Node emits
+  // `error` on the `ClientRequest`, and then ends the response.
   let failure: unknown;
   request.on('error', (error) => (failure = error));
   const [response] = (await once(request, 'response')) as [IncomingMessage];
@@ -126,8 +126,8 @@ interface Framing {
   readonly title: string;
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * The ways to read a response that report an error if the response is cut. If only the end of the connection delimits
-   * a response, `fetch` is not among them, because its implementation undici does not report a reset.
+   * The readers that must report an error if the response is cut. `fetch` is left out if only the end of the connection
+   * marks the end of the response. In this case, undici does not report a reset.
    */
   readonly readers: readonly Reader[];
 }

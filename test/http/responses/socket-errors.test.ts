@@ -9,7 +9,7 @@ import { describeAdapters, serve } from '../../support/serving.ts';
 import { until } from '../../support/until.ts';
 
 describeAdapters((adapter) => {
-  // Skip TLS: after the client's FIN, Node itself ends a TLS connection.
+  // Tests that need `isPlain` run only without TLS, because Node itself ends a TLS connection after the client's FIN.
   const isPlain = adapter === 'node:http' || adapter === 'Fastify' || adapter === 'register';
   it('P-021 a 102 response to a disconnected client raises no uncaught error', { skip: !isPlain }, async (t) => {
     const requests: IncomingMessage[] = [];
@@ -24,7 +24,7 @@ describeAdapters((adapter) => {
     client.get('/');
     await until(() => requests.length === 1);
     const ended = serving.handle.shutdown('test');
-    // After this call, the kernel answers all bytes that the server sends to the client with a reset.
+    // After `destroy()`, the kernel of the client answers every further byte from the server with a reset.
     client.socket.destroy();
     const { exitCode, requests: counted } = await ended;
     assert.deepEqual([exitCode, counted], [0, { answered: 0, refused: 0, aborted: 0, cut: 0 }]);

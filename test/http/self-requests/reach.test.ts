@@ -62,6 +62,6 @@ test('A-126 if an IPv4 server and an IPv6 server have the same port, an IPv4 add
   assert.equal(reaches.find((reach) => reach.has('::1'))?.server, second);
 });
 
-test('A-126 a server that does not listen cannot be reached on any port', () => {
+test('A-126 reachOf() returns an empty list for a server that does not listen', () => {
   assert.deepEqual(reachOf([createServer()]), []);
 });

@@ -7,7 +7,7 @@ import { tcpHandleOf } from '../../../src/node-internals.ts';
 import { redirectConnects } from '../../../src/http/self-requests/redirect.ts';
 import { listen } from '../../support/listening.ts';
 
-test('A-126 redirectConnects() intercepts each connection attempt after the DNS lookup, with the IP address of the target; its end restores the patched prototype', async (t) => {
+test('A-126 redirectConnects() intercepts each connection attempt after the DNS lookup, with the IP address of the target; the returned function restores the original prototype', async (t) => {
   const server = createServer((socket) => socket.end('elsewhere'));
   const port = await listen(t, server);
   const handle = tcpHandleOf(server);
@@ -34,7 +34,7 @@ test('A-126 redirectConnects() intercepts each connection attempt after the DNS 
   assert.deepEqual({ ...(Object.getPrototypeOf(handle) as object) }, before);
 });
 
-test('A-126 if redirectConnects() was called twice, the two interceptors may be removed in any order, and the second still works after the removal of the first', async (t) => {
+test('A-126 if redirectConnects() was called twice, its two interceptors can be removed in any order: after the removal of the first, the second still works', async (t) => {
   const server = createServer((socket) => socket.end());
   const port = await listen(t, server);
   const handle = tcpHandleOf(server);

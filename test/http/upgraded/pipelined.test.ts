@@ -81,7 +81,7 @@ for (const [how, functions] of [
   ['of a server with a longRunning function', { longRunning: () => false }],
   ['of a server without a longRunning function', {}],
 ] as const) {
-  test(`P-009, P-040 a request ${how} that has no response when its socket is upgraded counts as in flight until its response is sent`, async (t) => {
+  test(`P-009, P-040 an unanswered request ${how} counts as in flight until its response is sent, even if a later pipelined request has upgraded the socket`, async (t) => {
     const held: ServerResponse[] = [];
     const serving = await serve(t, {
       functions,

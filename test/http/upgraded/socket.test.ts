@@ -106,7 +106,7 @@ describeAdapters((adapter) => {
   });
 });
 
-test('P-041 if a handler has not answered an upgrade when shutdownWatchTerminationGracePeriod ends, lameduck rejects the upgrade over HTTP, and later writes of the handler do not throw', async (t) => {
+test('P-041 if a handler has not answered an upgrade when shutdownWatchTerminationGracePeriod ends, lameduck answers with an HTTP error, and later writes of the handler to the socket do not throw', async (t) => {
   const late: unknown[] = [];
   const serving = await onUpgrade(
     t,

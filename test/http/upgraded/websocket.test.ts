@@ -1,5 +1,5 @@
-// Tests WebSockets of the package `ws` that the program does not pass to lameduck. The drain closes one after another
-// with 1001.
+// Tests WebSockets of the package `ws` that the program does not pass to lameduck. The drain closes these WebSockets
+// one after another, with the close code 1001.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { it, test } from 'node:test';

@@ -43,7 +43,7 @@ test("L-062, L-068 an elector does not become the leader if the API server's res
   await Promise.all([stopped, running]);
 });
 
-test("L-093 a renewal does not extend the leadership if the API server's response does not contain the Lease that the leader sent", async (t) => {
+test("L-093 a renewal extends the leadership only if the API server's response contains the Lease that the leader sent", async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   const running = a.run();
@@ -67,7 +67,7 @@ test("L-093 a renewal does not extend the leadership if the API server's respons
   await running;
 });
 
-// Each admission webhook in this list changes one field of the Lease before the API server stores it.
+// Each entry simulates an admission webhook that changes one field of the Lease before the API server stores the Lease.
 const webhooks = [
   ['a shorter lease duration', 'leaseDurationSeconds', () => 5],
   ['another holder', 'holderIdentity', () => 'b'],
@@ -88,7 +88,7 @@ for (const [what, field, change] of webhooks) {
       };
     };
 
-  test(`L-062, L-068 an elector does not become the leader if the API server stores another Lease than the elector has sent: ${what}`, async (t) => {
+  test(`L-062, L-068 an elector does not become the leader if the API server stores a Lease that differs from the Lease in the elector's request: ${what}`, async (t) => {
     const contest = await Contest.begin(t);
     const a = contest.contender('a');
     contest.server.script = mutate(contest);
@@ -105,7 +105,7 @@ for (const [what, field, change] of webhooks) {
     await Promise.all([stopped, running]);
   });
 
-  test(`L-093, L-094 a leader stops leading at once if the Lease in the response to its renewal differs from the Lease that it sent: ${what}`, async (t) => {
+  test(`L-093, L-094 a leader stops leading at once if the Lease in the response to a renewal differs from the Lease in the leader's request: ${what}`, async (t) => {
     const contest = await Contest.begin(t);
     const a = contest.contender('a');
     const running = a.run();
@@ -148,7 +148,7 @@ for (const [title, during] of [
     },
   ],
 ] as const) {
-  test(`L-091, L-096a if every PUT of the Lease gets a 409, an elector repeats ${title} once per retry period`, async (t) => {
+  test(`L-091, L-096a if the API server answers every PUT of the Lease with 409, an elector attempts ${title} once per retry period`, async (t) => {
     const contest = await Contest.begin(t);
     const a = contest.contender('a');
     const running = a.run();
@@ -211,8 +211,8 @@ test('LT-43 if the token file gets a new token while a request to the API server
   });
   server.script = ({ token }) => {
     if (token !== 'first') return undefined;
-    // While the request with the token `first` is in flight, another request, for example a watch, reads the token
-    // `second` from the file.
+    // A request with the old token `first` is in flight. Meanwhile, another request, for example a watch, reads the new
+    // token `second` from the file.
     writeFileSync(tokenFile, 'second');
     clock.block(60_000);
     assert.equal(credentials.token(), 'second');

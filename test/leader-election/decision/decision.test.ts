@@ -9,7 +9,7 @@ const election = electionOf('a');
 
 const foreign = (renewTime = 'r', resourceVersion = '10'): Lease =>
   lease({ holderIdentity: 'b', leaseDurationSeconds: 15, renewTime, leaseTransitions: 4 }, resourceVersion);
-// Returns the Lease that a leader writes at the time `sent`, if it has led since the time 0 of the test.
+// Returns the Lease as the leader writes it at the time `sent`. The leader has led since the start of the test.
 const own = (resourceVersion: string, spec = {}, sent = at(0)): Lease =>
   lease(
     {
@@ -120,8 +120,8 @@ test('L-093 a leader leads until the renew deadline has passed since it sent its
 
 test('L-018, L-093 a renewal that leaves the resourceVersion of the Lease unchanged does not extend the leadership', () => {
   const renewed = exchange(led(), 0, found(own('12')));
-  // In this test the wall clock stands still. The renewal therefore writes the same values as before, and followers
-  // cannot see it.
+  // In this test, the wall clock does not advance, so the renewal writes the same times as before. The Lease does not
+  // change, and followers cannot notice the renewal.
   const state = learn(
     sending({ ...renewed, due: 0 }, at(2_000, -2_000), election),
     { sent: at(2_000, -2_000), received: at(2_000, -2_000), reply: found(own('12')), random: 0 },
@@ -143,14 +143,14 @@ test("L-084 a leader's request to the API server times out after a third of the 
   assert.equal(short.kind === 'send' ? short.request.timeout : NaN, 1_000, 'the shortest timeout is one second');
 });
 
-test('L-093 an elector does not become the leader by a write of the Lease that is acknowledged when the renew deadline has passed', () => {
+test('L-093 if the response to a write of the Lease arrives when the renew deadline has passed, the elector does not become the leader', () => {
   const absent = exchange(begin(at(0)), 0, { kind: 'absent' });
   const created = found(own('8', { leaseTransitions: 0 }));
   assert.equal(exchange(absent, 0, created, 9_999).tenure?.token, '8');
   assert.equal(exchange(absent, 0, created, 10_000).tenure, undefined);
 });
 
-test('L-093, L-094 a leader stops leading at once if a renewal, or the GET after a conflict, returns a Lease that it has not written', () => {
+test('L-093, L-094 a leader stops leading at once if the response to a renewal, or to the GET after a conflict, contains no Lease or a Lease that the leader did not write', () => {
   const cases: [Reply, string][] = [
     [found(foreign()), 'other holder'],
     [found(own('20', { holderIdentity: '' })), 'no holder'],
@@ -176,7 +176,7 @@ test('L-093, L-094 a leader stops leading at once if a renewal, or the GET after
   }
 });
 
-test('L-096a if a renewal gets a 409, the leader reads the Lease, and if it still holds the Lease, it writes again with the resourceVersion that it has read', () => {
+test('L-096a if a renewal gets a 409, the leader reads the Lease again; if the leader is still the holder, it repeats the PUT with the new resourceVersion', () => {
   const conflicted = exchange(led(), 0, { kind: 'conflict' });
   const checked = exchange(conflicted, 0, found(own('20', { leaseDurationSeconds: 1 })));
   const planned = plan(checked, at(0), election);
@@ -226,7 +226,7 @@ test('L-091, L-092 an elector that stops releases the Lease only if the Lease st
   assert.deepEqual(plan(lost, at(10_000), election), { kind: 'end' });
 });
 
-test('L-092 an elector that stops does not release a Lease that it never held, or that another elector has taken over', () => {
+test('L-092 an elector that stops releases the Lease only if the elector has led and no other elector has taken over the Lease', () => {
   assert.equal(release(begin(at(0)), at(0), 1_000).goal, 'end');
   assert.equal(release(lose(led(), 'other holder', at(0)), at(0), 1_000).goal, 'end');
   assert.equal(release(lose(led(), 'renew deadline', at(0)), at(0), 1_000).goal, 'release');
@@ -237,7 +237,7 @@ test('L-163 an elector never takes over a Lease that uses coordinated leader ele
   assert.equal(exchange(begin(at(0)), 0, found(coordinated)).step, 'read');
 });
 
-test('L-053 if a watch event shows that the Lease has no holder, a follower tries to acquire it early; an event with a holder never shortens the wait', () => {
+test('L-053 if a watch event shows a Lease without a holder, a follower tries to acquire the Lease before the lease duration has passed; an event with a holder never makes the follower try earlier', () => {
   const seen = exchange(begin(at(0)), 0, found(foreign()));
   const followed = watching(seen, true, at(10), 0, election);
   assert.equal(followed.due, 15_000);
@@ -248,12 +248,12 @@ test('L-053 if a watch event shows that the Lease has no holder, a follower trie
   const freed = hint(renewed, lease({}, '12'), at(3_000), 0.5, election);
   assert.equal(freed.due, 3_250);
   assert.equal(methodAt(freed, at(3_250)), 'GET');
-  // The watch has reported that the Lease has no holder. The response to a GET may be older and still name a holder, so
-  // the elector repeats the GET.
+  // The watch has reported a Lease without a holder. The API server may answer the next GET with an older version of
+  // the Lease, which still names a holder. Therefore, the elector repeats the GET.
   const outdated = exchange(freed, 3_250, found(foreign('s', '11')));
   assert.equal(outdated.due, 3_250);
-  // The watch has reported that the Lease has no holder, but two GETs have returned a holder. The elector now waits for
-  // the next event of the watch.
+  // The watch has reported a Lease without a holder, but two later GETs have returned a Lease with a holder. The
+  // elector stops repeating the GET, and waits for the next event of the watch.
   assert.equal(exchange(outdated, 3_250, found(foreign('s', '11'))).due, 17_000);
   const broken = watching(renewed, false, at(3_000), 0, election);
   assert.equal(broken.due, 5_000);

@@ -64,7 +64,7 @@ test('L-036 a Lease with malformed election fields, or an object of another kind
   for (const received of bad) assert.equal(parseLease(received), undefined, JSON.stringify(received));
 });
 
-test('L-016 a duration of 0 or less in a Lease counts as missing', () => {
+test('L-016 a leaseDurationSeconds of 0 or less in a Lease counts as missing', () => {
   assert.equal(parsed(lease({ leaseDurationSeconds: 0 })).duration, undefined);
   assert.equal(parsed(lease({ leaseDurationSeconds: -5 })).duration, undefined);
   assert.equal(parsed(lease({ leaseDurationSeconds: 3 })).duration, 3_000);

@@ -39,13 +39,13 @@ for (const [pause, block] of [
   ],
 ] as const) {
   for (const how of ['returns', 'rejects'] as const)
-    test(`LT-46, L-142 if the leadership expires during ${pause}, and the work ${how} before the elector notices the loss, the loss is still logged, and the elector contends again`, async (t) => {
+    test(`LT-46, L-142 if the leadership expires during ${pause} and the work ${how} before the elector notices this, the elector still logs the loss of the leadership, and contends again`, async (t) => {
       const contest = await Contest.begin(t);
       const a = contest.contender('a');
       const running = a.runStubborn();
       await contest.advance(1_000);
-      // The API server does not answer the next renewal. The pause of the process therefore begins while the elector
-      // waits for this answer.
+      // The API server does not answer the next renewal. The elector is therefore waiting for an answer when the test
+      // blocks the event loop or suspends the machine.
       contest.server.script = () => ({ isLost: true });
       await contest.advance(1_000);
       const before = contest.server.calls.length;
@@ -90,7 +90,7 @@ test('LT-47 if the wall clock is set back, a leader continues to lead and to ren
   await running;
 });
 
-test('LT-47 after the wall clock was set forward, a leader leads again only when it has renewed its Lease, which no other elector has changed', async (t) => {
+test('LT-47 after the wall clock was set forward, a leader leads again only after a renewal, which succeeds only if no other elector has changed the Lease', async (t) => {
   const { contest, a, running } = await leading(t);
   const version = contest.server.store.current('app')?.metadata.resourceVersion;
   contest.wallAhead = 3_600_000;

@@ -23,7 +23,7 @@ async function followed(
 for (const isWatchable of [true, false]) {
   const means = isWatchable ? 'a watch' : 'polling';
 
-  test(`L-072 if the Lease of a leader is deleted, a follower that learns this by ${means} does not lead before the leader has stopped leading`, async (t) => {
+  test(`L-072 if the Lease of a leader is deleted, a follower that notices the deletion by ${means} does not lead before the old leader has stopped leading`, async (t) => {
     const { contest, a, b, running } = await followed(t, isWatchable);
     contest.server.store.delete('app');
     for (let step = 0; step < 200; step++) {
@@ -33,15 +33,15 @@ for (const isWatchable of [true, false]) {
         `two electors lead at step ${String(step)}`,
       );
     }
-    // At its next renewal, `a` finds that the Lease was deleted, and stops leading. Then `a` creates the Lease again
-    // and leads a second time.
+    // At its next renewal, the elector `a` learns that the Lease was deleted, and stops leading. Then `a` creates the
+    // Lease again and leads for the second time.
     assert.deepEqual([a.losses, a.terms.length, b.terms.length], [1, 2, 0]);
     const stops = [a, b].map(({ elector }) => elector.stop());
     await contest.advance(1_000);
     await Promise.all([...stops, ...running]);
   });
 
-  test(`L-072 if the Lease is deleted, a follower that learns this by ${means} creates it again when the Lease that it last saw has expired`, async (t) => {
+  test(`L-072 if the Lease is deleted, a follower that notices the deletion by ${means} creates the Lease again when the Lease that it last saw has expired`, async (t) => {
     const { contest, a, b, running } = await followed(t, isWatchable);
     const renewed = contest.server.calls.findLast(({ token, method }) => token === 'a' && method === 'PUT')?.at ?? 0;
     contest.server.script = ({ token }) => (token === 'a' ? { isLost: true } : undefined);

@@ -13,7 +13,7 @@ import { countingResources } from '../support/resources.ts';
 
 const renewals = Number(process.env['RENEWALS'] ?? 1_000);
 
-test('LT-38, L-100, L-193 onLeaderChange is called once for each change of the leader, even if it throws, and not for a Lease without a holder', async (t) => {
+test('LT-38, L-100, L-193 onLeaderChange is called once for each change of the leader, even if earlier calls have thrown; for a Lease without a holder, it is not called', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('c', {
     onLeaderChange: () => {
@@ -56,7 +56,7 @@ test('LT-38, L-100 an error in onLeaderChange, thrown or rejected, is logged and
   ]);
 });
 
-test('LT-40 if run() is called a second time, the counter of slow renewals keeps its value', async (t) => {
+test('LT-40 a second call of run() does not reset the counter of slow renewals', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   let isFirst = true;
@@ -101,7 +101,7 @@ test('LT-40, L-085 the leader gauge is 1 while the elector leads, and otherwise 
   await lost;
 });
 
-test('LT-41, L-111, L-112 an elector creates a Kubernetes Event when it becomes the leader, and one when it stops leading, and no renewal waits for an Event', async (t) => {
+test('LT-41, L-111, L-112 an elector creates a Kubernetes Event when it becomes the leader and another when it stops leading; renewals do not wait for these Events', async (t) => {
   const { contest, a, running } = await leading(t);
   const stopped = a.elector.stop();
   await contest.advance(1_000);
@@ -156,7 +156,8 @@ test('LT-51, L-130, L-131, L-183, L-195 the fencing token is greater after each 
   const tokens: bigint[] = [];
   for (let round = 0; round < 20; round++) {
     if (round === 10) contest.server.store.delete('app');
-    // Each identity acquires the Lease twice in a row. The second time also counts as a change of the holder.
+    // Each of the identities `a` and `b` acquires the Lease twice in a row. `leaseTransitions` grows the second time
+    // also.
     const one = contest.contender(Math.floor(round / 2) % 2 === 0 ? 'a' : 'b');
     const running = one.run();
     await contest.advance(500);
@@ -211,7 +212,7 @@ test('if run() of an elector is called while an earlier call of run() has not en
   await running;
 });
 
-test('LT-57 over many renewals of three electors, the number of handles, sockets, timers and event listeners does not grow, and after stop() none is left', async (t) => {
+test('LT-57 the number of handles, sockets, timers and event listeners does not grow during many renewals of three electors, and after stop() no elector has any left', async (t) => {
   const count = countingResources(t);
   const contest = await Contest.begin(t);
   const [a, ...followers] = ['a', 'b', 'c'].map((token) => contest.contender(token, { address: { token } }));

@@ -1,12 +1,12 @@
-// Tests followers against a simulated API server: how long they wait until they take over the Lease, and what makes
-// them wait again.
+// Tests followers against a simulated API server: how long a follower waits until it takes over the Lease, and which
+// events restart this wait.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { microTime } from '../../../src/leader-election/decision/lease.ts';
 import { seededRandom } from '../../../src/cli/rehearsal/random.ts';
 import { Contest } from '../support/contest.ts';
 
-test('LT-03, L-051 a follower only reads while a leader renews its Lease, and the pauses between reads do not grow', async (t) => {
+test('LT-03, L-051 while a leader renews the Lease, a follower sends only GETs, and the pauses between these GETs do not grow', async (t) => {
   const contest = await Contest.begin(t);
   const took = 300;
   const [seen, a] = [contest.clock.now(), contest.contender('a', { random: seededRandom(1) })];
@@ -152,15 +152,15 @@ test('LT-12, L-033 of two followers that try to take over an expired Lease, one 
   const [winner, loser] = won.token === 'a' ? [a, b] : [b, a];
   assert.deepEqual([winner.terms.length, loser.terms.length], [1, 0]);
 
-  // From now on, no request of the winner reaches the API server. The loser reads the winner's Lease for the first
-  // time, and waits until it expires.
+  // From now on, no request of the elector that acquired the Lease (`winner`) reaches the API server. The other elector
+  // (`loser`) reads the Lease for the first time, and waits until the Lease expires.
   cut = won.token;
   await contest.advance(60_000);
   const later = contest.server.calls.filter(({ token, at }) => token === lost.token && at > lost.at);
   const readAt = (later[0]?.at ?? 0) + 50;
   const take = later.find(({ method }) => method === 'PUT');
-  // The loser tries to take over the Lease exactly a lease duration after it has read it. Before the PUT, it sends a
-  // GET, which takes 50 ms.
+  // Exactly one lease duration after the first GET of the Lease, `loser` tries to take over the Lease. Before the PUT,
+  // `loser` sends a second GET, which takes 50 ms.
   assert.equal((take?.at ?? 0) - readAt, 15_050);
   assert.equal(loser.terms.length, 1);
   assert.equal(winner.losses, 1);

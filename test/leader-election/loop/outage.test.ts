@@ -5,7 +5,7 @@ import { Contest } from '../support/contest.ts';
 
 for (const isWatchable of [false, true]) {
   const means = isWatchable ? 'a watch' : 'polling';
-  test(`L-051, L-124 if the API server is unreachable for ten minutes, no process ends and no livez check fails, with ${means}`, async (t) => {
+  test(`L-051, L-124 if the API server is unreachable for ten minutes, no process exits and no livez check fails (followers observe the Lease by ${means})`, async (t) => {
     const contest = await Contest.begin(t);
     contest.server.isWatchable = isWatchable;
     const [a, b] = [contest.contender('a'), contest.contender('b', { random: () => 0.5 })];
@@ -54,8 +54,8 @@ test('L-124 after an outage of the API server, a follower that knows the Lease t
   assert.equal(old.terms.length, 0);
   const back = contest.clock.now();
   const served = (token: string) => contest.server.calls.filter((call) => call.token === token && call.at >= back);
-  // At first only the new process `fresh` can reach the API server. It reads the Lease, which still names the holder
-  // `c`.
+  // At first, only the new process `fresh` can reach the API server, and `old` cannot. `fresh` reads the Lease, which
+  // still names the holder `c`.
   contest.server.script = ({ token }) => (token === 'old' ? { isLost: true } : undefined);
   running.push(fresh.run());
   await contest.advance(1_000);

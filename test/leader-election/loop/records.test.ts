@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { microTime } from '../../../src/leader-election/decision/lease.ts';
 import { Contest } from '../support/contest.ts';
 
-test('L-020, L-030, L-060 a takeover, a renewal and a release of the Lease each write the right holder, duration, times and number of transitions', async (t) => {
+test('L-020, L-030, L-060 an elector that takes over, renews or releases the Lease writes the correct holder, lease duration, times and number of transitions', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   contest.heldBy('b', { leaseDurationSeconds: 3 });
@@ -22,8 +22,8 @@ test('L-020, L-030, L-060 a takeover, a renewal and a release of the Lease each 
     sent: microTime(contest.wallAt(call?.at ?? 0)),
   }));
   const held = { holderIdentity: 'a', leaseDurationSeconds: 15, leaseTransitions: 4, acquireTime: taken?.sent };
-  // The elector took over the Lease with a GET of 300 ms and a PUT. The Lease contains the time at which the PUT was
-  // sent.
+  // The elector took over the Lease with a GET, which took 300 ms, and a PUT. The Lease contains the time at which the
+  // elector sent the PUT.
   assert.deepEqual(taken?.spec, { ...held, renewTime: taken?.sent });
   assert.deepEqual(renewed?.spec, { ...held, renewTime: renewed?.sent });
   assert.deepEqual(released?.spec, {
@@ -54,8 +54,8 @@ test('L-080, L-086 an elector sends a request only after the previous request ha
   for (const [index, { at }] of calls.slice(1).entries()) {
     const pause = Math.round(at - (calls[index]?.at ?? 0));
     const took = Math.min(delayOf(index), 3_333);
-    // The third request makes the elector the leader. After that, it sends a renewal every retry period. If a renewal
-    // takes longer than a retry period, the next one follows directly.
+    // In this test, the elector becomes the leader with its third request. Then the elector sends a renewal every retry
+    // period. If a renewal takes longer than a retry period, the elector sends the next renewal at once.
     const expected = index < 2 ? took : Math.max(2_000, took);
     assert.equal(pause, expected, `the next request was sent ${String(pause)} ms after request ${String(index)}`);
   }

@@ -29,8 +29,8 @@ test('LT-28, L-054 a follower that cannot watch the Lease takes it over within 4
   const { contest, a, running } = await leading(t);
   const b = contest.contender('b', { random: () => 0.999 });
   const next = b.run();
-  // The time without a leader is longest if the follower reads the Lease just before its release, and again after the
-  // longest random delay.
+  // In this test, the time without a leader is longest. The follower reads the Lease just before the leader releases
+  // it, and then waits for the longest random delay.
   await contest.advance(1);
   assert.equal(await a.elector.stop(), true);
   await running;
@@ -95,7 +95,7 @@ const others: Readonly<Record<string, (contest: Contest) => void>> = {
 };
 
 for (const [what, change] of Object.entries(others)) {
-  test(`LT-30, L-092 an elector that stops leaves the Lease unchanged if another client has edited it: ${what}`, async (t) => {
+  test(`LT-30, L-092 an elector that stops does not change a Lease that another client has edited: ${what}`, async (t) => {
     const { contest, a, running } = await leading(t);
     change(contest);
     const found = JSON.stringify(contest.server.store.current('app'));
@@ -129,7 +129,7 @@ test('LT-31 if the PUT that releases the Lease gets a 409, the elector reads the
   );
 });
 
-test('LT-32 an elector that stops writes nothing if its Lease has been deleted', async (t) => {
+test('LT-32 an elector that stops does not create its Lease again if the Lease was deleted', async (t) => {
   const { contest, a, running } = await leading(t);
   contest.server.store.delete('app');
   const before = contest.server.calls.length;
@@ -164,7 +164,7 @@ test('LT-32, L-090 if an elector that stops cannot read the Lease, it retries un
   assert.equal(contest.spec()['holderIdentity'], 'a');
 });
 
-test("LT-33 if the API server is unreachable, stop() aborts the leader's work at once, and tries to release the Lease until the time limit of the release has passed", async (t) => {
+test("LT-33 if the API server is unreachable, stop() aborts the leader's work at once, and gives up the release of the Lease after the time limit of the release, 10 s", async (t) => {
   const { contest, a, running } = await leading(t);
   contest.server.script = () => ({ isLost: true });
   const start = contest.clock.now();
@@ -181,7 +181,7 @@ test("LT-33 if the API server is unreachable, stop() aborts the leader's work at
   assert.equal(contest.spec()['holderIdentity'], 'a');
 });
 
-test('LT-33, L-141 if stop() gets a time limit, it stops trying to release the Lease before that limit, even if the API server is unreachable', async (t) => {
+test('LT-33, L-141 stop() with a time limit gives up the release of the Lease before this time limit, even if the API server is unreachable', async (t) => {
   const { contest, a, running } = await leading(t);
   contest.server.script = () => ({ isLost: true });
   const start = contest.clock.now();
@@ -193,7 +193,7 @@ test('LT-33, L-141 if stop() gets a time limit, it stops trying to release the L
   assert.ok(endedAt - start < 5_000, String(endedAt - start));
 });
 
-test("LT-29, LT-33 if the leader's work ends only after the time limit of stop(), the elector may still try to release the Lease for as long as the renew deadline", async (t) => {
+test("LT-29, LT-33 if the leader's work ends only after the time limit of stop(), the elector still tries to release the Lease, for at most the duration of the renew deadline", async (t) => {
   const { contest, a, running } = await leading(t, true);
   const stopped = a.elector.stop(1_000);
   await contest.advance(3_000);
@@ -223,7 +223,7 @@ test('LT-34 a leader that resumes after a suspension does not overwrite the Leas
   assert.equal(JSON.stringify(contest.server.store.current('app')), stolen);
 });
 
-test('LT-35, L-090 an elector that is stopped before it has led writes nothing', async (t) => {
+test('LT-35, L-090 an elector that is stopped before it has ever led does not write the Lease', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   contest.server.script = () => ({ delay: 500 });

@@ -82,8 +82,8 @@ test('LT-11, L-033, L-184 if two electors create the Lease at the same time, the
   // for 3.2 s.
   assert.equal(later[0].at - lost.at, 3_200);
   const take = later.find(({ method }) => method === 'PUT');
-  // The follower has read the Lease, and waits for the lease duration. Then it takes over the Lease with a GET, which
-  // takes 100 ms, and a PUT.
+  // `loser` has read the Lease, and waits for the lease duration. Then `loser` takes over the Lease: it sends a GET,
+  // which takes 100 ms, and then a PUT.
   assert.equal((take?.at ?? 0) - (later[0].at + 100), 15_100);
   assert.deepEqual([winner.terms.length, loser.terms.length], [1, 1]);
   cut = undefined;
@@ -208,8 +208,8 @@ test('LT-18, L-081, L-082, L-190 the renew deadline counts from the time when th
   contest.server.script = () => ({ delay: 4_000 });
   await contest.advance(18_000);
   contest.server.script = () => ({ isLost: true });
-  // The API server answers no later request. It still answers the renewal that is already in flight, which extends the
-  // leadership.
+  // From now on, the API server answers no new request. It still answers the renewal that is already in flight, and
+  // this answer extends the leadership.
   await contest.advance(5_000);
   const acknowledged = contest.server.calls.filter(({ answered, method }) => answered === 200 && method === 'PUT');
   const lastSent = acknowledged.at(-1)?.at ?? 0;

@@ -65,7 +65,7 @@ test('L-053 if a watch breaks or gets a 410, the follower polls until the next w
   await running;
 });
 
-test('L-053, L-194 if a watch sends only bookmarks, the follower takes over the released Lease at most a lease duration late', async (t) => {
+test('L-053, L-194 if a watch sends only bookmarks, a follower waits for at most one lease duration before it takes over a released Lease', async (t) => {
   const { contest, a, b, running } = await followed(t);
   contest.server.store.onWrite = () => {
     const object = { kind: 'Lease', apiVersion: 'coordination.k8s.io/v1', metadata: { resourceVersion: '999999' } };
@@ -81,7 +81,7 @@ test('L-053, L-194 if a watch sends only bookmarks, the follower takes over the 
   await ended(contest, b, running);
 });
 
-test('L-053 an elector that becomes the leader after its first GET begins no watch', async (t) => {
+test('L-053 an elector that becomes the leader directly after its first GET does not start a watch of the Lease', async (t) => {
   const contest = await Contest.begin(t);
   contest.server.isWatchable = true;
   contest.heldBy('');
@@ -113,7 +113,7 @@ for (const [what, reply] of [
   ['gets a 429', { answer: tooMany }],
   ['is reset', { isReset: true }],
 ] as const) {
-  test(`L-053, L-054, L-194 if the watch reports that the Lease was released, but the follower's next GET ${what}, the follower takes over within 4.4 s`, async (t) => {
+  test(`L-053, L-054, L-194 if the watch reports the release of the Lease, the follower takes over the Lease within 4.4 s, even if its next GET ${what}`, async (t) => {
     const { contest, a, b, running } = await followed(t);
     const stopped = a.elector.stop();
     await contest.advance(50);

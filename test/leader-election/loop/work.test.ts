@@ -1,4 +1,4 @@
-// Tests leaders that stop leading because their work has ended, and work that continues after the leadership has ended.
+// Tests two cases: the leader's work ends, so the leader stops leading; or the leadership ends, and the work continues.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { leading } from '../support/contest.ts';
@@ -24,7 +24,7 @@ test("LT-37, L-097, L-101 if the leader's work returns or throws, the elector re
   assert.equal(contest.server.calls.length, calls, 'run after stop must send nothing');
 });
 
-test("LT-37, L-094 when the leader's work has ended, its AbortSignal is aborted before the elector releases the Lease, so that everything that the work has started can stop", async (t) => {
+test("LT-37, L-094 after the leader's work has ended, the elector aborts the AbortSignal of the work, so that everything that the work has started can stop, and then releases the Lease", async (t) => {
   for (const error of [undefined, new Error('disk full')]) {
     const { contest, a, running } = await leading(t, true);
     const { signal } = a.terms[0] ?? {};
@@ -38,7 +38,7 @@ test("LT-37, L-094 when the leader's work has ended, its AbortSignal is aborted 
   }
 });
 
-test("L-102, L-142 if the leader's work still runs when the lease duration has passed since the last acknowledged renewal was sent, the process exits, and its elector does not contend again", async (t) => {
+test("L-102, L-142 if the leader's work still runs one lease duration after the leader sent its last acknowledged renewal, the process exits, and its elector does not contend again", async (t) => {
   const { contest, a, running } = await leading(t, true);
   const lastSent = contest.server.calls.at(-1)?.at ?? 0;
   contest.server.script = () => ({ isLost: true });

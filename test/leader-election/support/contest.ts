@@ -33,9 +33,12 @@ export interface Contender {
   finish: (error?: Error) => void;
   exits: number;
   losses: number;
-  /** Starts the elector. The work that it calls as the leader ends when its AbortSignal is aborted. */
+  /**
+   * Starts the elector. While the elector leads, it calls a function, the work, which ends when its AbortSignal is
+   * aborted.
+   */
   run(): Promise<void>;
-  /** Starts the elector. The work that it calls as the leader ends only when the test calls `finish`. */
+  /** Like run(), but the work ends only when the test calls `finish`. */
   runStubborn(): Promise<void>;
 }
 
@@ -156,8 +159,8 @@ export class Contest {
   }
 
   /**
-   * Stores a record of the Lease that names another holder and was renewed at the current time, as if another elector
-   * had written it.
+   * Writes the Lease in the simulated API server as another elector would write it: with the holder `holder`, renewed
+   * at the current time.
    */
   heldBy(holder: string, spec: Record<string, unknown> = {}): void {
     const time = new Date(this.wall()).toISOString().replace('Z', '000Z');
@@ -173,8 +176,8 @@ export class Contest {
 
   /**
    * `advance()` moves the test's clock forward by `milliseconds` and runs the timers that become due, in order. After
-   * each timer, `advance()` waits until the simulated API server has answered all requests, except those that it is to
-   * answer later.
+   * each timer, `advance()` waits until the simulated API server has answered all requests, except the requests whose
+   * answers the test has delayed.
    */
   async advance(milliseconds: number): Promise<void> {
     const end = this.clock.now() + milliseconds;
@@ -238,7 +241,7 @@ export class Contest {
 }
 
 /**
- * `leading()` begins a contest with one elector, `a`, and waits until `a` leads. If `isStubborn`, the work of `a` ends
+ * `leading()` starts a single elector, `a`, and waits until `a` leads. If `isStubborn` is true, the work of `a` ends
  * only when the test calls `a.finish`.
  */
 export async function leading(

@@ -1,4 +1,4 @@
-// Counts what a process with electors could leak: handles, sockets, timers and listeners.
+// Counts the resources that electors could leak: handles, sockets, timers and event listeners.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';

@@ -36,7 +36,10 @@ interface Node {
   isSuspended: boolean;
 }
 
-/** Weather says how likely each failure is in the simulation, from 0 to 1. `longestDelay` is a time in milliseconds. */
+/**
+ * Weather has the probability of each failure in the simulation, from 0 to 1. `longestDelay` is the longest simulated
+ * delay, in milliseconds.
+ */
 export interface Weather {
   readonly lostRequests: number;
   readonly lostReplies: number;

@@ -70,7 +70,7 @@ const uris: readonly [method: string, url: string, recorded: string][] = [
   ['CONNECT', 'user:secret@host:443', 'host:443'],
 ];
 for (const [method, url, recorded] of uris) {
-  test(`the audit event of ${method} ${url} has ${recorded === '' ? 'no URI' : `the URI ${recorded}`}`, () => {
+  test(`the audit event of the request ${method} ${url} has ${recorded === '' ? 'an empty requestURI' : `the requestURI ${recorded}`}`, () => {
     assert.equal((eventOf(described({ method, url })) as { requestURI: string }).requestURI, recorded);
   });
 }
@@ -94,7 +94,7 @@ test('an audit line has at most 4096 bytes, whatever a client sends', () => {
   assert.ok(bytes <= 4_096 && bytes > 3_500, String(bytes));
 });
 
-test('the audit event of a request that the program itself has created has no method, URL or user agent if the request has none', () => {
+test('if the program itself creates a request object without a method, URL and user agent, the audit event of this request has none of them either', () => {
   const made = { url: null, method: null, headers: { 'user-agent': 7 }, socket: {} } as unknown as HttpRequest;
   const { requestURI, verb, userAgent } = eventOf(describe(made, 'id', receivedAt)) as Record<string, unknown>;
   assert.deepEqual([requestURI, verb, userAgent], ['', '', undefined]);

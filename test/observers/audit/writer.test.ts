@@ -7,8 +7,8 @@ import { FakeClock, settled } from '../../support/fake-clock.ts';
 interface Append {
   readonly text: string;
   /**
-   * Completes the simulated append to the audit file. Only the first `bytes` bytes are written, or all if `bytes` is
-   * not given.
+   * Ends the simulated append to the audit file. Only the first `bytes` bytes have then been written, or all bytes if
+   * `bytes` is not given.
    */
   readonly done: (bytes?: number) => Promise<void>;
   readonly fail: (code: string) => Promise<void>;
@@ -67,7 +67,7 @@ class WriterUnderTest {
   }
 }
 
-test('A-205 audit lines of one turn of the event loop are appended together, up to a size limit, and the next append waits for the previous one', async () => {
+test('A-205 audit lines of one turn of the event loop are appended to the file in one write of limited size, and the next write waits for the previous write', async () => {
   const under = new WriterUnderTest();
   await under.add('first', 'second');
   await under.add('third', 'fourth', 'fifth', 'sixth');
@@ -81,7 +81,7 @@ test('A-205 audit lines of one turn of the event loop are appended together, up 
   assert.equal(under.writer.missing, 0);
 });
 
-test('A-205 once the shutdown has begun, an audit line is written at once, and lines that arrive during a write are written together after it', async () => {
+test('A-205 after the shutdown has begun, an audit line is written at once, and lines that arrive during a write form the next write', async () => {
   const under = new WriterUnderTest();
   under.writer.writeAtOnce();
   await under.add('a');

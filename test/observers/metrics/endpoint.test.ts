@@ -89,7 +89,7 @@ test('A-182 the metrics path allows only GET and HEAD, so DELETE resets nothing'
   }
 });
 
-test("without the program's own registry, the metrics of the process appear beside those of lameduck", async () => {
+test('without a registry of the program, a scrape contains metrics of the Node.js process beside the metrics of lameduck', async () => {
   const { ask } = endpointUnderTest();
   const answer = await ask('/metrics');
   assert.equal(answer?.headers['Content-Type'], 'text/plain; version=0.0.4; charset=utf-8');

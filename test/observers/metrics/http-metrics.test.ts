@@ -94,7 +94,7 @@ describe('the HTTP metrics count each request by method, status and route', () =
     assert.equal(found.value('lameduck_requests_aborted_total'), 2);
   });
 
-  test('requests that are pipelined after an aborted request are also counted as aborted', async (t) => {
+  test('if a request is aborted, the requests that the client has pipelined after it are also counted as aborted', async (t) => {
     const serving = await measure(t);
     const client = await serving.dial();
     client.send(['/hang', '/', '/404'].map((path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`).join(''));
@@ -282,7 +282,7 @@ describe('a failed scrape does not affect the next scrape', () => {
     await until(() => serving.traffic.connections.size === 0);
     answer('late 1\n');
     const other = serving.scrape();
-    // lameduck reads the registry again when the second scrape arrives. Wait for this.
+    // Wait until lameduck reads the registry again, for the second scrape.
     await until(() => serving.traffic.connections.values().next().value?.isBusy === true);
     answer('# HELP late Late.\n# TYPE late gauge\nlate 2\n');
     assert.equal((await other).value('late'), 2);

@@ -51,7 +51,7 @@ describe('metrics of health checks', () => {
     assert.equal(found.value('kubernetes_healthchecks_total', { name: 'ping', type: 'readyz', status: 'success' }), 4);
   });
 
-  test("A-180, A-182 the help texts equal the apiserver's, and the start time of the process is exported", async (t) => {
+  test('A-180, A-182 the HELP and TYPE lines at /metrics/slis are those of the apiserver, and the start time of the process is exported', async (t) => {
     const serving = await measure(t);
     const { families, ...found } = await serving.scrape('/metrics/slis');
     assert.deepEqual(

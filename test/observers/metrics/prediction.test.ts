@@ -43,7 +43,7 @@ test('if a request in flight already takes longer than the 99th percentile of ea
   assert.deepEqual(prediction({ requestsInFlight: 1, usual: 2 * seconds, oldest: 9 * seconds }), [19, false]);
 });
 
-test('if the drain would not be over when the destroy hooks start, an overrun of the shutdown budget is predicted', () => {
+test('if the predicted end of the drain is later than the latest start of the destroy hooks, an overrun of the shutdown budget is predicted', () => {
   assert.deepEqual(prediction({ requestsInFlight: 1, oldest: 15 * seconds }), [25, false]);
   assert.deepEqual(prediction({ requestsInFlight: 1, oldest: 15 * seconds + 1 }), [25.001, true]);
 });
@@ -54,7 +54,7 @@ test('A-140 the prediction assumes that 200 long-running requests end per second
   assert.deepEqual(prediction({ longRunningRequests: 50_000, grace: 0 }), [10, false]);
 });
 
-test('the predicted duration of the shutdown does not exceed its budget because of long-running requests, however many there are', () => {
+test('long-running requests alone never cause a predicted overrun of the shutdown budget, however many there are', () => {
   assert.deepEqual(prediction({ longRunningRequests: 50_000, grace: 60 * seconds }), [25, false]);
 });
 
@@ -78,13 +78,13 @@ test('during the drain, the predicted duration of the shutdown is its elapsed ti
   assert.deepEqual(prediction({ ...outlook, oldest: 10 * seconds }), [26, true]);
 });
 
-test('after the drain, an overrun is predicted only if the shutdown budget has already passed, because the destroy hooks may use the rest of it', () => {
+test('after the drain, an overrun of the shutdown budget is predicted only when the budget has already passed, because the destroy hooks may use all the time that is left', () => {
   const drained = { isDraining: true, isDrained: true };
   assert.deepEqual(prediction({ ...drained, elapsed: 27 * seconds }), [27, false]);
   assert.deepEqual(prediction({ ...drained, elapsed: 29 * seconds }), [29, true]);
 });
 
-test('if a shutdown() call has made the shutdown budget shorter than the shutdown delay, an overrun is predicted only while requests are in flight', () => {
+test('if a shutdown() call has set a shutdown budget that is shorter than the shutdown delay, an overrun of this budget is predicted only while requests are in flight', () => {
   const outlook = { budget: 4 * seconds, drainEnd: seconds, elapsed: 0 };
   assert.deepEqual(prediction(outlook), [1, false]);
   assert.deepEqual(prediction({ ...outlook, requestsInFlight: 1, oldest: 500 }), [1.5, true]);

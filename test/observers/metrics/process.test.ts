@@ -51,8 +51,8 @@ test('a scrape during a thousand requests in flight counts all of them', async (
   const active = async (): Promise<number> =>
     (await scrape(port)).value('http_server_active_requests', { http_request_method: 'GET' }) ?? 0;
   const clients: Socket[] = [];
-  // The kernel queues at most 511 connections for a listener. If this queue is full, the kernel of the client repeats
-  // its SYN only after 1 s.
+  // The kernel queues at most 511 new connections for a listening socket. If this queue is full, the kernel of a client
+  // sends the SYN again only after 1 s.
   while (clients.length < 1_000) {
     clients.push(...hang(t, port, 250));
     for (let attempt = 0; (await active()) < clients.length; attempt++) {

@@ -54,7 +54,7 @@ describe('allowed registries', () => {
 });
 
 describe('adding metrics to a registry', () => {
-  test('lameduck adds its own metric objects to the registry and later removes exactly those', async () => {
+  test('lameduck adds its own metric objects to the registry of the program, and later removes only these objects', async () => {
     const registry = new Registry();
     const theirs = gauge('theirs');
     registry.registerMetric(theirs as never);

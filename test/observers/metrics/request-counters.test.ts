@@ -17,7 +17,10 @@ interface Ended {
   readonly writableFinished?: boolean;
 }
 
-/** `ended()` returns a response object that has only the fields that the counters read when its request ends. */
+/**
+ * `ended()` returns an incomplete response object: it has only the properties that the request counters read at the end
+ * of a request.
+ */
 function ended({
   method = 'GET',
   route,
@@ -68,7 +71,7 @@ function labelSets(counters: RequestCounters): Record<string, number> {
   );
 }
 
-test("A-187 each duration is counted in the first bucket whose upper bound is not below it; to OpenTelemetry's buckets, lameduck adds longer ones", () => {
+test("A-187 each duration counts in the first bucket whose upper bound is at least as long; lameduck has OpenTelemetry's bucket bounds and further, longer bounds", () => {
   const { counters } = countersUnderTest();
   for (const duration of [0, 5, 5.001, 10_000, 10_000.001, 300_000, 3_600_000])
     counters.onRequestEnd(ended({}), duration);
@@ -121,14 +124,14 @@ test('a request whose method is missing or unknown to OpenTelemetry is counted u
   );
 });
 
-test('a request whose response never began has no status, even if its handler had set one', () => {
+test('in the metrics, a request whose response never began has no status, even if its handler had set a status', () => {
   const { counters } = countersUnderTest();
   counters.onRequestEnd(ended({ statusCode: 418, headersSent: false, writableFinished: false, route: '/a' }), 1);
   assert.deepEqual(labelSets(counters), { 'GET  /a': 1 });
   assert.equal(counters.aborted, 1);
 });
 
-test('a response that was cut in the middle has the status that was sent, and counts as aborted', () => {
+test('in the metrics, a response that was cut has the status that was sent to the client, and counts as aborted', () => {
   const { counters } = countersUnderTest();
   counters.onRequestEnd(ended({ writableFinished: false }), 1);
   counters.onRequestEnd(ended({}), 1);
@@ -136,13 +139,13 @@ test('a response that was cut in the middle has the status that was sent, and co
   assert.equal(counters.aborted, 1);
 });
 
-test('if a handler makes the status invalid after it has sent the headers, the request is counted without a status', () => {
+test('if a handler sets an invalid status after it has sent the headers, the request is counted without a status', () => {
   const { counters } = countersUnderTest();
   for (const statusCode of [NaN, -1, 1e9, '200', 200n, null, 99]) counters.onRequestEnd(ended({ statusCode }), 1);
   assert.deepEqual(labelSets(counters), { 'GET  ': 7 });
 });
 
-test('a route that is not a string is counted as unknown', () => {
+test('if the property `route` of a request is not a string, the request is counted without a route', () => {
   const { counters } = countersUnderTest();
   for (const route of [undefined, null, 7, {}, Promise.resolve('/a'), ['/a']])
     counters.onRequestEnd(ended({ route }), 1);
@@ -155,7 +158,7 @@ test('a route may have the name `constructor` or `__proto__`', () => {
   assert.deepEqual(labelSets(counters), { 'GET 200 __proto__': 1, 'GET 200 constructor': 1, 'GET 200 _OTHER': 1 });
 });
 
-test('after maxMetricSeries a new route is counted as _OTHER, with one warning and a counter, and known routes continue', () => {
+test('when maxMetricSeries is reached, requests to new routes are counted as _OTHER, with one warning and a counter; requests to known routes are still counted under their own routes', () => {
   const { counters, warnings } = countersUnderTest();
   for (let index = 0; index < 300; index++) counters.onRequestEnd(ended({ route: `/orders/${String(index)}` }), 1);
   counters.onRequestEnd(ended({ method: 'POST', statusCode: 500, route: '/orders/9999' }), 1);
@@ -173,7 +176,7 @@ test('after maxMetricSeries a new route is counted as _OTHER, with one warning a
   );
 });
 
-test('with fewer histogram buckets, more routes fit into maxMetricSeries; if maxMetricSeries is 0, there is no limit', () => {
+test('maxMetricSeries limits the number of series, so with fewer histogram buckets there can be more routes; 0 means no limit', () => {
   for (const [series, most] of [
     [100, 26],
     [0, 301],
@@ -191,7 +194,7 @@ test('the quantile of the request durations is available even if the histogram i
   assert.ok(counters.quantile(1) === 700);
 });
 
-test('a quantile uses the buckets of all label sets, and never exceeds the longest duration', () => {
+test('a quantile of the request durations uses the buckets of all label sets, and never exceeds the longest measured duration', () => {
   const { counters } = countersUnderTest();
   assert.equal(counters.quantile(0.99), 0);
   for (let index = 0; index < 99; index++) counters.onRequestEnd(ended({ route: String(index) }), 3);
@@ -201,7 +204,7 @@ test('a quantile uses the buckets of all label sets, and never exceeds the longe
   assert.equal(counters.quantile(1), 30_000);
 });
 
-test('if all requests took less than the smallest bucket bound, no quantile exceeds the longest of their durations', () => {
+test('if all requests took less than the smallest bucket bound, every quantile is at most the longest measured duration', () => {
   const { counters } = countersUnderTest();
   counters.onRequestEnd(ended({}), 0.5);
   assert.ok(counters.quantile(0.99) <= 0.5);
@@ -248,14 +251,14 @@ function isOverrun(took: readonly number[], budget: number): boolean {
 
 const times = (count: number, seconds: number): number[] => Array.from({ length: count }, () => seconds);
 
-test('if 99 % of all requests took at most 11 s, no overrun of a shutdown budget of 33 s is predicted because of a single request of 300 s', () => {
+test('if 99 % of all requests took at most 11 s, a single request of 300 s does not cause a predicted overrun of a shutdown budget of 33 s', () => {
   const took = [...times(900, 0.1), ...times(99, 11), 300];
   assert.equal(isOverrun(took, 33), false);
   assert.equal(isOverrun(took, 11), false);
   assert.equal(isOverrun(took, 10), true);
 });
 
-test('if 5.7 % of all requests took 35 s, an overrun is predicted for a shutdown budget of 33 s, but not for one of 36 s', () => {
+test('if 5.7 % of all requests took 35 s, an overrun of the shutdown budget is predicted for a budget of 33 s, but not for a budget of 36 s', () => {
   assert.equal(isOverrun([...times(943, 0.1), ...times(57, 35)], 33), true);
   assert.equal(isOverrun([...times(943, 0.1), ...times(57, 35)], 36), false);
 });

@@ -117,7 +117,7 @@ test('the metrics contain the shutdown budget, the part of it for the drain, and
   await clock.advanceUntil('the end', ended);
 });
 
-test('lameduck_shutdown_overrun_predicted is set before the shutdown and during the shutdown delay, while Prometheus can still scrape the process', async (t) => {
+test('lameduck_shutdown_overrun_predicted is up to date before the shutdown and during the shutdown delay, while Prometheus can still scrape the process', async (t) => {
   const { handle, clock, read, hang } = await readyUnderTest(t, { shutdownDelayDuration: '10s' });
   const client = await hang();
   await clock.advance(15_000);

@@ -6,7 +6,7 @@ import { service } from 'grpc-health-check';
 import { lameduck } from 'lameduck';
 import { grpcHealth } from 'lameduck/grpc';
 
-// The code is in a function, because a CommonJS bundle has no top-level await.
+// The code is in an async function, because a CommonJS bundle does not permit top-level await.
 async function main() {
   const server = createServer();
   const duck = lameduck(server);

@@ -8,7 +8,7 @@ import { lameduck } from 'lameduck';
 // assigns only ports from 32768 on.
 const probePort = 20_000 + (process.pid % 10_000);
 
-// The code is in a function, because a CommonJS bundle has no top-level await.
+// The code is in an async function, because a CommonJS bundle does not permit top-level await.
 async function main() {
   const server = createServer((_request, response) => response.end('hello'));
   const { promise: listening, resolve } = Promise.withResolvers();

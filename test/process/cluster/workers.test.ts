@@ -31,8 +31,8 @@ class FakeWorker extends EventEmitter {
 }
 
 /**
- * Creates a group of node:cluster workers that listen. Records the process IDs of the workers about which the group
- * warns because they have no lifecycle.
+ * Creates a simulated group of node:cluster workers that listen. `warned` has the process IDs of the workers about
+ * which the group has warned because they have no lifecycle.
  */
 function listeningGroup(...pids: number[]) {
   const clock = new FakeClock();
@@ -61,7 +61,7 @@ function listeningGroup(...pids: number[]) {
   return { clock, group, workers: workers as [FakeWorker, FakeWorker], warned, closes };
 }
 
-describe('a node:cluster primary shuts down its workers in the right order', () => {
+describe('a node:cluster primary warns about workers without a lifecycle, and shuts down all its workers', () => {
   it('P-071 a primary of node:cluster warns once if workers still listen without a lifecycle ten seconds after they began to listen', async () => {
     const { clock, warned } = listeningGroup(11, 12);
     await clock.advance(9_999);
@@ -70,7 +70,7 @@ describe('a node:cluster primary shuts down its workers in the right order', () 
     assert.deepEqual(warned, [11]);
   });
 
-  it('P-071 the cluster primary does not warn about a worker that has exited, or about a worker that creates its lifecycle only after it listens', async () => {
+  it('P-071 the cluster primary warns neither about a worker that has exited nor about a worker that creates its lifecycle after it has begun to listen', async () => {
     const { clock, workers, warned } = listeningGroup(11, 12);
     await clock.advance(9_000);
     workers[0].sayHello();
@@ -79,7 +79,7 @@ describe('a node:cluster primary shuts down its workers in the right order', () 
     assert.deepEqual(warned, []);
   });
 
-  it('P-071 if no worker has a lifecycle, the cluster primary closes the shared listening sockets, and then sends the process signal to the workers', async () => {
+  it('P-071 if no worker has a lifecycle, the cluster primary sends the process signal to the workers only after the primary has closed the shared listening sockets', async () => {
     const { clock, group, workers, closes } = listeningGroup(11, 12);
     group.shutDown('SIGTERM', clock.now() + 20_000);
     assert.deepEqual(workers[0].signals, []);

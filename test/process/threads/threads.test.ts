@@ -76,7 +76,7 @@ for (const [when, env] of [
           1,
           message,
         );
-    // The message listeners of the thread do not keep the thread alive.
+    // Message listeners do not keep a worker thread alive: no thread has logged that its event loop is not empty.
     assert.deepEqual(
       count(program, ({ msg }) => msg === 'event loop not empty'),
       0,
@@ -128,7 +128,7 @@ test('P-072 while a worker thread is blocked, /readyz of the main thread uses th
   assert.deepEqual([status, headers['age']], [200, undefined]);
 });
 
-test('P-072 the main thread has the checkpoint, and a worker thread logs that it has none', async (t) => {
+test('P-072 only the main thread writes the checkpoint file, and a worker thread logs that it writes none', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'lameduck-threads-'));
   t.after(() => {
     rmSync(folder, { recursive: true });
@@ -155,7 +155,7 @@ test('P-072 the main thread does not wait for a worker thread whose lifecycle ha
   assert.equal((await endsOf(program)).length, 1);
 });
 
-test('P-072 if a worker thread is blocked at the end of the drain, the process exits with code 80, which also ends the thread', async (t) => {
+test('P-072 if a worker thread is blocked at the end of the drain, the process exits with code 80, and this exit ends the blocked thread', async (t) => {
   const { program, ports } = await start(t, {
     LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '7',
     LAMEDUCK_DESTROY_HOOK_TIMEOUT: '500ms',

@@ -56,8 +56,8 @@ test('K-198, K-203, K-208, K-215 after SIGTERM, readiness probes fail, liveness 
   await Promise.all([liveness.stop(), readiness.stop()]);
   assert.deepEqual(await program.exit, endedWell);
 
-  // The last liveness probe and the last readiness probe may fail because the listening socket has closed. A probe that
-  // failed in this way has no HTTP status, and the test ignores it.
+  // The last liveness probe and the last readiness probe may fail because the listening socket has closed. The test
+  // ignores such probes, which have no HTTP status.
   const results = (of: Prober): unknown[] => [
     ...new Set(of.outcomes.filter(({ status }) => status).map(({ result }) => result)),
   ];
@@ -157,7 +157,7 @@ test('K-206, K-207 at the end of the shutdown budget, two seconds before SIGKILL
   );
 });
 
-test("K-209 a connection that was opened for the kubelet's preStop hook and stays open does not delay the exit", async (t) => {
+test('K-209 a connection that the kubelet has opened for an HTTP preStop hook, and that stays open, does not delay the exit of the process', async (t) => {
   const program = disposed(t, new ProcessUnderTest('runs-in-a-pod.ts'));
   const socket = await dial(t, await program.ready());
   const lifecycle = 'Host: 10.0.0.1:8080\r\nUser-Agent: kube-lifecycle/1.36\r\nAccept-Encoding: gzip\r\n';
