@@ -1,5 +1,6 @@
-// A reporter of node:test for docs/conformance.md. It records on which kinds of server the tests of each rule have
-// passed. The suite or the folder of a test names the kind of server.
+// A reporter of node:test for docs/conformance.md. For each rule, it records the kinds of server, such as Fastify, with
+// which the tests of the rule have passed. It finds the kind of server in the name of the suite or in the path of the
+// test file.
 import { join, relative } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
 import { serverKinds, type ServerKind } from './support/adapters.ts';

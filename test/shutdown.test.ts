@@ -33,7 +33,7 @@ for (const shutdownSendRetryAfter of [false, true]) {
     ? ['InFlightRequestsDrained', 'HTTPServerStoppedListening']
     : ['HTTPServerStoppedListening', 'InFlightRequestsDrained'];
 
-  test(`A-004, A-005, A-010, A-011, A-018 the eight lifecycle signals fire in their fixed order ${number}, and the destroy hooks run after them`, async () => {
+  test(`A-004, A-005, A-010, A-011, A-018 ${number}, the eight lifecycle signals fire in their documented order, and then the destroy hooks run`, async () => {
     const parts = await readyUnderTest({ shutdownDelayDuration: '1s', shutdownSendRetryAfter });
     let atDestroy: readonly SignalName[] = [];
     parts.handle.addDestroyHook('pool', () => (atDestroy = parts.observer.order));
@@ -138,7 +138,7 @@ test('P-056 every caller of shutdown() gets the same record, with the reason of 
   assert.equal(parts.observer.order.filter((name) => name === 'ShutdownInitiated').length, 1);
 });
 
-test('K-166 a later shutdown() call with a shorter budget shortens the shutdown delay and the hooks', async () => {
+test('K-166 a second shutdown() call with a shorter budget ends the shutdown delay and the hooks earlier', async () => {
   const parts = await readyUnderTest({ shutdownDelayDuration: '10s', destroyHookTimeout: '500ms' });
   const { handle, clock } = parts;
   handle.addPreShutdownHook('hangs', hangs);
@@ -163,7 +163,7 @@ test('K-166 a later shutdown() call with a longer budget has no effect', async (
   assert.equal(record.durationMs, 1_000);
 });
 
-test('K-166 a later shutdown() call with a shorter budget also shortens the time limit of destroy hooks that are already running', async () => {
+test('K-166 a second shutdown() call with a shorter budget also shortens the time limit of the destroy hooks that are already running', async () => {
   const parts = await readyUnderTest({ destroyHookTimeout: '3s' });
   parts.handle.addDestroyHook('hangs', hangs);
   void parts.handle.shutdown('test');
@@ -173,7 +173,7 @@ test('K-166 a later shutdown() call with a shorter budget also shortens the time
   assert.ok(record.durationMs <= 1_500, `the shutdown took ${String(record.durationMs)} ms`);
 });
 
-test('P-073 after the shutdown has ended, another shutdown() call with a shutdown budget leaves no timer', async () => {
+test('P-073 if a program calls shutdown() with a budget after its shutdown has ended, the call leaves no active timer', async () => {
   const parts = await readyUnderTest();
   void parts.handle.shutdown('test');
   await recordOf(parts);

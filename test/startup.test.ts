@@ -13,7 +13,7 @@ function isSignaled({ handle }: LifecycleUnderTest): { complete: boolean; ready:
   return { complete: muxAndDiscoveryComplete.hasSignaled, ready: hasBeenReady.hasSignaled };
 }
 
-test('A-016 the observer of the lifecycle is notified of the start, then MuxAndDiscoveryComplete fires, and then the post-start hooks begin', async () => {
+test('A-016 at its start, the lifecycle first calls its observer, then fires MuxAndDiscoveryComplete, and then runs the post-start hooks', async () => {
   const order: string[] = [];
   const parts = createUnderTest();
   const note = (what: string): void => {
@@ -184,7 +184,7 @@ test('P-054 a server that listens after the beginning of the shutdown is closed,
   assert.equal(isSignaled(parts).complete, false);
 });
 
-test('P-053 if a shutdown begins in the same turn of the event loop in which a server begins to listen, the server stays open until the drain closes it', async (context) => {
+test('P-053 if a server begins to listen and a shutdown begins in the same turn of the event loop, the server stays open until the drain', async (context) => {
   const serving = disposed(context, new ServerUnderTest());
   await serving.listen();
   const parts = createUnderTest({}, [serving.server]);
@@ -198,7 +198,7 @@ test('P-053 if a shutdown begins in the same turn of the event loop in which a s
   assert.equal(serving.server.listening, false);
 });
 
-test('P-054, P-067 a shutdown that begins before the startup has started anything ends at once, and nothing starts later', async () => {
+test('P-054, P-067 a shutdown that begins before the startup has called the observer ends at once, and the observer is never notified of a start', async () => {
   const parts = createUnderTest({ shutdownDelayDuration: '10s' });
   const startedAt = parts.clock.now();
   parts.startup.begin();

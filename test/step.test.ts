@@ -32,7 +32,7 @@ test('the function of a shutdown step is called at once, and the step ends when 
   assert.deepEqual([under.hasEnded, under.failures], [true, []]);
 });
 
-test('P-023 a step of the shutdown that throws or rejects counts as ended, and its failure is reported', async () => {
+test('P-023 the shutdown continues after a step that throws or rejects, and reports the failure', async () => {
   const error = new Error('broken');
   for (const step of [
     () => {
@@ -47,7 +47,7 @@ test('P-023 a step of the shutdown that throws or rejects counts as ended, and i
   }
 });
 
-test('P-023 a step of the shutdown that hangs is abandoned shortly after its deadline, and leaves no timer', async () => {
+test("P-023 the shutdown stops waiting for a step that hangs shortly after the step's deadline, and leaves no active timer", async () => {
   const under = new StepUnderTest();
   under.run(() => new Promise(() => undefined));
   await under.clock.advance(1_049);

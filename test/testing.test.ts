@@ -75,7 +75,7 @@ describe('runShutdown shuts down a server while requests are in flight', { concu
     assert.equal(record.requests.answered, 1);
   });
 
-  test('runShutdown counts the request of a handler that responds at once', async () => {
+  test('runShutdown also detects a request to which the handler responds at once', async () => {
     const server = createServer((_request, response) => response.end('at once'));
     const { record, result } = await runShutdown(server, (origin) => ask(origin));
     assert.deepEqual([result.body, record.requests.answered], ['at once', 1]);
@@ -90,7 +90,7 @@ describe('runShutdown shuts down a server while requests are in flight', { concu
     assert.equal(record.requests.answered, 50);
   });
 
-  test('with `during`, runShutdown serves the requests before the shutdown as usual', async () => {
+  test('with `during`, runShutdown begins the shutdown only with the request for this path, and serves earlier requests before the shutdown', async () => {
     const { server, duck } = withLifecycle();
     const { record, result } = await runShutdown(
       server,

@@ -25,7 +25,7 @@ const modes = [
 for (const asks of ways) {
   describe(asks, () => {
     for (const [mode, env] of modes) {
-      it(`A-126 each request that a handler sends to its own server succeeds during the shutdown, with ${mode}`, async (t) => {
+      it(`A-126 with ${mode}, each request that a handler sends to its own server during the shutdown succeeds`, async (t) => {
         await shutDownUnderLoad(t, { ...env, ASKS: asks });
       });
     }
@@ -82,7 +82,7 @@ for (const [listenHost, host, seen, seenByServer] of [
   });
 }
 
-it('A-126 a program that constantly sends requests to itself drains as soon as no request of a client is in flight', async (t) => {
+it('A-126 if a program constantly sends requests to itself, its drain ends as soon as no request of a client is in flight', async (t) => {
   const program = disposed(t, new ProcessUnderTest('asks-itself.ts', { ...inCode, BACKGROUND: 'loop' }));
   const port = await program.ready();
   const held = await HeldRequest.open(t, port, '/');
@@ -128,12 +128,12 @@ async function shutDownUnderLoad(t: TestContext, env: Readonly<Record<string, st
   const stop = new AbortController();
   const clients = Array.from({ length: clientCount }, () => runClient({ port, isSecure, account, stop: stop.signal }));
   await until(() => account.answered >= 2 * clientCount);
-  // After the listening socket has closed for other processes, the handler of this request sends a request to its own
-  // server. The other clients cannot prevent this.
+  // The handler of this request calls its own server after the listening socket has closed for other processes. The
+  // call must succeed in spite of the requests of other clients.
   const held = await HeldRequest.open(t, port, '/', isSecure);
   program.kill('SIGTERM');
   await program.signaled('NotAcceptingNewRequest');
-  // If the program is the proxy, its response has a chunked body, whose last chunk is empty.
+  // In the variant `proxy`, the response has a chunked body, which ends with an empty chunk.
   assert.match((await held.release()) ?? '', /leaf$|^0$/);
   const { code } = await program.exit;
   await Promise.all(clients);

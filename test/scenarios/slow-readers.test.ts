@@ -115,7 +115,7 @@ void describe('slow clients get their whole responses within the shutdown budget
     assert.equal(line['unacknowledgedBytes'], unfinished?.['unacknowledgedBytes']);
   });
 
-  test("if a client does not read its response, the drain still ends early enough for the program's own signal listeners", async (t) => {
+  test("if a client does not read its response, the drain still ends so early that the program's own signal listeners finish before SIGKILL", async (t) => {
     const env = {
       LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '5',
       LAMEDUCK_DESTROY_HOOK_TIMEOUT: '1s',

@@ -54,7 +54,7 @@ test('P-075 a shutdown budget with a drain of 1 s is accepted, and one with a dr
 });
 
 for (const preStopSeconds of [5, 10]) {
-  test(`P-075, K-084 with a grace period of 5 s and a preStop of ${String(preStopSeconds)} s the shutdown budget is 1 s. It is rejected, because the destroy hooks have all of it by default, and no time is left for the drain`, () => {
+  test(`P-075, K-084 with a grace period of 5 s and a preStop of ${String(preStopSeconds)} s, the settings are invalid: the shutdown budget is 1 s, the destroy hooks have all of it by default, and no time is left for the drain`, () => {
     const budget = explained({ terminationGracePeriodSeconds: 5, preStopSeconds });
     assert.equal(budget.total, 1_000);
     assert.throws(
@@ -66,7 +66,7 @@ for (const preStopSeconds of [5, 10]) {
   });
 }
 
-test('P-075, K-084 the shutdown budget is at least 1 s, which fits into the 2 s that the kubelet always leaves between SIGTERM and SIGKILL', () => {
+test('P-075, K-084 the shutdown budget is at least 1 s, because the kubelet leaves at least 2 s between SIGTERM and SIGKILL', () => {
   for (const [terminationGracePeriodSeconds, preStopSeconds, margin] of [
     [1, 0, '0s'],
     [2, 0, '1s'],

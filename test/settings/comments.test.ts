@@ -74,7 +74,7 @@ for (const [name, { kind, default: defaultIn }] of rows) {
     if (kind.name === 'seconds') assert.match(text, /\bseconds\b/);
   });
 
-  test(`the doc comment of ${name} states the default that the settings table has, and the meaning of 0`, () => {
+  test(`the doc comment of ${name} states the default value of the settings table, and what the value 0 means`, () => {
     const { description = '', default: byDefault = '' } = comments.get(name) ?? {};
     for (const inCluster of [true, false]) {
       const value = defaultIn(inCluster);

@@ -127,7 +127,7 @@ interface GivenFunctions {
   readonly logger?: unknown;
 }
 
-test('options that are functions can be given only in code: one error has all invalid ones, and an environment variable with such a name counts as unknown', () => {
+test('options that are functions can be given only in code: one error lists all invalid options, and an environment variable with the name of a function option is unknown', () => {
   const functions = { route: functionAllowed, logger: (given: unknown) => (given === 5 ? 'a logger' : undefined) };
   const options = { route: '/orders', logger: 5, preStopSeconds: -1, rout: 1 };
   assert.throws(

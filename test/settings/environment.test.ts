@@ -28,7 +28,7 @@ test('an unknown LAMEDUCK_ variable causes one warning with the nearest name', (
   ]);
 });
 
-test('a variable whose name differs from that of a setting only in letter case is not read, and is reported unless the correct variable has the same value', () => {
+test('a variable whose name has the wrong letter case has no effect, and a warning reports it, except if the correct variable has the same value', () => {
   const other = { lameduck_pre_stop_seconds: '5', Lameduck_Disabled: '1', LAMEDUCK_SHUTDOWN_SIGNALs: 'SIGTERM' };
   assert.deepEqual(unknownVariables(other, known), [
     'unknown variable lameduck_pre_stop_seconds; the nearest is LAMEDUCK_PRE_STOP_SECONDS',
@@ -40,7 +40,7 @@ test('a variable whose name differs from that of a setting only in letter case i
   assert.deepEqual(unknownVariables({ ...other, LAMEDUCK_PRE_STOP_SECONDS: '6' }, known).length, 3);
 });
 
-test('the warning about an unknown variable repeats its name on one line of limited length, and takes limited time', () => {
+test('the warning about an unknown variable quotes its name on one line of limited length, and is computed in limited time', () => {
   const names = [`LAMEDUCK_${'X'.repeat(100_000)}`, 'LAMEDUCK_PRE\nSTOP', 'LAMEDUCK_ÜBER', 'LAMEDUCK_'];
   const begun = process.cpuUsage();
   const warnings = unknownVariables(Object.fromEntries(names.map((name) => [name, ''])), known);

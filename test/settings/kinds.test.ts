@@ -190,7 +190,7 @@ test('a setting for a host must be an IP address', () => {
   for (const given of [1, null, ['::']]) assert.match(refused(host.fromCode(given)), /^an IP address such as/);
 });
 
-test('a setting for a file is either off, or an absolute path', () => {
+test('the value of a setting that names a file is either `off` or an absolute path', () => {
   for (const text of ['/dev/termination-log', '/a b', '/ä']) assert.deepEqual(file.fromText(text), { value: text });
   for (const off of ['off', '']) assert.deepEqual(file.fromCode(off), { value: '' });
   for (const text of ['termination-log', './a', '/', '/a/', '/a\0b', 'C:\\a']) {
@@ -223,7 +223,7 @@ test('a setting for a time limit accepts only durations from 1 ms to 596 h', () 
   assert.doesNotMatch(refused(limit.fromText('0.0')), /did you mean/);
 });
 
-test('for each kind of setting, a value is printed in a form that a program may also give as an option', () => {
+test('for each type of setting, the printed value is also valid as an option in code', () => {
   assert.equal(path.format(''), 'off');
   assert.equal(file.format(''), 'off');
   assert.equal(port.format(0), 'off');

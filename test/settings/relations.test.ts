@@ -31,7 +31,7 @@ test('P-075 a warning about the drain takes registered hooks into account', () =
   assert.match(warningsOf({ requestTimeout: '15s' }, { longestHook: 10_001 })[0] ?? '', /= drain 14\.999s$/);
 });
 
-test('A-140 if the grace period for long-running requests is longer than the drain, the time limit of the drain applies, with a warning unless the grace period is the default', () => {
+test('A-140 if the grace period for long-running requests is longer than the drain, the time limit of the drain applies. A warning reports this, except if the grace period is the default', () => {
   const short = { terminationGracePeriodSeconds: 10 };
   assert.deepEqual(warningsOf(short), []);
   assert.deepEqual(warningsOf({ shutdownWatchTerminationGracePeriod: '25s' }), []);

@@ -10,7 +10,7 @@ interface Line {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** startLines returns the line that is logged at the start, and the warnings that follow it. */
+/** startLines returns the first log line of the lifecycle, and the warnings that follow this line. */
 async function startLines(
   t: TestContext,
   options: LameduckOptions,
@@ -69,7 +69,7 @@ test('P-107 the start line of the log marks the default delay as a default', asy
   assert.match((await startLines(t, {})).start.message, /max\(shutdownDelayDuration 0s \(default\)/);
 });
 
-test('P-075 if settings contradict each other, a warning follows the start line of the log, and the check includes the time limits of the registered hooks', async (t) => {
+test('P-075 warnings about settings that contradict each other follow the start line of the log, and also cover the time limits of the registered hooks', async (t) => {
   const options = { requestTimeout: '15s', healthCheckTimeout: '2s', shutdownWatchTerminationGracePeriod: '20s' };
   const { warnings } = await startLines(t, options, { LAMEDUCK_DELAY: '5s' });
   const ours = warnings.filter((warning) => !warning.startsWith('started '));

@@ -22,7 +22,8 @@ for (const [name, { kind, default: defaultIn }] of rows) {
     for (const inCluster of [true, false]) {
       const value = defaultIn(inCluster);
       if (value === undefined) continue;
-      // In code, an empty list must be given as a word. An array that is empty by mistake is therefore rejected.
+      // In code, an empty array is rejected, because it may be a mistake. So the test passes the word that `format()`
+      // returns for an empty list.
       const given = Array.isArray(value) && value.length === 0 ? kind.format(value) : value;
       assert.deepEqual(kind.fromCode(given), { value });
       assert.deepEqual(kind.fromText(kind.format(value).replace(/^(\d+)s$/, kind.name === 'seconds' ? '$1' : '$&')), {
@@ -80,7 +81,7 @@ test('P-069 SIGHUP and SIGUSR2 are not handled by default', () => {
   assert.deepEqual(settingsTable.shutdownSignals.default(false), ['SIGTERM', 'SIGINT']);
 });
 
-test("P-081 the default healthCheckTimeout is below the kubelet's default timeout of one second", () => {
+test("P-081 the default healthCheckTimeout is shorter than the default timeoutSeconds of a kubelet's probe, which is one second", () => {
   assert.ok(settingsTable.healthCheckTimeout.default(false) < 1_000);
 });
 

@@ -32,7 +32,8 @@ export const adapters: Readonly<Record<AdapterName, (listener: RequestListener) 
     createSecureHttp2Server(mixed, listener as unknown as undefined) as unknown as Http1Server,
   Fastify: async (listener) => serverOf(Fastify(), listener),
   'Fastify HTTP/2': async (listener) =>
-    // Fastify declares another type for an HTTP/2 application. That application has every member that serverOf() uses.
+    // The cast is safe. Fastify declares another type for an HTTP/2 application, but this type has every member that
+    // serverOf() uses.
     serverOf(Fastify({ http2: true, https: mixed }) as unknown as FastifyInstance, listener),
   // The program creates an ordinary server. lameduck/register adds the lifecycle later.
   register: async (listener) => createServer(listener),

@@ -31,8 +31,8 @@ export interface Scripted {
   /** If set, the simulated API server sends this response, and neither reads nor writes its stored Leases. */
   readonly answer?: Answered & { readonly headers?: Record<string, string>; readonly text?: string };
   /**
-   * Milliseconds until the simulated API server responds, by the test's clock. With Infinity, the server never
-   * responds. The server stores a write at once, before this delay.
+   * How many milliseconds of the test's clock pass before the simulated API server responds. With Infinity, the server
+   * never responds. In any case, the server stores a write before this time begins.
    */
   readonly delay?: number;
   /** If true, the simulated API server stores a write, and then resets the connection without a response. */

@@ -21,11 +21,11 @@ export interface Account {
   lost: string[];
   refused: string[];
   /**
-   * The client's ports of the connections whose first request was lost. The server may never have accepted these
-   * connections.
+   * The local ports, on the client's side, of the connections whose first request was lost. The server may never have
+   * accepted these connections.
    */
   lostPorts: (number | undefined)[];
-  /** The client's ports of the connections that ended before their TLS handshake was complete. */
+  /** The local ports, on the client's side, of the connections that ended before their TLS handshake was complete. */
   resetPorts: number[];
 }
 

@@ -3,7 +3,7 @@ import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 
-/** Said holds the output of a command. */
+/** Said has the standard output and the standard error of one command. */
 export interface Said {
   readonly output: string;
   readonly complaint: string;

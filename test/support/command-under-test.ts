@@ -15,8 +15,8 @@ export interface Exit {
 }
 
 /**
- * CommandUnderTest is a running command. At the end of its scope, the command and all processes that it started are
- * killed.
+ * CommandUnderTest is a running command. At the end of an `await using` block, the command and all processes that it
+ * started are killed.
  */
 export class CommandUnderTest implements AsyncDisposable {
   /** The text of standard output and standard error, in the order in which it arrived. */

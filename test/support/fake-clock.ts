@@ -60,8 +60,7 @@ export class FakeClock implements Clock {
   }
 
   /**
-   * `block()` advances the fake clock, but does not run the timers that become due. The code under test sees the same
-   * if the event loop is blocked.
+   * `block()` simulates a blocked event loop: it advances the fake clock, but does not run the timers that become due.
    */
   block(milliseconds: number): void {
     this.#now += milliseconds;

@@ -8,14 +8,17 @@ const canUnshare = spawnSync('unshare', ['--pid', '--fork', '--mount-proc', 'tru
 /** The reason to skip a test that needs a PID namespace, or false. */
 export const skip = canUnshare ? false : 'unshare --pid is not permitted here';
 
-/** FirstProcess is Node as PID 1 of its own PID namespace. */
+/** FirstProcess runs Node as PID 1 of a new PID namespace. */
 export class FirstProcess extends CommandUnderTest {
   constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
     const script = `echo "unshare is $$"; exec unshare --pid --fork --mount-proc "$@"`;
     super('sh', ['-c', script, 'sh', process.execPath, ...args], { env, stdin: 'pipe' });
   }
 
-  /** signalFirst sends a signal to the process from outside of its PID namespace. */
+  /**
+   * signalFirst sends a signal to the process that is PID 1 in the new PID namespace. The signal comes from outside of
+   * this namespace.
+   */
   async signalFirst(signal: NodeJS.Signals): Promise<void> {
     const [, unshare = ''] = await this.printed(/unshare is (\d+)/);
     process.kill(Number(readFileSync(`/proc/${unshare}/task/${unshare}/children`, 'utf8')), signal);

@@ -52,7 +52,7 @@ export function createHooks(): HooksUnderTest {
   return { hooks: new Hooks(clock, observer), clock, observer, notes: [] };
 }
 
-/** `noting()` returns a hook that adds `note` to `notes` and then does its work. */
+/** `noting()` returns a hook. The hook adds `note` to `notes`, and then calls `work`. */
 export function noting(notes: string[], note: string, work: () => unknown): () => unknown {
   return () => {
     notes.push(note);

@@ -19,10 +19,12 @@ export function uint32(value: number): number[] {
 /** `preface` contains the bytes that an HTTP/2 client must send first on a connection. */
 export const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 
-/** `question` is the header block of the request `GET http://a/`, encoded with HPACK. */
+/** `question` is the header block of a test request, `GET http://a/`, encoded with HPACK. */
 export const question = [0x82, 0x86, 0x84, 0x01, 0x01, 0x61];
 
-/** `settings` is an empty SETTINGS frame, the first frame that an HTTP/2 client or server sends. */
+/**
+ * `settings` is an empty SETTINGS frame. An HTTP/2 client and an HTTP/2 server must each send a SETTINGS frame first.
+ */
 export const settings = frame('settings', [], { id: 0 });
 const acknowledged = frame('settings', [], { flags: 1, id: 0 });
 // An empty gRPC message, which is the request of a health check.

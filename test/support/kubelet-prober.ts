@@ -27,7 +27,7 @@ export interface ProberOptions {
  */
 export class Prober {
   readonly outcomes: Outcome[] = [];
-  /** How many times `published` has changed between true and false. */
+  /** How many times the published state of the probe has changed, from passing to failing or back. */
   changes = 0;
   readonly #options: ProberOptions;
   #streak: Streak;
@@ -40,8 +40,8 @@ export class Prober {
   }
 
   /**
-   * Whether the probe passes, by its success and failure thresholds. If a liveness probe does not pass, a kubelet
-   * restarts the container. If a readiness probe does not pass, the pod is removed from its Services.
+   * True if the probe counts as passing, according to its success and failure thresholds. If a liveness probe does not
+   * pass, a kubelet restarts the container. If a readiness probe does not pass, the pod is removed from its Services.
    */
   get published(): boolean {
     return this.#streak.published === 'success';

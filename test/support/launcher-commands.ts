@@ -22,8 +22,8 @@ export const wrapped: readonly Command[] = [
 ];
 
 /**
- * unwrapped holds commands in which neither npm nor a shell starts the program, although most of them contain `npm` or
- * `sh`.
+ * unwrapped lists commands that start the program without npm and without a shell, although most of them contain the
+ * word `npm` or `sh`.
  */
 export const unwrapped: readonly Command[] = [
   { command: ['tini', '--', 'node', 'npm'] },

@@ -41,7 +41,7 @@ const microTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(Z|[+-]\d\d:\d\d)$/;
 /** LeaseStore stores Leases by the rules of etcd and of the API server's registry. */
 export class LeaseStore {
   readonly writes: Write[] = [];
-  /** LeaseStore calls this function after each accepted write of a Lease. */
+  /** LeaseStore calls `onWrite()` after each accepted write of a Lease. */
   onWrite: (write: Write) => void = () => undefined;
   readonly #leases = new Map<string, StoredLease>();
   #version = 100;

@@ -13,7 +13,7 @@ import { RecordingObserver } from './recording-observer.ts';
 export interface LifecycleUnderTest extends Parts {
   readonly clock: FakeClock;
   readonly observer: RecordingObserver;
-  /** The addresses that the lifecycle passed to `onStart()`, with one entry for each call of that function. */
+  /** The listening addresses that each call of the observer's `onStart()` got, with one list for each call. */
   readonly starts: (readonly string[])[];
 }
 
@@ -78,7 +78,7 @@ export async function withRequestInFlight(serving: ServerUnderTest): Promise<Lif
   await serving.listen();
   await parts.handle.signals.hasBeenReady.signaled;
   const client = connect({ port: (serving.server.address() as AddressInfo).port, host: '127.0.0.1' });
-  // Ignore the error of this client: when the server cuts the client's request, it resets the connection.
+  // Ignore the error of this client. The server resets the connection when it cuts the request of the client.
   client.on('error', () => undefined);
   const arrived = once(serving.server, 'request');
   client.write('POST /orders?id=7 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n');

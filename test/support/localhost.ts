@@ -10,8 +10,8 @@ interface Lookups {
 }
 
 /**
- * patchLocalhost replaces the DNS lookup that returns all addresses, and returns a function that restores it. Each
- * lookup takes `milliseconds`.
+ * patchLocalhost replaces `dns.lookup()` for `localhost` with the option `all`, and returns a function that restores
+ * it. Each of these lookups takes `milliseconds`.
  */
 export function patchLocalhost(milliseconds = 0): () => void {
   const lookups = dns as unknown as Lookups;

@@ -39,7 +39,7 @@ const listener: RequestListener = (incoming, response) => {
   }
 };
 
-/** Measured is a server whose metrics can be scraped. */
+/** Measured describes a running server, and has functions with which a test can scrape its metrics. */
 export interface Measured extends Serving {
   readonly requests: ServerResponse[];
   scrape(path?: string): Promise<Exposition>;

@@ -46,7 +46,10 @@ data:
 
 const container = 'spec.template.spec.containers[0].';
 
-/** otherRestartPairs lists the pairs of manifests for `lameduck restarts` whose objects are not Deployments. */
+/**
+ * otherRestartPairs lists test cases of `lameduck restarts` for objects that are not Deployments. Each case has an old
+ * and a new manifest.
+ */
 export const otherRestartPairs: readonly RestartPair[] = [
   ...rows(stateful, [
     ['another image of a StatefulSet', `image: ${image}`, `image: ${image}.1`, 'rolls', [`${container}image`]],

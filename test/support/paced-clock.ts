@@ -1,4 +1,5 @@
-// A Clock whose speed can be set. With a clock that is slower than real time, a slow machine still meets every limit.
+// A Clock whose speed can be set. If the clock is slower than real time, a time limit cannot pass too early on a slow
+// machine.
 import { systemClock, type Clock } from '../../src/clock.ts';
 
 /**

@@ -9,7 +9,8 @@ import { LoggingCommand } from './process-under-test.ts';
 const execute = promisify(execFile);
 const ip = (...args: string[]) => execute('ip', args);
 
-// The receive buffer of a client in bytes. It is small, so that the unread part of a response stays on the server.
+// The minimum, default and maximum size of a client's receive buffer, in bytes. The buffer is small, so that most of an
+// unread response stays in buffers of the server.
 const receiveBuffer = '4096 65536 65536';
 
 /**
@@ -39,7 +40,10 @@ export class PodNetwork implements AsyncDisposable {
     return start(this.#pod, [fixture], env);
   }
 
-  /** startClients runs a fixture with arguments in the network namespace of the clients. */
+  /**
+   * startClients starts a client program, which is a file in test/fixtures, in the network namespace of the clients. It
+   * passes `args` to the program.
+   */
   startClients(fixture: string, args: readonly string[], env: Readonly<Record<string, string>>): LoggingCommand {
     return start(this.#clients, [fixture, ...args], env);
   }

@@ -32,8 +32,8 @@ export function containerSpec(given: Partial<ContainerSpec> & Pick<ContainerSpec
   return { ...containerDefaults, name: 'app', ...given };
 }
 
-// On a busy machine, the program `true` may take longer than the default timeout of one second. The probe would then
-// fail.
+// On a busy machine, the program `true` of an exec probe may take longer than the default timeout of one second. So the
+// timeout of the tested probes is longer.
 const timeoutSeconds = 60;
 
 /** probeSpec adds the default values to the fields of a probe. The probe runs every second. */
@@ -41,7 +41,7 @@ export function probeSpec(given: Partial<Probe> & Pick<Probe, 'type' | 'handler'
   return { ...probeDefaults, periodSeconds: 1, timeoutSeconds, failureThreshold: 1, ...given };
 }
 
-/** PodUnderTest is a running pod with the events that it has emitted so far. */
+/** PodUnderTest is a running simulated pod, with the events that the rehearsal has logged for this pod. */
 export class PodUnderTest {
   readonly log = new EventLog(() => systemClock.now());
   readonly states: PodState[] = [];

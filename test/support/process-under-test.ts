@@ -74,8 +74,8 @@ export class ProcessUnderTest extends LoggingCommand {
   }
 
   /**
-   * `ready()` waits until the process is ready, and resolves with its port. A shutdown before that would skip the
-   * shutdown delay.
+   * `ready()` waits until the process is ready, and resolves with its port. If a shutdown begins before the process is
+   * ready, the process skips the shutdown delay.
    */
   async ready(): Promise<number> {
     await this.signaled('HasBeenReady');

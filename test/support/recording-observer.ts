@@ -24,7 +24,7 @@ export class RecordingObserver implements Observer {
   readonly unfinished: UnfinishedRequest[] = [];
   readonly records: ShutdownRecord[] = [];
 
-  /** The lifecycle signals in the order in which they fired. */
+  /** `order` lists the lifecycle signals that have fired, in the order in which they fired. */
   get order(): SignalName[] {
     return this.signals.map(({ name }) => name);
   }

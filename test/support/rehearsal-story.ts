@@ -1,4 +1,5 @@
-// The events of a rehearsed scenario in a short notation, and the causes that the rehearsal finds in them.
+// A short notation for test cases of a rehearsal: the events of a scenario, and the causes of lost requests that the
+// rehearsal must find.
 import { causesOf } from '../../src/cli/rehearsal/causes.ts';
 import type { Detail, EventKind, RehearsalEvent } from '../../src/cli/rehearsal/event-log.ts';
 
@@ -9,7 +10,7 @@ export function eventsOf(story: Story): RehearsalEvent[] {
   return story.map(([at, kind, detail = {}]) => ({ at, kind, detail }));
 }
 
-/** causes returns the name and the text of each cause. */
+/** causes returns the name and the text of each cause of lost requests that a rehearsal finds in the given events. */
 export function causes(...story: Story): (readonly [name: string, text: string])[] {
   return causesOf(eventsOf(story)).map(({ name, text }) => [name, text]);
 }
@@ -26,7 +27,7 @@ export const deleted: Story = [...started, [4_000, 'podDeleted', { cause: 'delet
 
 export const exit = (code: number, at = 5_000): Story[number] => [at, 'containerExited', { container: 'app', code }];
 
-/** killed is the exit of a container that SIGKILL has killed. */
+/** killed returns the event that a container was killed by SIGKILL and exited. */
 export const killed = (at: number): Story[number] => [
   at,
   'containerExited',

@@ -1,5 +1,5 @@
-// The type of a pair of an old and a new manifest for tests of `lameduck restarts`, and a function that makes such
-// pairs.
+// The type of a test case of `lameduck restarts`, which has an old and a new manifest, and a function that creates test
+// cases.
 import type { EffectKind } from '../../src/cli/restarts/effects.ts';
 
 /** RestartPair is an old and a new manifest, and the effect on the pods if the new manifest replaces the old one. */
@@ -8,7 +8,7 @@ export interface RestartPair {
   readonly before: string;
   readonly after: string;
   readonly effect: EffectKind;
-  /** The fields whose difference between the old and the new manifest causes the effect on the pods. */
+  /** The fields of the manifest that cause `effect`, because the new manifest has other values for them. */
   readonly causes: readonly string[];
 }
 

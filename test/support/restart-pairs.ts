@@ -1,5 +1,5 @@
-// Pairs of an old and a new manifest, each with the effect on the pods if the new manifest replaces the old one. Tests
-// of `lameduck restarts` use these pairs, with and without a cluster.
+// Test cases of `lameduck restarts`: an old and a new manifest, and the effect on the pods if the new manifest replaces
+// the old one. One effect is that the pods restart. The test cases run with and without a cluster.
 import { deployment, image, pairsNamespace, rows, type RestartPair } from './restart-pair.ts';
 import { otherRestartPairs } from './other-restart-pairs.ts';
 

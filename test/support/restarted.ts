@@ -8,8 +8,8 @@ import { disposed } from './disposed.ts';
 import { LoggingCommand, type Line } from './process-under-test.ts';
 
 /**
- * Restart holds the duration of one shutdown during development. `tookMs` is the time from ShutdownInitiated to the
- * exit of the process, in milliseconds.
+ * Restart describes one shutdown during development. `tookMs` is the time from ShutdownInitiated to the exit of the
+ * process, in milliseconds.
  */
 export interface Restart {
   readonly tookMs: number;
@@ -35,8 +35,9 @@ export class Restarted {
   }
 
   /**
-   * `restart()` calls `end`, which makes the process exit, and resolves after the exit. During the shutdown, the
-   * connections of a browser are idle. If `open` is given, `open` opens further connections before the shutdown.
+   * `restart()` opens connections to the server, calls `end`, and resolves after the exit of the server. `end` must
+   * make the server exit. The connections, which a browser would keep open, are idle during the shutdown. `open` can
+   * open further connections before the shutdown begins.
    */
   async restart(end: (pid: number) => void, open?: (port: number) => void): Promise<Restart> {
     const { port, pid } = await this.#next('listening');
@@ -80,8 +81,8 @@ const bare = fileURLToPath(new URL('../fixtures/restarts-bare.ts', import.meta.u
 /**
  * assertRestartsAtOnce asserts that a restart takes at most 100 ms longer than the restart of a server without lameduck
  * on the same machine. On a busy machine, even an idle process waits for a processor. So the test compares only the
- * fastest of several restarts of each server. `cleanup` is how long the program's own signal listener waits, in
- * milliseconds. This time is subtracted.
+ * fastest of several restarts of each server. `cleanup` is how many milliseconds the program's own signal listener
+ * waits. This time is subtracted from the time of the restart.
  */
 export async function assertRestartsAtOnce(
   t: TestContext,

@@ -9,6 +9,6 @@ export const lameduckServiceLinks = {
   LAMEDUCK_PORT_80_TCP_PROTO: 'tcp',
   LAMEDUCK_PORT_80_TCP_PORT: '80',
   LAMEDUCK_PORT_80_TCP_ADDR: '10.96.14.7',
-  // This variable is for another Service, named `lameduck-api`.
+  // The variable LAMEDUCK_API_PORT belongs to another Service, named `lameduck-api`.
   LAMEDUCK_API_PORT: 'tcp://10.96.14.8:8080',
 } as const;

@@ -37,7 +37,7 @@ export interface ServeOptions extends SettingsOptions {
   readonly functions?: RequestFunctions;
   readonly audit?: AuditLog;
   readonly clock?: Clock;
-  /** `serve()` calls this function with the created lifecycle, before the server listens. */
+  /** `serve()` calls `prepare()` with the created lifecycle, before the server listens. */
   readonly prepare?: (parts: Parts) => void;
 }
 
@@ -154,8 +154,8 @@ async function fastifyServer(
 }
 
 /**
- * streamOf returns the HTTP/2 stream of a request of Node's compatibility API. A request of Node's API of streams is a
- * stream itself.
+ * streamOf returns the HTTP/2 stream of a request. With Node's compatibility API, the stream is a property of the
+ * request. With Node's core API, the program gets the stream instead of a request.
  */
 export function streamOf(request: object): ServerHttp2Stream {
   return (request as Partial<Http2ServerRequest>).stream ?? (request as ServerHttp2Stream);

@@ -28,8 +28,8 @@ export function describeAdapters(cases: Cases, casesAtOnce = 1): void {
 }
 
 /**
- * describeAdaptersInTurn runs the test cases on one kind of server after another. Use it for cases that block the event
- * loop of the test's process.
+ * describeAdaptersInTurn runs the test cases on one kind of server after another, such as Node and then Fastify. Use it
+ * for cases that block the event loop of the test's process.
  */
 export function describeAdaptersInTurn(cases: Cases): void {
   describeEach(adapterNames, cases, false);
@@ -122,11 +122,11 @@ export interface ServeOptions extends SettingsOptions {
   readonly audit?: AuditLog | undefined;
   readonly clock?: Clock;
   readonly random?: () => number;
-  /** `serve()` calls this function with the server and its lifecycle, before the server listens. */
+  /** `serve()` calls `prepare()` with the server and its lifecycle, before the server listens. */
   readonly prepare?: (server: Http1Server, parts: Parts) => void;
   /**
-   * `serve()` calls this function with the server, and then creates the lifecycle. The function can, for example,
-   * replace a method of the server.
+   * `serve()` calls `patch()` with the server, and then creates the lifecycle. `patch()` can, for example, replace a
+   * method of the server.
    */
   readonly patch?: (server: Http1Server) => void;
 }

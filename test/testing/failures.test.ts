@@ -47,7 +47,7 @@ test('runShutdown rejects for a server that never becomes ready, with the names 
   assert.deepEqual([server.listening, isDestroyed, duck.signals.hasBeenReady.hasSignaled], [false, true, false]);
 });
 
-test('runShutdown rejects at once for a server that is shut down before it was ready', async () => {
+test('runShutdown rejects at once if a shutdown of the server begins before the server is ready', async () => {
   const { server, duck } = serving();
   duck.addPostStartHook('gives-up', () => {
     void duck.shutdown('nothing to do');
@@ -165,7 +165,7 @@ test('runShutdown rejects if its callback neither sends a request nor ends', asy
   await assert.rejects(hangs, { code: 'LAMEDUCK_ERR_WORK_FAILED' });
 });
 
-test('runShutdown rejects if no request had the given path, because a misspelled path would prove nothing', async () => {
+test('runShutdown rejects if no request had the path in `during`, because with a misspelled path no request would meet the shutdown', async () => {
   await assert.rejects(
     runShutdown(serving().server, (origin) => text(`${origin}/slow`), { during: '/slwo' }),
     {

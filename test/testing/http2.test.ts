@@ -37,7 +37,7 @@ const servers: Readonly<Record<string, () => Http2Server>> = {
 };
 
 for (const [what, create] of Object.entries(servers)) {
-  test(`runShutdown shuts down an HTTP/2 server ${what} while the request with the given path is in flight`, async () => {
+  test(`runShutdown shuts down an HTTP/2 server ${what} while a request for the path in the option "during" is in flight`, async () => {
     const { record, result } = await runShutdown(
       create(),
       async (origin) => {

@@ -6,7 +6,7 @@ import type { World } from './world.ts';
 
 export interface Dialed {
   readonly socket: Socket;
-  /** The local port of the client, by which the server side identifies the connection. */
+  /** The client's local port. The server sees it as the remote port of this connection. */
   readonly port: number;
 }
 

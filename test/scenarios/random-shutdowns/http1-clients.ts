@@ -6,7 +6,10 @@ import type { Answer } from './answer.ts';
 import { Wire } from './wire.ts';
 import { between, oneOf, pause, type Random, type World } from './world.ts';
 
-/** Client sends requests until it has finished its conversation or the server no longer accepts connections. */
+/**
+ * Client simulates one client. It sends its requests one after another, and ends early if the server accepts no more
+ * connections.
+ */
 export type Client = (world: World, name: string, random: Random) => Promise<void>;
 
 let ids = 0;
@@ -15,7 +18,7 @@ function head(method: string, path: string, headers = ''): string {
   return `${method} ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`;
 }
 
-/** `ask()` returns the text of a random request, and the body that its response must have. */
+/** `ask()` returns a random HTTP request as text, and the body that the response to this request must have. */
 function ask(random: Random): { readonly text: string; readonly body: string } {
   const id = String(++ids);
   const path = `/?id=${id}${oneOf(random, ['', '', `&after=${String(between(random, 0, 400))}`])}`;
@@ -94,8 +97,8 @@ const pipeline: Client = async (world, name, random) => {
 };
 
 /**
- * A client that stops in the middle of a request line or head. It pauses for longer than the server keeps a silent
- * connection.
+ * A client that sends a part of a request line or of its headers. It then sends nothing for longer than the server
+ * keeps an idle connection open.
  */
 const halfHead: Client = async (world, name, random) => {
   await connections(
@@ -110,16 +113,16 @@ const halfHead: Client = async (world, name, random) => {
         await pause(random, 0, 2_500);
         const wasSilent = performance.now() - since >= silenceBeforeClose;
         if (wire.isTold) {
-          // With shutdownSendRetryAfter, the server may close a connection before the request head is complete, because
-          // it would refuse the request anyway.
+          // With shutdownSendRetryAfter, the server would refuse this request anyway. So it may close the connection
+          // while the request head is still incomplete.
           if (!world.sendsRetryAfter || !world.mayRefuse)
             wire.fail(`a connection with half a request head was ended by ${wire.error ?? 'FIN'}`);
           return;
         }
         wire.send(text.slice(cut));
         const answer = await wire.answer();
-        // It is also correct if the server has sent its FIN before the rest of the request head arrived at the server.
-        // The client then gets no response.
+        // No response is also a correct result: the server may have sent its FIN before it received the rest of the
+        // request head.
         const hasCrossed = answer === undefined && wire.error === undefined && wire.received.length === 0;
         if (hasCrossed && wasSilent && world.sendsRetryAfter && world.mayRefuse) return;
         if (!isBody(wire, 'half head', body, wire.judge('half head', answer))) return;
@@ -255,8 +258,8 @@ const oldFashioned: Client = async (world, name, random) => {
 };
 
 /**
- * A client that ends its side of the connection after its request. It does so only after SIGTERM, because before that
- * Node itself ends such connections.
+ * A client that half-closes its connection with a FIN after its request. It sends the request only after SIGTERM,
+ * because before SIGTERM Node itself ends half-closed connections.
  */
 const halfCloser: Client = async (world, name, random) => {
   if (world.isSecure) return;

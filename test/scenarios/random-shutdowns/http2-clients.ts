@@ -16,14 +16,12 @@ class Session {
   readonly #session: ClientHttp2Session;
   readonly #port: number;
   readonly #socket: Dialed['socket'];
-  /**
-   * Whether the server has refused a request in this session because the request arrived after NotAcceptingNewRequest.
-   */
+  /** True if the server has refused a request in this session that arrived after NotAcceptingNewRequest. */
   isRefused = false;
   #lastStream = Infinity;
   /**
-   * Whether the client has received the first GOAWAY of a shutdown. This GOAWAY has the highest possible stream ID, so
-   * it refuses no stream. After it, the client must open no more streams.
+   * True if the client has received the first GOAWAY of a shutdown. This GOAWAY has the highest possible stream ID, so
+   * it refuses no stream. After this GOAWAY, the client must open no more streams.
    */
   #isAnnounced = false;
   #error: string | undefined;
@@ -74,7 +72,7 @@ class Session {
     await closed;
     const what = `${this.#name}: stream ${String(stream.id)}`;
     const isAbove = (stream.id ?? Infinity) > this.#lastStream;
-    // Node's client library itself has failed this request, and has never sent it.
+    // If the stream has no ID, Node's client has reported an error for this request without sending it.
     if (stream.id === undefined) return false;
     if (!got.isWhole && (stream.rstCode === 7 || isAbove)) world.refuseStream(what, this.#isAnnounced);
     else if (!got.isWhole && got.status === 0 && this.#isReset(got.error)) {

@@ -11,7 +11,7 @@ import { between, kinds, oneOf, pause, World, type Kind, type Random } from './w
 // The whole shutdown budget, in milliseconds. It is the default terminationGracePeriodSeconds minus 2 s.
 const budget = 28_000;
 
-// The connection of each client must have ended after this many milliseconds.
+// After the server has exited, the connections of all clients must end within this many milliseconds.
 const longestLeave = 3_000;
 
 // The longest time in milliseconds for which the event loop of the test process may be blocked in a valid round. The
@@ -25,7 +25,7 @@ export interface Outcome {
   readonly answered: number;
   readonly refused: number;
   readonly took: number;
-  /** The number of times that this round of the simulation has run, including its invalid runs. */
+  /** How many times this round of the simulation was run. Runs whose result was discarded are included. */
   readonly attempts: number;
 }
 
@@ -58,7 +58,7 @@ function planOf(seed: number): Plan {
   const clients = Array.from({ length: count }, (_, index) => {
     const name = oneOf(random, names);
     const talk = known[name] as Client;
-    // Most clients start before the process signal. Some start at the process signal or later.
+    // Most clients connect before the process signal. Some connect at most 1.5 s after the process signal.
     const at = between(random, 0, signalAt + (random() < 0.2 ? 1_500 : 0));
     return { name: `${name} ${String(index + 1)}`, talk, at, random: seededRandom(Math.floor(random() * 2 ** 32)) };
   });
@@ -73,8 +73,9 @@ function planOf(seed: number): Plan {
 }
 
 /**
- * runRound runs one round, whose random choices depend only on the seed. If the event loop of this process was blocked,
- * its clients may have been silent for too long. A failure then proves nothing, and the round is run again.
+ * runRound runs one round, whose random choices depend only on the seed. If the event loop of the test process was
+ * blocked, the clients may have paused for too long. A failure then proves nothing about the server, and the round is
+ * run again.
  */
 export async function runRound(seed: number): Promise<Outcome> {
   for (let attempts = 1; ; attempts++) {

@@ -15,12 +15,9 @@ export class Wire {
   received = '';
   bytes = 0;
   error: string | undefined;
-  /**
-   * Whether the server has refused a request on this connection because the request arrived after
-   * NotAcceptingNewRequest.
-   */
+  /** True if the server has refused a request on this connection that arrived after NotAcceptingNewRequest. */
   isRefused = false;
-  /** Whether the server has sent `Connection: close` on this connection. */
+  /** True if the server has sent `Connection: close` on the connection of this Wire. */
   saidClose = false;
   hasEnded = false;
   readonly #world: World;
@@ -42,7 +39,8 @@ export class Wire {
     });
     const end = (): void => {
       this.hasEnded = true;
-      // Nearly every client answers the server's FIN with its own, for which the server waits.
+      // Nearly every client sends its own FIN after it has received the FIN of the server. The server waits for the
+      // client's FIN.
       if (!isHalfOpen) socket.end();
       this.#wake();
     };
@@ -61,7 +59,7 @@ export class Wire {
   }
 
   /**
-   * Whether the server has announced that it will close this connection, or has begun to close it. The client must then
+   * True if the server has announced that it will close this connection, or has begun to close it. The client must then
    * send no more requests on this connection.
    */
   get isTold(): boolean {
@@ -69,8 +67,8 @@ export class Wire {
   }
 
   /**
-   * Whether the server must respond to a request that the client sends now. This is so if the connection is not
-   * closing, and has not been silent for too long.
+   * True if the server must respond to a request that the client sends now. The server must respond if the connection
+   * is not closing, and if the client sent data recently enough.
    */
   get isFit(): boolean {
     return !this.isTold && performance.now() - this.#touchedAt < longestSilence;
@@ -146,7 +144,7 @@ export class Wire {
     while (!this.hasEnded) await this.more();
   }
 
-  /** judgeEnd reports a failure if the connection was reset although it should have ended with a FIN. */
+  /** judgeEnd reports a failure if the connection was reset. The server must end this connection with a FIN. */
   judgeEnd(what: string): void {
     if (this.error !== undefined) this.#world.fail(`${this.#name}: ${what} ended by ${this.error} instead of FIN`);
   }

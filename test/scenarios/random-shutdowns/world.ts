@@ -1,13 +1,13 @@
-// The state that the clients of one round share: the server, the time of its process signal, and the results of the
-// requests.
+// The state that all clients of one round of the simulation share. It has the server, the time of the process signal,
+// and the results of the requests.
 import { setTimeout } from 'node:timers/promises';
 
 export const kinds = ['http', 'https', 'h2c', 'h2'] as const;
 export type Kind = (typeof kinds)[number];
 
-// The most refused streams that may count as sent while the GOAWAY was on its way to the client. A client that sends
-// requests on a timer can send such a stream at any time (P-043). Node's client also reports a stream as refused if
-// Node's client has not sent the stream yet.
+// The maximum number of refused streams per round that the test accepts as sent before the GOAWAY reached the client. A
+// client that sends requests on a timer can send such a stream at any time (P-043). Node's client also reports a stream
+// as refused if it has not sent the stream yet.
 const mostCrossed = 12;
 
 /**
@@ -19,7 +19,9 @@ export interface Reset {
   readonly what: string;
 }
 
-/** World is the server of one round of the simulation, and the results of the clients of this server. */
+/**
+ * World describes the server of one round of the simulation, and collects the results of the requests to this server.
+ */
 export class World {
   answered = 0;
   refused = 0;
@@ -49,7 +51,7 @@ export class World {
     return this.kind === 'https' || this.kind === 'h2';
   }
 
-  /** `tell()` records the current time as the time of the process signal, and resolves `told`. */
+  /** `tell()` stores the current time as the time of the process signal, and resolves the promise `told`. */
   tell(): void {
     this.#toldAt = performance.now();
     this.#resolve();
@@ -59,22 +61,22 @@ export class World {
     return this.#toldAt < Infinity;
   }
 
-  /** Whether the shutdown delay has passed, so that NotAcceptingNewRequest may have fired. */
+  /** True after the shutdown delay has passed. NotAcceptingNewRequest does not fire earlier. */
   get mayRefuse(): boolean {
     return performance.now() >= this.#toldAt + this.#delay;
   }
 
   /**
-   * Whether half a second has passed since the process signal. From then on, /readyz must fail, even if the event loop
-   * was blocked when the signal arrived.
+   * True from half a second after the process signal on. Then /readyz must fail, even if the event loop was blocked
+   * when the signal arrived.
    */
   get mustBeRed(): boolean {
     return performance.now() >= this.#toldAt + 500;
   }
 
   /**
-   * `refuse()` counts a refused request or connection. A refusal before NotAcceptingNewRequest is also counted as a
-   * failure.
+   * `refuse()` counts a refused request or connection. The server may refuse only after NotAcceptingNewRequest, so an
+   * earlier refusal is also a failure of the round.
    */
   refuse(what: string): void {
     this.refused++;
@@ -82,9 +84,9 @@ export class World {
   }
 
   /**
-   * refuseStream counts a refused stream. Over TLS, the server sends one GOAWAY, and refuses only streams that were
-   * sent before the GOAWAY reached the client. Without TLS, the server refuses no stream after its first GOAWAY. After
-   * this GOAWAY, only Node's client refuses a stream, if it has not sent the stream yet.
+   * refuseStream counts a refused stream. Over TLS, the server sends one GOAWAY, and refuses only streams that the
+   * client sent before it received the GOAWAY. Without TLS, the server refuses no stream after its first GOAWAY. Node's
+   * client itself then reports streams that it has not sent yet as refused.
    */
   refuseStream(what: string, isAnnounced: boolean): void {
     const isKeptBack = this.kind === 'h2c' ? isAnnounced : ++this.#crossed <= mostCrossed;

@@ -24,19 +24,21 @@ interface Example extends Omit<Startable, 'folder' | 'args'> {
    */
   readonly startedBy?: string;
   readonly args?: readonly string[];
-  /** Whether the example program gets its lifecycle from lameduck/register, and not from a call of lameduck(). */
+  /**
+   * True if lameduck/register creates the lifecycle of the example program. By default, the program calls lameduck().
+   */
   readonly isRegistered?: boolean;
-  /** Whether the example program prints, before it ends, that it has closed its connection pool. */
+  /** True if the example program prints before its exit that it has closed its connection pool. */
   readonly hasPool?: boolean;
   /**
-   * How the example program ends. By default, the program exits with code 0. Some frameworks end the process themselves
-   * after the drain.
+   * The expected end of the example program: an exit code or a process signal. The default is exit code 0. After the
+   * drain, some frameworks end the process themselves.
    */
   readonly end?: string;
 }
 
 const pool = { hasPool: true } as const;
-// Without this header, Apollo rejects a GET that a browser could send without a preflight.
+// Without the header `Apollo-Require-Preflight`, Apollo rejects a GET that a browser could send without a preflight.
 const graphql = { header: 'Apollo-Require-Preflight: true', quick: query('hello'), slow: query('slow') };
 
 const servers: readonly Example[] = [

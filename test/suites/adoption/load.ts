@@ -31,7 +31,7 @@ export interface Ended {
   readonly endedAt: number;
 }
 
-/** Load is all clients of a program. Six of the twenty clients send slow requests. */
+/** Load manages the 20 test clients of one program. Six of these clients send slow requests. */
 export class Load {
   readonly #accounts: Account[] = [];
   readonly #stop = new AbortController();
@@ -51,7 +51,7 @@ export class Load {
     return this.#accounts.reduce((sum, { answered }) => sum + answered, 0);
   }
 
-  /** Whether each client of this load has received at least two responses. */
+  /** True if each client of this Load has received at least two responses. */
   get isFlowing(): boolean {
     return this.#accounts.every(({ answered }) => answered > 1);
   }

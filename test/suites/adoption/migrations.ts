@@ -1,5 +1,6 @@
-// Runs each program of docs/migrate.md before its migration, and after its migration under load.
-// `.ci/register-programs` runs this file. PROGRAMS is the folder in which the packages are installed.
+// Runs each program of docs/migrate.md in two versions. The version before the migration must only close its pool. The
+// version after the migration must also lose no request under load. `.ci/register-programs` runs this file. PROGRAMS is
+// the folder in which the packages are installed.
 import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -83,10 +84,10 @@ void describe('each program in docs/migrate.md loses no request after its migrat
   }
 });
 
-// A rehearsal runs both manifests of the section "A preStop sleep" of docs/migrate.md, with the programs of another
-// section. To save time, the test shortens 15 s in the manifests to 5 s. The simulated nodes of a rehearsal send new
-// connections to a deleted pod for 2.3 s, which is still less.
-test('A preStop sleep in docs/migrate.md: a pod with the shutdown delay instead of the sleep loses no request', async (t) => {
+// The test rehearses both manifests of the section "A preStop sleep" of docs/migrate.md. This section has no programs,
+// so the test uses the programs of another section. To save time, the test shortens the 15 s of the manifests to 5 s.
+// The simulated nodes send new connections to a deleted pod for only 2.3 s, so 5 s are enough.
+test('A preStop sleep in docs/migrate.md: a pod that uses the shutdown delay instead of the preStop sleep loses no request', async (t) => {
   const section = sections.find(({ title }) => title === 'A preStop sleep');
   const [before = '', after = ''] = section?.manifests ?? [];
   const withSleep = await rehearsed(t, before, 0);

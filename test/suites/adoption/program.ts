@@ -12,8 +12,8 @@ export interface Paths {
 }
 
 /**
- * Program describes one way to start a test program, which is in a folder of programs/. Most of these test programs
- * have only one way to start.
+ * Program describes one way to start a test program. The test programs are in the subfolders of programs/. Most of them
+ * can be started in only one way.
  */
 export interface Program {
   readonly title: string;
@@ -28,15 +28,19 @@ export interface Program {
   readonly protocol?: 'http' | 'https' | 'http2';
   /** A module that Node preloads in addition to lameduck/register, before it or after it. */
   readonly preload?: { readonly module: string; readonly side: 'before' | 'after' };
-  /** Whether lameduck/register is an argument in the command line of node. The default is an option in NODE_OPTIONS. */
+  /** If true, an argument of node loads lameduck/register. By default, NODE_OPTIONS loads it. */
   readonly isInArguments?: boolean;
-  /** The lines that the program's own cleanup code prints. Each must be printed exactly once. */
+  /** The lines that the program's own cleanup code must print, each exactly once. */
   readonly cleanup: readonly string[];
   /**
-   * How the program ends after its own cleanup: an exit code, or the process signal that the program sends to itself.
+   * The expected end of the program after its own cleanup: an exit code, or the process signal that the program sends
+   * to itself.
    */
   readonly end: string;
-  /** A health path that the program itself serves, and a text that its response must contain. */
+  /**
+   * The path of a health endpoint that the program itself has, and a text that the response of this endpoint must
+   * contain.
+   */
   readonly ownProbe?: { readonly path: string; readonly body: string };
   /**
    * Two paths of GET requests: one with an immediate response, and one with a slow response. The defaults are `/` and
@@ -44,7 +48,7 @@ export interface Program {
    */
   readonly paths?: Paths;
   /**
-   * Whether the installation and the build of the program take minutes. Such a program is in `programs/long`, and runs
+   * True if the installation and the build of the program take minutes. Such a program is in `programs/long`, and runs
    * only with the option `--long`.
    */
   readonly isLong?: boolean;

@@ -60,8 +60,8 @@ interface End {
   readonly end: string;
 }
 
-// Returns how the program ends without lameduck/register. The table in docs/register.md shows how many requests the
-// program then loses. Lost requests fail no test here.
+// Returns how the program ends without lameduck/register. The program may lose requests in this test, and the test
+// still passes. The table in docs/register.md shows how many requests were lost.
 async function endWithout(t: TestContext, program: Program): Promise<End> {
   const adopted = disposed(t, await AdoptedProgram.start(root, program, false));
   await adopted.serving();
@@ -117,7 +117,8 @@ async function endRegistered(t: TestContext, program: Program): Promise<End & { 
   };
 }
 
-// Probes are answered only on the probe port, and the program's own ports respond as without lameduck.
+// Asserts that only the probe port answers probes, and that the program's own ports respond in the same way as without
+// lameduck.
 async function assertPortsAreApart(adopted: AdoptedProgram, { ownProbe }: Program): Promise<void> {
   assert.equal((await ask(adopted.probes, '/livez'))?.status, 200, adopted.output);
   for (const target of adopted.targets) assert.equal((await ask(target, '/readyz'))?.status, 404);

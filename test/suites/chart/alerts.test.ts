@@ -60,7 +60,7 @@ interface Case {
   readonly fires: Series;
   /** Series of metrics with which the alert must not fire. */
   readonly silent: Series;
-  /** Set `isOnPod` to false if the alert has no label `pod`. */
+  /** By default, the alert must have the label `pod`. If `isOnPod` is false, the alert has no such label. */
   readonly isOnPod?: false;
   readonly says: RegExp;
 }
@@ -80,8 +80,8 @@ const cases: Readonly<Record<string, Case>> = {
     at: '8m',
     fires: { [overrun]: steps([0, 0], [310, 1], [346, 'stale']), [remaining]: drained },
     silent: { [overrun]: steps([0, 1], [290, 0], [346, 'stale']), [remaining]: drained },
-    // The time series of the pod end at second 346. With a scrape interval of 15 s, the last scrape is 8 s before this
-    // end. With a scrape interval of 30 s, it is 5 s before this end.
+    // The time series of the pod end at second 346. The last scrape is 8 s before this end with a scrape interval of 15
+    // s. It is 5 s before this end with a scrape interval of 30 s.
     says: /will cut requests: [85]s of the shutdown budget were left at the last scrape/,
   },
   LameduckRequestsCut: {
@@ -119,7 +119,7 @@ const cases: Readonly<Record<string, Case>> = {
   LameduckContainerKilled: {
     at: '5m',
     fires: { [exitCode]: steps([120, 137]), [restarts]: steps([0, 0], [120, 1]) },
-    // In the series of this set, the container was killed long before the first scrape. The exit code is old, so the
+    // In these time series, the container was killed long before the first scrape. The exit code is old then, so the
     // alert must not fire.
     silent: { [exitCode]: always(137), [restarts]: always(1) },
     says: /exit code 137/,
@@ -203,24 +203,32 @@ describe('H-145 H-146 HC-30 each alert of the chart fires for its own cause, and
     }
   }
 
-  it('two Helm releases in one namespace have separate alerts', { skip: noPromtool() }, async () => {
-    const shop = scraped('lameduck_shutdown_overrun_predicted');
-    const cart = shop.replaceAll('shop', 'cart');
-    const series = { [shop]: always(1), [cart]: always(1) };
-    const one = { alert: 'LameduckShutdownWouldCutRequests', at: '7m', series };
-    const groups = await metricRules({ prometheusRule: { scope: 'cluster' } });
-    const [report = ''] = await fired(groups, [one], { interval: 30, offset: 0 });
-    assert.match(report, /release="cart".*workload="cart-lameduck"[\s\S]*release="shop".*workload="shop-lameduck"/);
-    const [own = ''] = await fired(await metricRules(), [one], { interval: 30, offset: 0 });
-    assert.doesNotMatch(own, /cart/);
-  });
+  it(
+    'if two Helm releases are in one namespace, each has alerts only for its own pods',
+    { skip: noPromtool() },
+    async () => {
+      const shop = scraped('lameduck_shutdown_overrun_predicted');
+      const cart = shop.replaceAll('shop', 'cart');
+      const series = { [shop]: always(1), [cart]: always(1) };
+      const one = { alert: 'LameduckShutdownWouldCutRequests', at: '7m', series };
+      const groups = await metricRules({ prometheusRule: { scope: 'cluster' } });
+      const [report = ''] = await fired(groups, [one], { interval: 30, offset: 0 });
+      assert.match(report, /release="cart".*workload="cart-lameduck"[\s\S]*release="shop".*workload="shop-lameduck"/);
+      const [own = ''] = await fired(await metricRules(), [one], { interval: 30, offset: 0 });
+      assert.doesNotMatch(own, /cart/);
+    },
+  );
 
-  it('alerts for the whole cluster ignore pods that do not use lameduck', { skip: noPromtool() }, async () => {
-    const series = { [restarts]: cases['LameduckContainerRestarts']?.fires[restarts] ?? always(0) };
-    const groups = await metricRules({ prometheusRule: { scope: 'cluster' } });
-    const one = { alert: 'LameduckContainerRestarts', at: '30m', series };
-    assert.deepEqual(await fired(groups, [one], { interval: 30, offset: 0 }), ['']);
-  });
+  it(
+    'with prometheusRule.scope: cluster, the alerts ignore pods that do not use lameduck',
+    { skip: noPromtool() },
+    async () => {
+      const series = { [restarts]: cases['LameduckContainerRestarts']?.fires[restarts] ?? always(0) };
+      const groups = await metricRules({ prometheusRule: { scope: 'cluster' } });
+      const one = { alert: 'LameduckContainerRestarts', at: '30m', series };
+      assert.deepEqual(await fired(groups, [one], { interval: 30, offset: 0 }), ['']);
+    },
+  );
 
   it('with lameduck.enabled: false, the chart creates no alert about missing metrics of the release', async () => {
     const off = { lameduck: { enabled: false }, prometheusRule: { enabled: true } };
@@ -228,7 +236,7 @@ describe('H-145 H-146 HC-30 each alert of the chart fires for its own cause, and
     assert.ok(!names.includes('LameduckIsNotScraped') && names.includes('LameduckContainerKilled'));
   });
 
-  it('an alert with a threshold of one event does not fire after a single event', { skip: noPromtool() }, async () => {
+  it('an alert that needs more than one event does not fire after a single event', { skip: noPromtool() }, async () => {
     const names = [
       'LameduckHookFails',
       'LameduckEventLoopBlocked',
@@ -310,7 +318,8 @@ test('H-146 HC-30 the alerts about cut requests and failed shutdowns are compute
   const record = readPage('docs/log.md');
   const [, example = ''] = /```json\n(.*?)```/s.exec(record) ?? [];
   const line = JSON.parse(example) as { schema: string; exitCode: number; requests: { cut: number } };
-  // When Loki parses JSON, it joins nested names with an underscore. The rules use the joined names.
+  // When Loki parses JSON, it joins nested field names with an underscore. So the log rules use names such as
+  // `requests_cut`.
   assert.equal(typeof line.requests.cut, 'number');
   assert.equal(typeof line.exitCode, 'number');
   for (const { expr } of rules) {

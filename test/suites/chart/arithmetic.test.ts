@@ -53,7 +53,7 @@ test('H-062 the chart leaves at least the time of the longest request for the dr
   assert.equal(grace - 120 - 2 - 45 - 3, 30 + 5 - 2);
 });
 
-test('H-024 H-025 HC-21 numbers have the same effect from a file and from --set, and no default replaces the value 0', async () => {
+test('H-024 H-025 HC-21 a number has the same effect in a values file and with `--set`, and the value 0 is not replaced by a default', async () => {
   const large = { shutdownDelayDuration: '1200000s', maxRequestsInflight: 1_000_000, preStopSeconds: 600_000 };
   const lameduck = { ...large, allowLongGracePeriod: true };
   const fromFile = await object('Deployment', { lameduck });
@@ -106,7 +106,7 @@ test("H-056 docs/load-balancers.md has the chart's times for each load balancer 
   }
 });
 
-test('H-052 HC-08 the server keeps idle connections open for longer than the load balancer or proxy does', async () => {
+test('H-052 HC-08 the chart sets a keepAliveTimeout that is longer than the idle timeout of the load balancer or proxy', async () => {
   const kept = async (lameduck: Values): Promise<string | undefined> =>
     environmentOf(await object('Deployment', { lameduck }))['LAMEDUCK_KEEP_ALIVE_TIMEOUT'];
   for (const [front, timeout] of Object.entries({ none: '65s', aws: '65s', gce: '620s', envoy: '3610s' })) {

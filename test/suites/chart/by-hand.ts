@@ -1,5 +1,5 @@
-// Deployments without the chart: the manifest of docs/kubernetes.md, and the output of Kustomize for
-// examples/kustomize.
+// Reads the manifests for users who deploy without the chart: the manifest in docs/kubernetes.md, and the output of
+// Kustomize for examples/kustomize.
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -23,7 +23,7 @@ for (const helm of helms) assert.ok(existsSync(helm), `${helm} is missing: run b
 /** Values of the chart. A test passes them to Helm in a values file. */
 export type Values = Record<string, unknown>;
 
-/** KubernetesObject declares the fields of a Kubernetes object that the tests read. */
+/** KubernetesObject is a Kubernetes object with only those fields that the tests read. */
 export interface KubernetesObject {
   kind: string;
   apiVersion: string;
@@ -89,7 +89,8 @@ export async function object(kind: string, values: Values = {}, rendering: Rende
 }
 
 /**
- * `complaint()` returns the error message of the chart for values that it rejects. It fails if the chart accepts them.
+ * `complaint()` returns the error message with which the chart rejects the given values. `complaint()` fails if the
+ * chart accepts the values.
  */
 export async function complaint(values: Values, rendering: Rendering = {}): Promise<string> {
   const outcome = await templateOutcome(values, rendering);
@@ -97,7 +98,7 @@ export async function complaint(values: Values, rendering: Rendering = {}): Prom
   return outcome.errors;
 }
 
-/** `refusals()` returns the lines of the error message with which the chart rejects values, one for each problem. */
+/** `refusals()` returns the problems that the chart reports for the given values, one string for each problem. */
 export async function refusals(values: Values, rendering: Rendering = {}): Promise<string[]> {
   const text = await complaint(values, rendering);
   assert.match(text, /lameduck: (a value is invalid|\d+ values are invalid):/);

@@ -30,7 +30,8 @@ describe('a real API server accepts the objects of the chart', { skip }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'chart-'));
   const added: string[] = [];
 
-  // A warning counts as a rejection, because for a Deployment that violates pod security the API server only warns.
+  // For a Deployment that violates pod security, the API server only sends a warning. So this test treats every warning
+  // as a rejection.
   async function accepts(list: readonly object[], ...flags: string[]): Promise<void> {
     const file = join(folder, `${randomBytes(6).toString('hex')}.json`);
     writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: list }));
@@ -122,8 +123,8 @@ describe('a real API server accepts the objects of the chart', { skip }, () => {
 });
 
 /**
- * Returns the pod of a Deployment. Pod security rejects only pods, not Deployments. The pod uses the service account
- * `default`, because the account of the chart does not exist.
+ * Returns the pod that a Deployment would create, because pod security rejects only pods, not Deployments. The pod uses
+ * the service account `default`, because the service account of the chart does not exist in the test namespace.
  */
 function podOf(object: KubernetesObject): object[] {
   if (object.kind === 'Pod') return [object];

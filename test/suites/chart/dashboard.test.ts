@@ -36,7 +36,7 @@ async function dashboard(namespace = 'orders', release = 'shop', values: Values 
   return [key, JSON.parse(text) as Dashboard];
 }
 
-test('H-147 HC-30 the rendered dashboard has the panels of files/dashboard.json in the chart, and its variables select the Helm release', async () => {
+test('H-147 HC-30 the rendered dashboard has the same panels as files/dashboard.json in the chart, and its variables are set to the Helm release', async () => {
   const [key, { uid, title, panels, templating, ...rest }] = await dashboard();
   const file = JSON.parse(readFileSync(join(chart, 'files', 'dashboard.json'), 'utf8')) as Dashboard;
   const { uid: _uid, title: _title, panels: panelsOfFile, templating: _templating, ...restOfFile } = file;
@@ -67,7 +67,7 @@ const longest = 54;
 // the random characters to 58 characters.
 const podOf = (deployment: string, hash: string): string => `${`${deployment}-${hash}-`.slice(0, 58)}x2x4z`;
 
-test('the variable workload of the dashboard names the Deployment of each pod, and the queries select these pods', async () => {
+test('the dashboard finds the Deployment of each pod for its variable `workload`, and its queries select the pods of this Deployment', async () => {
   const [, { panels, templating }] = await dashboard();
   const [, pattern = ''] =
     /^\/(.*)\/$/.exec(templating.list.find(({ name }) => name === 'workload')?.regex ?? '') ?? [];
@@ -88,7 +88,7 @@ test('the variable workload of the dashboard names the Deployment of each pod, a
   }
 });
 
-test('the dashboards and the log rules of two releases have different names', async () => {
+test('the dashboards and the log rules of two Helm releases have different names', async () => {
   const all = [await dashboard(), await dashboard('carts'), await dashboard('orders', 'other')];
   for (const names of [all.map(([key]) => key), all.map(([, { uid }]) => uid), all.map(([, { title }]) => title)]) {
     assert.equal(new Set(names).size, all.length, names.join());

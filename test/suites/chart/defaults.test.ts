@@ -37,7 +37,7 @@ describe('with default values, the chart renders objects with safe probes, times
     deployment = await object('Deployment');
   });
 
-  it('H-043 HC-01 HC-02 the default grace period of the chart is the sum of its parts', () => {
+  it('H-043 HC-01 HC-02 the default grace period of the chart is the sum of shutdown delay, longest request, destroy hooks and margin', () => {
     assert.equal(specOf(deployment).template.spec.terminationGracePeriodSeconds, 10 + 30 + 3 + 5);
   });
 
@@ -101,7 +101,7 @@ describe('with default values, the chart renders objects with safe probes, times
     assert.deepEqual(specOf(deployment).strategy.rollingUpdate, { maxSurge: 1, maxUnavailable: 0 });
   });
 
-  it('H-106 HC-14 the pods of one revision are spread over nodes and zones', () => {
+  it('H-106 HC-14 the pods of one ReplicaSet are spread over nodes and zones', () => {
     const spread = specOf(deployment).template.spec.topologySpreadConstraints ?? [];
     assert.equal(spread.length, 2);
     for (const { matchLabelKeys } of spread) assert.deepEqual(matchLabelKeys, ['pod-template-hash']);

@@ -60,7 +60,7 @@ describe('with inject.enabled, the chart adds an init container that copies the 
   });
 });
 
-test('M-07 with delivery imageVolume, the image itself is mounted as the volume, and the image needs no Node', async () => {
+test('M-07 with delivery imageVolume, the pod mounts the image of lameduck as a volume, and has no init container, so this image needs no Node', async () => {
   const inject = { enabled: true, delivery: 'imageVolume', image: 'registry.example/lameduck:1.4.2' };
   const deployment = await object('Deployment', { inject });
   const { initContainers, volumes } = specOf(deployment).template.spec;

@@ -16,7 +16,7 @@ import { Injector, restricted, skip } from './injector.ts';
 
 describe('the injector skips pods that it cannot inject, and gives the reason', { skip, concurrency: 2 }, () => {
   let byVolume: Injector;
-  // An injector for namespaces without pod security, to test pods that pod security would reject.
+  // Injects pods in namespaces that do not enforce pod security. Pod security would reject some of the tested pods.
   let open: Injector;
 
   before(async () => {
@@ -75,7 +75,7 @@ describe('the injector skips pods that it cannot inject, and gives the reason', 
         'the container mounts a volume at /opt or /opt/lameduck',
       ]),
     ];
-    // Pod security requires other fields for a Windows pod.
+    // In a namespace that enforces pod security, a Windows pod would need other fields than these test pods have.
     const isSkipped = async (given: Pod, reason: string) => {
       assert.equal(await (reason.includes('Linux') ? open : byVolume).skipped(given), reason);
     };
@@ -108,7 +108,7 @@ describe('the injector skips pods that it cannot inject, and gives the reason', 
     }
   });
 
-  it("M-12 in a pod with several containers, the injector changes the one that an annotation names, or else kubectl's default container", async () => {
+  it("M-12 in a pod with several containers, the injector changes the container that its annotation names. Without this annotation, it changes kubectl's default container", async () => {
     const containers = ['a', 'b', 'c'].map((name) => ({ name, image: 'x:1', ...unprivileged }));
     const named = (annotations: Record<string, string>): Pod => ({ metadata: { annotations }, spec: { containers } });
     assert.equal(annotation(await byVolume.inject(named({ 'lameduck/container': 'b' })), 'injected'), 'b');
@@ -123,13 +123,13 @@ describe('the injector skips pods that it cannot inject, and gives the reason', 
     );
   });
 
-  it('M-12 the injector does not change a mirror pod, or a pod that the chart lameduck has injected', async () => {
+  it('M-12 the injector does not change a mirror pod, or a pod into which the chart `lameduck` has already injected the package', async () => {
     const volumes = [{ name: 'lameduck', emptyDir: {} }];
     const given = podWith({}, { volumes });
     assert.deepEqual(changed(await byVolume.untouched(given), await byVolume.inject(given)), []);
     const mirror = { ...podWith(), metadata: { annotations: { 'kubernetes.io/config.mirror': 'x' } } };
-    // The API server rejects a mirror pod that does not come from a node. It reports this error only after the policy
-    // of the injector has run.
+    // The API server runs the policy of the injector first. Only then does it reject the mirror pod, because the pod
+    // does not come from a node.
     await assert.rejects(byVolume.inject(mirror), (error: Error) => !error.message.includes('lameduck/'));
   });
 });

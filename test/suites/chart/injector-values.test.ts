@@ -92,7 +92,7 @@ describe(
       );
     });
 
-    it('M-07 the injector chart rejects image volumes for a version of Kubernetes that may drop them', async () => {
+    it('M-07 the injector chart rejects image volumes for a version of Kubernetes whose API server may remove the image volume from a pod', async () => {
       const lines = await errors({ delivery: 'imageVolume' }, ['--kube-version', '1.35.4']);
       assert.match(
         lines.join('\n'),
@@ -102,7 +102,7 @@ describe(
   },
 );
 
-test('the shortest grace period that the injector chart accepts includes the hook timeouts of the package', () => {
+test('the hook timeouts that the injector chart assumes for the shortest valid grace period are the defaults of the package', () => {
   const defaultOf = (name: 'preShutdownHookTimeout' | 'destroyHookTimeout'): unknown =>
     settingsTable[name].default(true);
   assert.deepEqual([defaultOf('preShutdownHookTimeout'), defaultOf('destroyHookTimeout')], [5000, 3000]);
@@ -119,7 +119,7 @@ test('the injector chart accepts images with a tag or a digest', async () => {
   }
 });
 
-test('M-07 M-16 from Kubernetes 1.36 on the injector has a v1 policy and an image volume, and in older versions a v1beta1 policy and an init container', async () => {
+test('M-07 M-16 from Kubernetes 1.36 on, the injector has a v1 policy and an image volume. On older Kubernetes, it has a v1beta1 policy and an init container', async () => {
   const policyOf = async (version: string, values: Values) => {
     const [policy, binding] = await rendered(values, ['--kube-version', version]);
     assert.equal(policy?.apiVersion, binding?.apiVersion);

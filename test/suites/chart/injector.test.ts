@@ -28,7 +28,7 @@ describe('the injector adds lameduck to a pod', { skip, concurrency: 2 }, () => 
     await Promise.all([byVolume, byContainer].map((one) => one.stop()));
   });
 
-  it('M-01 the injector renames the NODE_OPTIONS of the pod to GIVEN_NODE_OPTIONS, and adds its init container before all others', async () => {
+  it('M-01 the injector renames the NODE_OPTIONS of the pod to GIVEN_NODE_OPTIONS, and adds its init container before all other init containers', async () => {
     const env = [{ name: 'NODE_OPTIONS', valueFrom: { configMapKeyRef: { name: 'a', key: 'b' } } }];
     const first = { ...podWith().spec.containers[0], name: 'first' };
     const made = await byContainer.inject(podWith({ env }, { initContainers: [first] }));
@@ -134,7 +134,7 @@ describe('the injector adds lameduck to a pod', { skip, concurrency: 2 }, () => 
     assert.deepEqual(containerNamed(withClaim, 'lameduck')['resources'], resources);
   });
 
-  it('M-09 the init container of the injector has the image of the values, and the node pulls this image only if it lacks it', async () => {
+  it('M-09 the init container of the injector uses the image in the values of the chart, with imagePullPolicy IfNotPresent', async () => {
     const { image, imagePullPolicy } = containerNamed(await byContainer.inject(podWith()), 'lameduck');
     assert.deepEqual([image, imagePullPolicy], ['registry.example/lameduck:1', 'IfNotPresent']);
   });

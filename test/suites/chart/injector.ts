@@ -14,7 +14,10 @@ const { KUBECTL: kubectl = 'kubectl', KUBECONFIG: kubeconfig, CHART_CLUSTER: wis
 /** The folder of the chart `lameduck-injector`. */
 export const injectorChart = join(root, 'helm', 'lameduck-injector');
 
-/** True if there is no cluster and none is required. The tests are then skipped. */
+/**
+ * If no cluster is configured and none is required, `skip` has the reason why the tests are skipped. Otherwise it is
+ * false.
+ */
 export const skip =
   kubeconfig !== undefined || kubectl !== 'kubectl' || wish === 'required' ? false : 'no cluster: set KUBECONFIG';
 
@@ -138,7 +141,10 @@ export class Injector {
     await apply({ ...binding, metadata: { ...binding.metadata, name: `${this.name}-again` } });
   }
 
-  /** `add()` installs a second admission policy of the injector for the namespace that already has one. */
+  /**
+   * `add()` installs a second admission policy of the injector for the namespace of this injector, which already has a
+   * policy.
+   */
   async add(values: Values): Promise<void> {
     for (const object of await this.#narrowed(values, `${this.name}-other`)) await apply(object);
   }

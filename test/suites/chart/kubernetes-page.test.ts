@@ -20,7 +20,7 @@ const volumesOfLameduck = ['lameduck', 'run-lameduck'];
 const ofLameduck = (list: unknown): { name: string }[] =>
   ((list as { name: string }[] | undefined) ?? []).filter(({ name }) => volumesOfLameduck.includes(name));
 
-/** Kustomize and Compose set no debug socket. */
+/** The manifests of Kustomize and Compose enable no debug socket. */
 const noSocket: Values = { runFolder: { enabled: false } };
 
 const isOfLameduck = ({ name }: { name: string }): boolean => name.startsWith('LAMEDUCK_') || name === 'NODE_OPTIONS';
@@ -154,7 +154,7 @@ function seconds(milliseconds: number): string {
   return String(milliseconds / 1_000);
 }
 
-test('H-164 HC-40 docker/compose.yaml has the grace period of the chart, and divides the grace period into delay, drain and hooks by the same variables', async () => {
+test('H-164 HC-40 docker/compose.yaml has the grace period of the chart, and sets the same variables for delay, drain and hooks as the chart', async () => {
   const deployment = await object('Deployment', noSocket);
   const { services } = parse(readPage('docker/compose.yaml')) as {
     services: Record<string, { stop_grace_period: string; environment: Record<string, string>; image: string }>;

@@ -50,7 +50,7 @@ test('H-112 H-113 HC-23 with leaderElection the pods get the token of their Serv
   }
 });
 
-test("the Lease has the name of the release's other objects by default, so that two releases never share a Lease", async () => {
+test('by default, the Lease has the name of the other objects of its Helm release, so that two Helm releases never share a Lease', async () => {
   for (const [release, given, expected] of [
     ['shop', {}, 'shop-lameduck'],
     ['other', {}, 'other-lameduck'],

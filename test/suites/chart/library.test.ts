@@ -47,7 +47,7 @@ for (const helm of helms) libraryWith(helm);
 
 /**
  * Fails unless the pods of `workload` have the same grace period, settings, probes and lifecycle hooks as the pods of
- * the application chart, `theirs`. A Job has no probes.
+ * `theirs`. `theirs` is an object of the application chart. For a Job, no probes are compared.
  */
 function assertSamePod(workload: KubernetesObject, theirs: KubernetesObject, port: string | number): void {
   assert.equal(
@@ -85,7 +85,8 @@ function libraryWith(helm: string): void {
         const given = lameduck['probePort'] === 'off' ? { ...lameduck, probePaths: 'on' } : lameduck;
         const [mine, theirs] = await Promise.all([
           objects({ lameduck: given }, { helm, chart: folder() }),
-          // The templates of the library render no volumes, so there is no debug socket by default.
+          // The library chart renders no volumes, and a debug socket needs a volume. So the compared chart gets no
+          // debug socket either.
           object('Deployment', { lameduck: given, runFolder: { enabled: false } }, { helm }),
         ]);
         const kinds = ['Deployment', 'StatefulSet', 'Job'];

@@ -38,7 +38,7 @@ test('the name of an extra port is a text, even if YAML would read it as a numbe
   assert.deepEqual(ingress[0]?.ports[1], { port: '1e3' });
 });
 
-test('H-122 the values set the network, scheduler and runtime fields of the pod', async () => {
+test('H-122 values such as schedulerName, dnsPolicy and runtimeClassName are copied to the pod', async () => {
   const dnsConfig = { options: [{ name: 'ndots', value: '2' }] };
   const given = {
     runtimeClassName: 'gvisor',
@@ -118,7 +118,8 @@ test('H-045 with lameduck.enabled: false, the pods have LAMEDUCK_DISABLED, TCP p
   for (const probe of ['readinessProbe', 'livenessProbe', 'startupProbe'] as const) {
     assert.partialDeepStrictEqual(container[probe], { tcpSocket: { port: 'http' } }, probe);
   }
-  // The pod waits in a preStop sleep instead of a shutdown delay, so its grace period stays the same.
+  // With lameduck disabled, a preStop sleep replaces the shutdown delay. So the grace period is the same as with
+  // lameduck.
   assert.deepEqual(lifecycle, { preStop: { sleep: { seconds: 30 } } });
   assert.equal(spec.terminationGracePeriodSeconds, 98);
   const { annotations } = all.find(({ kind }) => kind === 'Ingress')?.metadata ?? {};
@@ -141,7 +142,7 @@ test('H-045 with lameduck.enabled: false, the chart replaces a probe in the valu
   assert.partialDeepStrictEqual(containerOf(await object('Deployment', probes)), probes);
 });
 
-test('H-045 with lameduck.enabled: false, the load balancers of AWS and Google check a pod by opening a connection', async () => {
+test('H-045 with lameduck.enabled: false, the chart sets TCP health checks for the load balancers of AWS and Google', async () => {
   const off = (front: string, more: Values): Values => ({ lameduck: { enabled: false, front }, ...more });
   const { annotations = {} } = (await object('Service', off('aws', { service: { type: 'LoadBalancer' } }))).metadata;
   const prefix = 'service.beta.kubernetes.io/aws-load-balancer-healthcheck';

@@ -283,7 +283,7 @@ test('H-077 with inject.nodeOption require, the package is loaded with --require
   assert.equal(environment['NODE_OPTIONS'], '--require=/opt/lameduck/package/dist/register.cjs');
 });
 
-test('injection appends the option that loads the package to the existing NODE_OPTIONS, and only the init container can write to the copied package', async () => {
+test('with inject.enabled, the chart appends the option that loads the package to the NODE_OPTIONS of the values, and only the init container can write to the copied package', async () => {
   const deployment = await object('Deployment', valueSets['injection'] ?? {});
   const { initContainers, volumes } = specOf(deployment).template.spec as unknown as {
     initContainers: { name: string; volumeMounts: object[] }[];

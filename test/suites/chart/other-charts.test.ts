@@ -1,5 +1,5 @@
-// Tests that this chart accepts values of the charts of other projects. A team may copy these values when it migrates
-// to this chart.
+// Tests values that have the names and forms of other projects' charts. This chart accepts them, so that a team can
+// copy its values when it migrates.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { object, objects, refusals, type KubernetesObject } from './chart.ts';
@@ -112,7 +112,7 @@ test('an Ingress can have TLS without hosts, as the controllers of Google and AW
   assert.partialDeepStrictEqual(spec, { tls: [{ secretName: 'a' }] });
 });
 
-test('H-138 the labels of a GRPCRoute come from the values of the chart', async () => {
+test('H-138 a GRPCRoute has the labels in the chart value grpcRoute.labels', async () => {
   const grpcRoute = { enabled: true, parentRefs: [{ name: 'public' }], labels: { team: 'shop' } };
   assert.equal((await object('GRPCRoute', { lameduck, grpcRoute })).metadata.labels['team'], 'shop');
 });

@@ -1,5 +1,5 @@
-// Tests values that the chart copies unchanged to a field of an object. If the chart forgot such a field, the API
-// server would report no error.
+// Tests that each chart value that is only copied reaches its field in a Kubernetes object. If the chart left such a
+// field out, the API server would report no error.
 import assert from 'node:assert/strict';
 import { before, describe, it, test } from 'node:test';
 import { object, objects, type KubernetesObject, type Values } from './chart.ts';
@@ -10,8 +10,8 @@ const annotations = { 'example.com/owner': 'shop' };
 const peer = [{ podSelector: { matchLabels: labels } }];
 
 /**
- * Each row has the name of a chart value, and a valid setting of this value. The chart copies the setting to an object
- * of the given kind, at the given path.
+ * Each row has the name of a chart value, and a test input for this value. It also has the kind of object, and the path
+ * of the field to which the chart copies the input.
  */
 const passedOn: readonly [value: string, given: unknown, kind: string, where: string][] = [
   ['ingress.className', 'internal', 'Ingress', 'spec.ingressClassName'],
@@ -103,8 +103,8 @@ const passedOn: readonly [value: string, given: unknown, kind: string, where: st
   ['dashboard.annotations', annotations, 'ConfigMap', 'metadata.annotations'],
 ];
 
-// Returns the value at a path. A key of −1 stands for the end of a list: if `given` is a list of n elements, the last n
-// elements are returned.
+// Returns the part of `value` at `path`. If a key of `path` is −1, the function returns the last elements of a list, as
+// many as `given` has.
 function at(value: unknown, path: string, given: unknown): unknown {
   return path.split('.').reduce<unknown>((found, key) => {
     if (key === '-1') return (found as unknown[]).slice(-(given as unknown[]).length);
@@ -118,7 +118,7 @@ function set(values: Values, path: string, given: unknown): void {
   else set((values[first] ??= {}) as Values, rest.join('.'), given);
 }
 
-describe('H-122 H-138 H-141 HC-28 HC-29 the chart copies these values unchanged to an object', () => {
+describe('H-122 H-138 H-141 HC-28 HC-29 the chart copies each value of the table `passedOn` unchanged to a Kubernetes object', () => {
   const all: KubernetesObject[] = [];
 
   before(async () => {
@@ -144,7 +144,7 @@ describe('H-122 H-138 H-141 HC-28 HC-29 the chart copies these values unchanged 
         where,
         given,
       );
-      // The chart may add keys to a map that it copies from the values.
+      // If the value is a map, the chart may add keys of its own to the copy. So additional keys are no error.
       if (typeof given === 'object' && !Array.isArray(given)) assert.partialDeepStrictEqual(found, given);
       else assert.deepEqual(found, given);
     });

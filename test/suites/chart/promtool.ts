@@ -28,8 +28,8 @@ export interface Groups {
 export type Sampled = (second: number) => number | 'stale' | undefined;
 
 /**
- * Trial is one evaluation of an alert. It has the name of the alert, the time series that the alert reads, and the time
- * `at` of the evaluation, such as `6m`.
+ * Trial is one evaluation of an alert. It has the name of the alert, and the time series that the alert reads. `at` is
+ * the time of the evaluation since the start of the series, such as `6m`.
  */
 export interface Trial {
   readonly alert: string;
@@ -46,7 +46,9 @@ export interface Scraping {
   readonly offset: number;
 }
 
-/** `scrapings` are the scrape intervals and offsets with which each alert is tested. */
+/**
+ * `scrapings` lists pairs of a scrape interval and the time of the first scrape. Each alert is tested with each pair.
+ */
 export const scrapings: readonly Scraping[] = [
   { interval: 15, offset: 7 },
   { interval: 30, offset: 19 },

@@ -23,8 +23,8 @@ export function refusal(title: string, values: Values, line: RegExp, args: reado
 const collected: { list?: Refusal[] } = {};
 
 /**
- * `collect()` returns the invalid chart values that the given test files declare. It does not run the tests in these
- * files.
+ * `collect()` returns the chart values that the chart must reject according to the given test files. It imports the
+ * files without running their tests.
  */
 export async function collect(files: readonly string[]): Promise<Refusal[]> {
   const list: Refusal[] = [];

@@ -12,15 +12,12 @@ import { collect } from './refusal.ts';
 // chart, and library.test.ts tests this template.
 const unknownValues = '_includes.tpl';
 
-/**
- * Matches a template statement that adds an error. Several templates include refuseDuplicates, and each include counts
- * as a statement of its own.
- */
+/** Matches each place in a template that adds an error. An include of refuseDuplicates is also such a place. */
 const statement = /\{\{- include "lameduck\.refuse(?:Duplicates)?" \(list \$problems(?! \$path \$name \$rule)/g;
 
 /**
- * `number()` appends a place to each error message in the templates of a chart: the file and line of the statement that
- * adds the error. It returns all these places.
+ * `number()` extends each error message in the templates of a chart by the position of the statement that adds the
+ * error. A position is a file and a line. `number()` returns all these positions.
  */
 function number(folder: string): string[] {
   const places: string[] = [];
@@ -39,7 +36,7 @@ function number(folder: string): string[] {
   return places;
 }
 
-test('HC-04 each error message in the templates of the chart has a test in which the chart reports only this error', async (t) => {
+test('HC-04 for each error message in the templates of the chart, a test has values that cause only this error', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'refusals-'));
   t.after(() => {
     rmSync(folder, { recursive: true });
@@ -51,8 +48,8 @@ test('HC-04 each error message in the templates of the chart has a test in which
   const names = readdirSync(import.meta.dirname).filter((name) => /^refusals-(?!complete).*\.test\.ts$/.test(name));
   const list = await collect(names);
   const seen = new Set<string>();
-  // Two loops render the chart at the same time. So at most two processes of Helm run at once, as in the other tests of
-  // the chart.
+  // Two loops take values from the same list. So at most two Helm processes run at once, as in the other tests of the
+  // chart.
   const render = async (): Promise<void> => {
     for (let next = list.pop(); next !== undefined; next = list.pop()) {
       const lines = await refusals(next.values, { chart: folder, args: next.args });

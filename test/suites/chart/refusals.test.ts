@@ -78,7 +78,7 @@ test('each value whose name begins with `allow` accepts what the chart would oth
   await template({ command: ['npm', 'start'], preStopHook: 'never', lameduck: { probePort: 'off' } });
 });
 
-test('if the values of a Helm release create no pods, the chart accepts pod values that it otherwise rejects', async () => {
+test('if a Helm release creates no pods, the chart accepts values of pods that it rejects in any other release', async () => {
   const pods = {
     replicaCount: 1,
     strategy: { type: 'Recreate' },

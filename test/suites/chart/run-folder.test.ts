@@ -7,7 +7,7 @@ import { containerOf, environmentOf, specOf } from './pods.ts';
 const volume = { name: 'run-lameduck', emptyDir: { sizeLimit: '1Mi' } };
 const mount = { name: 'run-lameduck', mountPath: '/run/lameduck' };
 
-describe('by default, the chart sets the path of the debug socket for each kind of image', () => {
+describe('for every kind of image, such as one into which lameduck is injected, the chart sets the path of the debug socket by default', () => {
   const images: Readonly<Record<string, Values>> = {
     'an image with lameduck': {},
     'an image into which lameduck is injected': { inject: { enabled: true } },
@@ -46,7 +46,7 @@ test('K-150 a checkpointPath in the values can be in the run folder', async () =
   assert.deepEqual(containerOf(deployment).volumeMounts.at(-1), mount);
 });
 
-test('H-075 the chart rejects another volume with the name or the path of the run folder', async () => {
+test("H-075 the chart rejects a volume of the user that has the name of the chart's run folder volume, or is mounted at the path of the run folder", async () => {
   const lines = await refusals({
     extraVolumes: [{ name: 'run-lameduck', emptyDir: {} }],
     extraVolumeMounts: [{ name: 'run-lameduck', mountPath: '/run/lameduck' }],

@@ -69,7 +69,7 @@ test('H-016 H-124 HC-15 if only the version of the chart or of the application c
   }
 });
 
-test('H-015 HC-19 the selector, and the names of ports, Service and ServiceAccount, never change between versions', async () => {
+test('H-015 HC-19 the selector of the Deployment, and the names of ports, Service and ServiceAccount, are the same in all versions of the chart', async () => {
   const deployment = await object('Deployment');
   assert.deepEqual(specOf(deployment).selector.matchLabels, {
     'app.kubernetes.io/name': 'lameduck',
@@ -112,7 +112,7 @@ test('H-013 a chart that depends on this chart can give it an alias with capital
   }
 });
 
-test("H-018 an object's own labels override the common labels, and no label appears twice", async () => {
+test('H-018 labels for one object override the commonLabels with the same name, and no label appears twice', async () => {
   const values = { commonLabels: { team: 'shop', tier: 'web' }, service: { labels: { team: 'orders' } } };
   for (const document of parseAllDocuments(await template(values))) assert.deepEqual(document.errors, []);
   const { labels } = (await object('Service', values)).metadata;

@@ -80,7 +80,7 @@ test('H-029 HC-20 the schema rejects unknown keys at every level that the chart 
     assert.equal(level.additionalProperties, false);
   assert.deepEqual(schema.properties?.['global'] && schema.properties['enabled'] && true, true);
   assert.doesNotMatch(read('values.schema.json'), /\$ref|"required": \[\s*"lameduck/);
-  // Ajv's strict mode rejects keywords that have no effect.
+  // In its strict mode, Ajv also rejects a schema with keywords that have no effect.
   const validate = new Ajv({ strict: true, strictRequired: false, allowUnionTypes: true }).compile(schema as AnySchema);
   assert.ok(validate(defaults), JSON.stringify(validate.errors));
   assert.ok(!validate({ ...defaults, replicas: 3 }));
@@ -89,11 +89,11 @@ test('H-029 HC-20 the schema rejects unknown keys at every level that the chart 
 describe("H-118 HC-25 the chart values under `lameduck` match the package's table of settings", () => {
   const block = readSchema().properties?.['lameduck']?.properties ?? {};
 
-  it('the chart values under `lameduck` are all settings of the package, and otherwise only values from which the chart computes durations', () => {
+  it('`lameduck` in the chart values has every setting of the package, and besides only values from which durations are computed', () => {
     assert.deepEqual(Object.keys(block).sort(), [...names, ...terms].sort());
   });
 
-  it('each chart value under `lameduck` with which the chart computes durations has the default of the package', () => {
+  it('the chart values under `lameduck` from which durations are computed have the same defaults as the settings of the package', () => {
     for (const name of ['preStopSeconds', 'preShutdownHookTimeout', 'destroyHookTimeout'] as const) {
       const { kind, default: byDefault } = settingsTable[name];
       assert.deepEqual(kind.fromText(String(block[name]?.default)), { value: byDefault(true) }, name);
@@ -120,7 +120,7 @@ describe("H-118 HC-25 the chart values under `leaderElection` match the package'
   const block = readSchema().properties?.['leaderElection']?.properties ?? {};
   const rows = Object.entries<Row<unknown, unknown>>(electionTable);
 
-  it('the chart values under `leaderElection` are all settings of an elector, and otherwise only `enabled` and `leaseName`', () => {
+  it('`leaderElection` in the chart values has every setting of an elector, and besides only `enabled` and `leaseName`', () => {
     assert.deepEqual(Object.keys(block).sort(), [...Object.keys(electionTable), 'enabled', 'leaseName'].sort());
   });
 
@@ -189,7 +189,7 @@ function example(name: SettingName): unknown {
 }
 
 describe(
-  'H-059 HC-03 the chart rejects an invalid setting with the same words as the package',
+  'H-059 HC-03 for an invalid setting, the error message of the chart has the same text as the error message of the package',
   { concurrency: 2 },
   () => {
     const wrong: Readonly<Record<string, readonly string[]>> = {

@@ -1,5 +1,5 @@
-// The examples of Helm values that the chart's documentation describes. The tests render the chart with the values of
-// each example, and send the rendered objects to an API server.
+// The example chart values that the chart's documentation describes. The tests render the chart with the values of each
+// example, and send the rendered objects to an API server.
 import type { Values } from './chart.ts';
 
 const hosts = [{ host: 'shop.example', paths: ['/', '/api'] }];

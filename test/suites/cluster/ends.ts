@@ -13,9 +13,9 @@ import type { Scraper } from './scraper.ts';
 const slack = 1500;
 
 /**
- * The longest allowed time between two successful scrapes of a pod, in milliseconds. One scrape can take 5.5 s, because
- * the probe thread waits that long for a busy main thread before it sends older metrics. The scraper starts its next
- * scrape only after the previous response.
+ * The longest time in milliseconds that may pass between two successful scrapes of a pod. One scrape can take 5.5 s,
+ * because the probe thread waits that long for a busy main thread before it sends older metrics. The scraper starts its
+ * next scrape only after the previous response.
  */
 const longestSilence = 6500;
 
@@ -48,8 +48,8 @@ export function assertEndedWell(run: Run): void {
 }
 
 /**
- * assertToldAlike asserts that a container and the clients counted the same number of answered requests during the
- * container's shutdown.
+ * assertToldAlike asserts that the final log line of a container has as many answered requests as the clients counted
+ * during the container's shutdown.
  */
 export function assertToldAlike(run: Run, load: Load): void {
   const { requests } = recordOf(run);

@@ -49,8 +49,8 @@ async function rollBack(scene: Scene): Promise<void> {
 }
 
 /**
- * Returns the pod of the Helm release to which the clients keep the most connections open. The deletion of this pod can
- * lose the most requests.
+ * Returns the pod that has the most open connections of clients, of all pods of the Helm release. The deletion of this
+ * pod can lose the most requests.
  */
 function mostKept(release: Release, load: Load): string {
   const [pod] = release.pods().sort((one, other) => load.keptTo(nameOf(other)) - load.keptTo(nameOf(one)));
@@ -73,7 +73,7 @@ async function drainNode(scene: Scene): Promise<void> {
   const byNode = Map.groupBy(releases[0]?.pods() ?? [], ({ spec }) => spec.nodeName ?? '');
   const [node = '', pods = []] = [...byNode].sort(([, one], [, other]) => other.length - one.length)[0] ?? [];
   assert.ok(pods.length > 1);
-  // The drain must not evict pods of other workloads.
+  // `kubectl drain` must evict only pods of this test.
   const ours = `--pod-selector=${instanceLabel} in (${releases.map(({ name }) => name).join(', ')})`;
   try {
     const complaints = await namespace.complaintsOf('drain', node, ours, '--delete-emptydir-data', '--timeout=180s');
@@ -95,8 +95,8 @@ async function scaleUp(scene: Scene): Promise<void> {
 }
 
 /**
- * Deletes a pod after its first log line, because before Node has started, PID 1 ignores signals (K-100). Another pod
- * replaces it.
+ * Waits for the first log line of a new pod, and then deletes this pod. Before Node has started, PID 1 would ignore the
+ * signal (K-100). Another pod replaces the deleted pod.
  */
 async function killStarting(scene: Scene): Promise<void> {
   const { namespace, releases } = scene;

@@ -25,12 +25,12 @@ const strangers = fileURLToPath(new URL('strangers', import.meta.url));
 // suite uses a new tag.
 const injectorImage = `localhost/lameduck-injector:${namespace.name}`;
 const inNode = programs.filter(({ isNode }) => isNode);
-/** Whether the suite runs in its long form. The option `--all` of run.ts sets the variable ALL. */
+/** True if the option `--all` of run.ts has set the variable ALL. This suite then runs longer. */
 const isWhole = process.env['ALL'] === '1';
 /** How many rollouts of the injected programs the test makes while clients send requests to them. */
 const rollouts = isWhole ? 5 : 1;
-// The test that expects lost requests without the injector runs only with `--all`. Without `--all`, only
-// rollout.test.ts shows that the clients notice lost requests.
+// The test that rolls out without the injector, and expects lost requests, runs only with `--all`. Without `--all`,
+// only rollout.test.ts shows that the clients notice lost requests.
 const onlyWhole = isWhole ? false : 'only with --all';
 
 const podsOf = (name: string): Pod[] =>

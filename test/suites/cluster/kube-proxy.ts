@@ -1,7 +1,8 @@
 // Delays the changes that the kube-proxies of the cluster make on their nodes.
 //
-//   CLUSTER_PROXY_LAG  optional: a command to which the arguments S and N are appended. For the next N seconds, it makes
-//                      every kube-proxy apply changes only once every S seconds. `0 0` ends the delay
+//   CLUSTER_PROXY_LAG  optional: a command that gets the arguments S and N, two numbers of seconds. For N seconds, the
+//                      command makes every kube-proxy apply its changes only once every S seconds. The arguments `0 0`
+//                      end this delay
 import { run } from '../../support/command-line.ts';
 
 const { CLUSTER_PROXY_LAG: proxyLag } = process.env;
@@ -21,7 +22,7 @@ export const kubeProxies: readonly KubeProxy[] = proxyLag ? ['prompt', 'slow'] :
  */
 const slowLag = 3;
 
-/** Lets every kube-proxy act promptly, or slows it down for the next `duration` seconds. */
+/** Makes every kube-proxy apply endpoint changes at once, or delays these changes for the next `duration` seconds. */
 export function setKubeProxies(kubeProxy: KubeProxy, duration: number): Promise<void> {
   return kubeProxy === 'slow' ? lagKubeProxies(slowLag, duration) : lagKubeProxies(0, 0);
 }

@@ -10,7 +10,7 @@ import { Api } from './api.ts';
 
 const kubectl = process.env['KUBECTL'] ?? 'kubectl';
 
-/** Pod declares the fields of a pod that the suites read. */
+/** Pod is a pod with only those fields that the cluster tests read. */
 export interface Pod {
   metadata: { uid: string; name: string; labels?: Record<string, string>; deletionTimestamp?: string };
   spec: { nodeName?: string; initContainers?: { name: string; restartPolicy?: string }[] };
@@ -47,8 +47,8 @@ interface Watched<T> {
 }
 
 /**
- * One run of a container: its log lines, and its exit code and exit reason if it has ended. The API server shows most
- * of this only while the pod exists.
+ * Run describes one run of a container: its log lines, and after its end its exit code and exit reason. The API server
+ * has most of this information only while the pod exists.
  */
 export interface Run {
   readonly pod: string;
@@ -222,7 +222,8 @@ export class Namespace extends EventEmitter<{ change: []; line: [run: Run, line:
       this.emit('change');
     };
     try {
-      // On a busy node, the log of a container that has just started can end at once, without a line.
+      // On a busy node, the log stream of a container that has just started can end at once, without a line. The
+      // request is then repeated.
       do {
         const lines = await this.#api?.follow(path);
         if (lines) await once(lines.on('line', onLine), 'close');

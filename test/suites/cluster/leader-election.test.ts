@@ -21,7 +21,10 @@ import {
   type Program,
 } from './leases/contest.ts';
 
-/** How often the Lease must get a new holder at least. The option `--all` of run.ts sets the variable ALL. */
+/**
+ * The minimum number of changes of the holder of the Lease in this test. The option `--all` of run.ts sets the variable
+ * ALL, and so raises this number.
+ */
 const leastChanges = process.env['ALL'] === '1' ? 50 : 8;
 const ways = ['SIGTERM', 'SIGKILL', 'SIGSTOP'] as const;
 const sides = ['Node', 'Go'] as const;
@@ -59,11 +62,12 @@ describe(
   { skip: noAuditLog || (await noGoPrograms()) },
   () => {
     const namespace = new Namespace('leader-election');
-    /** How often the test sent each signal of `ways` to a Node.js leader, and how often to a Go leader. */
+    /**
+     * How often the test sent each process signal in `ways` to a leader in Node.js, and how often to a leader in Go.
+     */
     const ended = new Map<string, number>(sides.flatMap((side) => ways.map((way) => [`${side}, ${way}`, 0])));
     /**
-     * The late writes of the workers that the test suspended and resumed: each worker was no longer the leader when it
-     * wrote.
+     * The writes that suspended workers sent after they were resumed. By then, these workers were no longer the leader.
      */
     const resumedWrites: JobDone[] = [];
     let contest: Contest;
@@ -83,8 +87,9 @@ describe(
     });
 
     /**
-     * Starts `next`, the program that must lead next, and stops other contenders that do not lead. If `next` is the
-     * Node.js worker, kube-scheduler and kube-controller-manager also contend for the Lease.
+     * Starts the contenders from which the next leader comes, and stops all others except the present leader. If `next`
+     * is the Node.js worker, kube-scheduler and kube-controller-manager also contend for the Lease. Otherwise only
+     * `next` contends.
      */
     async function standBy(next: Program): Promise<void> {
       const candidates: Program[] = next === 'worker' ? ['worker', ...goPrograms] : [next];
@@ -98,8 +103,8 @@ describe(
     }
 
     /**
-     * Sends the signal `way` to the leader, and waits until another contender leads. After SIGSTOP, then resumes the
-     * previous leader.
+     * Sends the signal `way` to the leader, and waits until another contender leads. If the signal is SIGSTOP, the
+     * function then resumes the previous leader.
      */
     async function endTerm(leader: Contender, way: (typeof ways)[number]): Promise<void> {
       if (way === 'SIGSTOP' && sideOf(leader) === 'Node') {
@@ -112,8 +117,8 @@ describe(
       await contest.until(`another contender leads after ${way}`, 60, () => contest.leader !== leader);
       if (way === 'SIGSTOP') {
         leader.kill('SIGCONT');
-        // When the previous leader notices that it has lost the Lease, a Go program exits, but a Node.js worker contends
-        // for the Lease again.
+        // After SIGCONT, the previous leader notices that it has lost the Lease. A Go program then exits. A Node.js
+        // worker contends for the Lease again.
         await contest.until(
           'the previous leader has noticed its loss of the Lease',
           60,
@@ -163,11 +168,11 @@ describe(
       }
     });
 
-    it('LT-55 no worker logs leader work before or after it held the Lease, even if the worker was suspended and resumed', () => {
+    it('LT-55 every worker logs leader work only while it holds the Lease, even if it was suspended and resumed', () => {
       assert.deepEqual(jobFaults(contest.jobs, history.terms), []);
     });
 
-    it('LT-55 a store that checks fencing tokens rejects what a suspended worker writes after it resumes', () => {
+    it('LT-55 after a suspended worker has lost the Lease and resumed, a store that checks fencing tokens rejects the writes of this worker', () => {
       assert.ok(resumedWrites.length > 0);
       assert.deepEqual(rejectedWrites([...contest.jobs, ...resumedWrites], history.terms), resumedWrites);
     });
@@ -192,7 +197,7 @@ describe(
       }
     });
 
-    it('L-040 with the FlowSchema of the documentation, requests of a worker have the priority level of leader election', async () => {
+    it('L-040 with the FlowSchema of docs/leader-election.md, the API server gives the requests of a worker the priority level `leader-election`', async () => {
       const [example = ''] = blocksIn(readPage('docs/leader-election.md'))
         .map(({ text }) => text)
         .filter((text) => text.includes('kind: FlowSchema'));
@@ -203,8 +208,8 @@ describe(
         const level = ['prioritylevelconfiguration', 'leader-election', '--output=jsonpath={.metadata.uid}'];
         const uid = await namespace.kubectl('get', ...level);
         const user = `--as=system:serviceaccount:${namespace.name}:worker`;
-        // The API server names the priority level in the headers of every response, also of a 404. So the Lease need not
-        // exist.
+        // The API server names the priority level in the headers of every response, even of a 404. So the test can
+        // request a Lease that does not exist.
         const headers = () => namespace.complaintsOf('get', 'lease', 'app', user, '--v=8').catch(String);
         // The API server applies a new FlowSchema after a short time, and does not report when.
         for (let attempt = 1; !(await headers()).includes(uid); attempt++) {
@@ -215,7 +220,7 @@ describe(
       }
     });
 
-    it('LT-56 a Lease record in the form of a kubelet or of fabric8 is taken over only after it has expired', async () => {
+    it('LT-56 a worker takes over a Lease that a kubelet or the library fabric8 has written, but only after this Lease has expired', async () => {
       for (const name of foreignNames) {
         const spec = foreign[name]();
         await namespace.add({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name }, spec });

@@ -29,8 +29,8 @@ interface Second {
 /** Test clients that send requests until the test stops the clients. */
 export class Load {
   /**
-   * The failed requests that the clients have reported. A test that has checked its failures removes them from this
-   * list.
+   * The failed requests that the clients have reported. After a test has checked some failed requests, it removes them
+   * from this list.
    */
   readonly failures: Failure[] = [];
   /**
@@ -75,7 +75,9 @@ export class Load {
     return [...this.#latest.values()].reduce((sum, { pods }) => sum + (pods[pod]?.kept ?? 0), 0);
   }
 
-  /** Returns whether the pod has responded to a client in the last second that a client reported. */
+  /**
+   * Clients report their counts once per second. True if the newest report of some client has a response from the pod.
+   */
   reaches(pod: string): boolean {
     return [...this.#latest.values()].some(({ pods }) => (pods[pod]?.answered ?? 0) > 0);
   }

@@ -15,8 +15,8 @@ import { Release } from './release.ts';
 const namespace = new Namespace('operations');
 const node = '/nodejs/bin/node';
 const phases = ['Started', ...signalNames];
-// The number of pods. Each of the tests kills or restarts its own pod: one test for each phase of the lifecycle, and
-// four further tests.
+// One pod for each test, because each test kills or restarts its own pod. There is one test for each phase of the
+// lifecycle, and there are four other tests.
 const replicas = phases.length + 4;
 
 const release = new Release(namespace, 'operations', replicas, {
@@ -94,8 +94,8 @@ describe('on a real cluster, a container reports how its previous run ended, and
   }
 
   /**
-   * assertSays asserts that a container's log, metric and debug socket report the expected end of the container's
-   * previous run.
+   * assertSays asserts how the container's previous run ended, according to the log, the metric and the debug socket of
+   * the present run.
    */
   async function assertSays(pod: string, run: Run, message: string, outcome: string, phase: string): Promise<void> {
     const [line] = linesOf(run).filter(({ msg }) => msg.startsWith('previous run'));
@@ -119,7 +119,7 @@ describe('on a real cluster, a container reports how its previous run ended, and
   after(() => namespace.delete());
 
   describe(
-    'K-150 the run after a kill logs in which phase of its lifecycle the container was killed',
+    'K-150 after a container was killed, its next run logs the phase of the lifecycle in which it was killed',
     { concurrency: true },
     () => {
       for (const [index, phase] of phases.entries()) {
@@ -135,7 +135,7 @@ describe('on a real cluster, a container reports how its previous run ended, and
         });
       }
 
-      it('after a kill for too much memory, the next run says that the previous run was killed', async () => {
+      it('after the kernel kills a container that used too much memory, its next run logs that the previous run was killed', async () => {
         const pod = pods[phases.length] ?? '';
         // Ignore an error of kubectl. The kernel may kill the container before kubectl receives the response of the
         // container.
@@ -170,7 +170,8 @@ describe('on a real cluster, a container reports how its previous run ended, and
     const isEndpoint = () => namespace.isEndpoint('operations', pod);
     const inspect = (...options: string[]) => inPod(pod, '/app/dist/cli/main.js', 'inspect', ...options);
     await assert.rejects(namespace.kubectl('exec', pod, '--', 'sh', '-c', 'true'));
-    // Use the command in docs/inspect.md. Replace its path by the path that docs/inspect.md names for the image.
+    // The test runs the command of docs/inspect.md. In this command, it uses the path that docs/inspect.md names for an
+    // image.
     const [, command = ''] =
       /^kubectl exec \S+ -- (.* inspect)$/m.exec(
         blocksIn(readPage('docs/inspect.md'))

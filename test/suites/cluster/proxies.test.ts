@@ -1,5 +1,5 @@
-// Upgrades Helm releases that get their requests through nginx, HAProxy and Envoy. The clients and the proxies keep
-// their connections open and never retry, so the clients notice every lost request.
+// Upgrades programs that Helm has installed, and that get their requests through nginx, HAProxy and Envoy. The clients
+// and the proxies keep their connections open and never retry a request, so the clients notice every lost request.
 //
 //   CLUSTER_IMAGE_IMPORT, CLUSTER_PROXY_LAG, KUBECTL, HELM  see images.ts, kube-proxy.ts and release.ts
 import assert from 'node:assert/strict';

@@ -46,15 +46,17 @@ setInterval(() => undefined, 1000);
 process.on('SIGTERM', () => process.exit());`;
 
 /**
- * Maps each image name of the test manifests to an image that the cluster has. The test runs the same command in both
- * cluster images, so that a change of the image changes only its name.
+ * Maps each image name of the test manifests to an image that the cluster has. Both cluster images run the same
+ * command. So a change of the image affects only the field `image`.
  */
 const images = new Map([
   ['shop:1', referenceImage],
   ['shop:1.1', strangersImage],
 ]);
 
-/** runnable returns the manifest with images and a namespace that exist on the cluster. */
+/**
+ * runnable replaces the images and the namespace of a manifest by images and a namespace that exist on the cluster.
+ */
 function runnable(text: string, { name }: Namespace): Manifest {
   const { objects } = readObjects(text.replaceAll(pairsNamespace, name), 'pair.yaml');
   const manifest = structuredClone(objects[0]?.fields) as unknown as Manifest;
@@ -90,7 +92,7 @@ async function seen(namespace: Namespace, versions: Versions, expected: EffectKi
   try {
     await namespace.apply(newer);
   } catch (error) {
-    // The only error that the test accepts is that the API server rejects the new manifest.
+    // If `kubectl apply` fails, the API server must have rejected the new manifest. Any other error fails the test.
     assert.match(String(error), /is invalid|Forbidden|immutable/);
     return 'rejected';
   }
@@ -117,8 +119,8 @@ async function seen(namespace: Namespace, versions: Versions, expected: EffectKi
 }
 
 /**
- * Returns the observed effect of a changed Pod manifest. If no container restarts, the cluster sends no event for which
- * the test could wait. So the test makes a second change, which restarts one container of the pod.
+ * Returns what the cluster did after a Pod manifest was changed. If no container should restart, no event would show
+ * this. So the test makes a second change, which restarts one container, and counts all restarts.
  */
 async function seenOfPod(namespace: Namespace, newer: Manifest, expected: EffectKind): Promise<EffectKind> {
   const restarts = () => podsOf(namespace).flatMap(restartsOf);

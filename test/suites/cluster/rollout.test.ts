@@ -22,8 +22,8 @@ import { Scraper } from './scraper.ts';
 import { type Column, failed, sum, table } from './table.ts';
 
 /**
- * Whether every Helm release is tested with every event, such as a node drain. The option `--all` of run.ts sets the
- * variable ALL.
+ * True if the option `--all` of run.ts has set the variable ALL. Then every Helm release is tested with every event,
+ * such as a node drain.
  */
 const isWhole = process.env['ALL'] === '1';
 
@@ -105,8 +105,9 @@ const plan = new Map<Release, readonly EventName[]>([
 ]);
 
 /**
- * The events of a run without `--all` on a cluster with a fast kube-proxy. If kube-proxy can be slowed down, all events
- * of `plan` run with a slow kube-proxy. Only the rolling updates then also run with a fast kube-proxy.
+ * The events with which Helm releases are tested on a fast kube-proxy, in a run without `--all`. If the test can slow
+ * kube-proxy down, these are only rolling updates, because all events of `plan` run with a slow kube-proxy. Otherwise,
+ * all events of `plan` run with a fast kube-proxy.
  */
 const promptPlan = kubeProxies.includes('slow')
   ? new Map<Release, readonly EventName[]>([reference, protocols].map((release) => [release, update]))
@@ -148,7 +149,7 @@ describe('a real cluster loses no request during rolling updates and other event
   for (const kubeProxy of kubeProxies) {
     const usual = kubeProxy === 'slow' ? plan : promptPlan;
     const casts = (event: EventName) => releases.filter((release) => isWhole || usual.get(release)?.includes(event));
-    describe(`on a cluster with a ${kubeProxy} kube-proxy, Helm releases lose no request`, () => {
+    describe(`on a cluster with a ${kubeProxy} kube-proxy, no program that Helm has installed loses a request`, () => {
       before(() => setKubeProxies(kubeProxy, 1_800));
 
       for (const event of eventNames.filter((name) => casts(name).length > 0)) {
@@ -158,7 +159,7 @@ describe('a real cluster loses no request during rolling updates and other event
     });
   }
 
-  describe('the test clients report no failure at the end of the test', () => {
+  describe('at the end of the test, no test client has reported a failed request', () => {
     const ended = () => releases.flatMap((release) => release.runs()).filter(({ exitCode }) => exitCode !== undefined);
 
     before(async () => {
@@ -176,7 +177,7 @@ describe('a real cluster loses no request during rolling updates and other event
       assert.ok(sum(tallies, ({ requests }) => requests) >= leastRequests);
     });
 
-    it('the server closes no keep-alive connection to which it has not sent Connection: close, a GOAWAY or the close code 1001', () => {
+    it('before the server closes a keep-alive connection, it always sends Connection: close, a GOAWAY or the close code 1001', () => {
       // Go's HTTP/2 client does not report the GOAWAYs that it receives.
       const isKept = ({ name, kind }: Job) =>
         /kept|WebSocket/.test(kind) || (kind === 'HTTP/2' && name.includes('Node'));
@@ -195,7 +196,7 @@ describe('a real cluster loses no request during rolling updates and other event
       assert.deepEqual(namespace.killsByProbe(), []);
     });
 
-    it('the final log line of each container counts as many answered requests as the clients do', () => {
+    it('the final log lines of the containers have the same numbers of answered requests as the clients counted', () => {
       for (const one of ended()) assertToldAlike(one, load);
       const told = (release: Release) =>
         release.runs().reduce((count, one) => count + (one.exitCode === 0 ? recordOf(one).longRunningEnded : 0), 0);

@@ -28,8 +28,8 @@ const release = new Release(namespace, 'stalls', 4, {
 });
 
 /**
- * How long the busy pod receives requests, in seconds. In this time, the kubelet restarts another pod, whose event loop
- * is blocked forever.
+ * How many seconds the test sends requests to the busy pod. Within this time, the kubelet restarts the pod whose event
+ * loop is blocked forever.
  */
 const floodSeconds = 45;
 const floodConnections = 2000;
@@ -125,7 +125,7 @@ describe('on a real cluster, a pod with a blocked event loop becomes unready, an
     assert.deepEqual(stalls(busy, 'event loop'), []);
   });
 
-  it('K-197 of the four pods of this test, the kubelet restarts only the pod whose event loop is blocked forever', () => {
+  it('K-197 the kubelet restarts only one of the four pods of this test: the pod whose event loop is blocked forever', () => {
     const [, dead, ...others] = pods;
     const calm = others.at(-1) ?? '';
     assert.deepEqual(changesOf(calm), []);

@@ -1,10 +1,11 @@
-// The table of failed requests: a row for each kind of client, a column for each event.
+// Formats the failed requests of the cluster tests as a table, with a row for each kind of client and a column for each
+// event.
 import type { Tally } from './programs/exchange.ts';
 import type { Tallies } from './load.ts';
 
 /**
- * Column is one column of the results table: the request counts of all clients before and after one event, such as a
- * rolling update.
+ * Column is one column of the results table, for one event, such as a rolling update. It has the request counts of all
+ * clients before the event and after the event.
  */
 export interface Column {
   readonly event: string;

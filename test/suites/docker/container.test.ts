@@ -36,7 +36,7 @@ const order = post
 
 const finalLine = /"schema":"lameduck\/shutdown\/v1","reason":"SIGTERM","exitCode":0,.*\n$/;
 
-test('H-176 H-168 the container serves requests as a user without privileges, who can write no file', async (t) => {
+test('H-176 H-168 the container serves requests as a user that has no privileges and can write no file', async (t) => {
   const { container, port } = await ready(t);
   assert.equal((await fetch(`http://127.0.0.1:${String(port)}/`)).status, 200);
   const status = await container.node(`console.log(require('fs').readFileSync('/proc/1/status', 'utf8'))`);

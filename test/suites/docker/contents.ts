@@ -1,4 +1,4 @@
-// Reads the files of an image as a container would see them, and the size of its download.
+// Reads the files of an image as a container would see them, and the compressed size of the image.
 import assert from 'node:assert/strict';
 import { ask, pipe, uniqueName } from './runtime.ts';
 

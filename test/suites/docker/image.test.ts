@@ -43,7 +43,7 @@ test('H-168 H-170 HC-35 the image starts node by its full path, without a shell,
   assert.equal(config.Cmd?.length ?? 0, 0);
 });
 
-test('H-168 the image sets NODE_ENV to production, and declares its working folder and its ports', () => {
+test('H-168 the image sets NODE_ENV to production, the working folder to /app, and exposes the ports 8080 and 8081', () => {
   assert.equal(config.WorkingDir, '/app');
   assert.ok(config.Env.includes('NODE_ENV=production'));
   assert.deepEqual(Object.keys(config.ExposedPorts).sort(), ['8080/tcp', '8081/tcp']);
@@ -71,7 +71,7 @@ test('H-173 HC-37 the labels of the image name its purpose, version, creation ti
   for (const name of ['title', 'description']) assert.notEqual(labels[name] ?? '', '', name);
 });
 
-test('H-162 H-163 HC-35 the image contains no shell, no package manager and no program that changes the user', () => {
+test('H-162 H-163 HC-35 the image contains no shell, no package manager and no setuid or setgid program', () => {
   const unwanted =
     /^(sh|bash|dash|ash|zsh|busybox|toybox|env|npm|npx|yarn|pnpm|corepack|apt|apt-get|dpkg|apk|curl|wget)$/;
   const found = files.filter(({ mode, path }) => mode.startsWith('-') && unwanted.test(path.split('/').at(-1) ?? ''));
@@ -141,7 +141,7 @@ test("H-164 H-176 HC-36 the program's folder contains only listed files: no sett
   ]);
 });
 
-test('H-164 HC-36 Dockerfile.dockerignore sends exactly the files to the builder that the Dockerfile copies', () => {
+test('H-164 HC-36 Dockerfile.dockerignore includes exactly those files that the Dockerfile copies', () => {
   const [first, ...permitted] = readPage('docker/Dockerfile.dockerignore').trimEnd().split('\n');
   assert.equal(first, '*');
   const copied = [...dockerfile.matchAll(/^COPY (?!.*--from=)(.*) \S+$/gm)].flatMap(([, sources = '']) =>
@@ -187,8 +187,8 @@ test('H-165 another base image can be passed as an argument, and a label names i
     await rm(folder, { recursive: true });
     await ask('image', 'rm', '--force', name, base);
   });
-  // The test must pass a base image that differs from the default base image. If the argument were a second name of the
-  // default image, buildah would use its cached image, whose label has the first name.
+  // The test must pass a base image that differs from the default base image. If it passed a second name of the default
+  // image, buildah would use its cached image. The label of the cached image has the first name.
   const recipe = join(folder, 'Dockerfile');
   const usual = String(config.Labels['org.opencontainers.image.base.name']);
   await writeFile(recipe, `FROM ${usual}\nLABEL another.base="${base}"\n`);

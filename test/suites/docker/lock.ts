@@ -1,4 +1,4 @@
-// Reads from package-lock.json which packages some dependencies need, directly and indirectly.
+// Reads from package-lock.json which other packages the given packages depend on, directly and indirectly.
 import assert from 'node:assert/strict';
 import { readPage } from '../../support/markdown.ts';
 
@@ -9,7 +9,7 @@ interface Locked {
 
 const { packages } = JSON.parse(readPage('package-lock.json')) as { packages: Readonly<Record<string, Locked>> };
 
-/** lockedFor returns the folders of the named dependencies and of all their dependencies. */
+/** lockedFor returns the folders in package-lock.json of the packages `names` and of all their dependencies. */
 export function lockedFor(names: readonly string[]): string[] {
   const found = new Set<string>();
   const add = (name: string, from: string): void => {

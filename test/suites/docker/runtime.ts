@@ -19,10 +19,11 @@ const always = isPodman && has('runc') ? ['--runtime', 'runc'] : [];
 // podman's default ulimits may exceed the limits of the user who runs the tests, so the tests set lower ulimits.
 const limits = isPodman ? ['--ulimit', 'nofile=1024:1024', '--ulimit', 'nproc=1024:1024'] : [];
 
-// To remove a container, docker kills it immediately. podman stops it first, unless the time for the stop is 0.
+// `docker rm --force` kills a container at once. `podman rm --force` first stops the container, but kills it at once
+// with `--time 0`.
 const atOnce = isPodman ? ['--time', '0'] : [];
 
-/** Options for a read-only root file system without a writable mount. */
+/** Options of podman or docker that start a container with a read-only root file system and no writable mount. */
 export const readOnly = isPodman ? ['--read-only', '--read-only-tmpfs=false'] : ['--read-only'];
 
 /** The image that `npm run test:image` has built. */

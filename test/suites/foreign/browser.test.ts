@@ -25,8 +25,8 @@ const patience = 40_000;
 // The value of `EventSource.CONNECTING`.
 const connecting = 0;
 
-// By how many milliseconds a browser may reconnect later than the server's `retry` time allows. A browser may start to
-// count this time late.
+// The longest accepted delay of a browser's reconnection after the server's `retry` time, in milliseconds. A browser
+// may start to count this time late.
 const slack = 1_500;
 
 interface Seen {
@@ -112,7 +112,7 @@ function counts(sockets: Seen['sockets']): number[] {
 }
 
 interface Page {
-  /** The state that the page in the browser reported last. */
+  /** The last report of the page in the browser about its event streams, WebSockets and fetches. */
   readonly seen: Seen | undefined;
   shows(isSo: (seen: Seen) => boolean): Promise<Seen>;
 }

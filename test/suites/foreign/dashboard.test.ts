@@ -33,8 +33,8 @@ interface DrawnPanel {
 }
 
 /**
- * This script runs in the browser. It returns each drawn panel of the dashboard with its position, title, number of
- * lines and texts.
+ * This script runs in the browser. For each panel of the dashboard, it returns position, title, number of drawn curves
+ * and texts.
  */
 const drawnPanels = `(() => {
   const box = (element) => {
@@ -66,7 +66,7 @@ function overlaps<T extends Box>(boxes: readonly T[]): T[][] {
 const contains = (outer: Box, inner: Box): boolean =>
   inner.left >= outer.left && inner.right <= outer.right && inner.top >= outer.top && inner.bottom <= outer.bottom;
 
-describe('the dashboard of the chart works in a browser', () => {
+describe("the panels of the chart's dashboard are complete and readable in a browser", () => {
   let browser: Chromium;
   before(async () => {
     browser = await Chromium.start();

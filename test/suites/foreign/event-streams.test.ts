@@ -18,8 +18,8 @@ const { clients, subscribers, sources, single } = (await import(
 const responses = { ...clients, ...subscribers };
 
 /**
- * shutDown sends SIGTERM to the server when every response has begun. For each client, it returns the text that the
- * client read, or the error with which reading failed.
+ * shutDown waits until every response has begun, and then sends SIGTERM to the server. For each client, it returns the
+ * text that the client has read, or the error that ended reading.
  */
 async function shutDown(t: TestContext, whom: Clients, parts: number, environment: Readonly<Record<string, string>>) {
   const server = disposed(

@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline';
 import { CommandUnderTest } from '../../support/command-under-test.ts';
 
-// The number of URLs that curl receives. The test ends curl long before it has requested all of them.
+// How many URLs the test passes to curl. curl never requests all of them, because the test ends curl earlier.
 const mostAsked = 20_000;
 
 const atOnce = 10;
@@ -12,18 +12,18 @@ const longestTrace = 150;
 
 const body = 'x'.repeat(10_000);
 
-// Errors that show that the server did not execute the request: the connection could not be opened, or the server
-// refused the stream.
+// The error messages which show that the server did not execute the request. Either the connection could not be opened,
+// or the server refused the stream.
 const refusals = [/connection refused/i, /couldn't connect|failed to connect/i, /cannot retry err \[.*GOAWAY\]/];
 
-// The error of Go's HTTP/2 client if a GOAWAY arrives before Go has written the request. Go then closes the body of the
-// request, and cannot send the request on another connection.
+// The error that Go's HTTP/2 client reports if a GOAWAY arrives before Go has written the request. Go then closes the
+// body of the request, and cannot send the request on another connection.
 const closedUnsent = 'cannot rewind body';
 
-// The error of Go's HTTP/2 client if Go closes the body of a request just before it sends the request. After a GOAWAY,
-// another goroutine of Go closes the bodies of unsent requests (closeReqBodyLocked in net/http). If rewindBody has just
-// found a body open, Go sends that request for the first time, but cannot read its body. Go 1.26 also does this with
-// Go's own server: for 20 of 530 000 requests, of which the server executed none. A reset by the server causes a
+// The error that Go's HTTP/2 client reports if a GOAWAY arrives while Go is about to send a request. After a GOAWAY, Go
+// closes the bodies of its unsent requests (closeReqBodyLocked in net/http). If rewindBody has just seen that a body
+// was open, Go still sends this request, but can no longer read its body. With Go's own server, 20 of 530 000 requests
+// of Go 1.26 failed with this error. The server executed none of the 20. If the server resets a stream, Go reports a
 // different error.
 const closedWhileSent = 'io: read/write on closed pipe';
 
@@ -52,8 +52,8 @@ export class ForeignClient extends CommandUnderTest {
    */
   resent = 0;
   /**
-   * The last lines of curl's log, for each request that curl sent again although the server had sent neither GOAWAY nor
-   * REFUSED_STREAM.
+   * For each request that curl sent again although the server had sent neither GOAWAY nor REFUSED_STREAM: the last
+   * lines of curl's log.
    */
   readonly died: string[] = [];
   /** The numbers that curl gave to the connections on which it has received a GOAWAY. */
@@ -112,8 +112,8 @@ class Curl extends ForeignClient {
     super.add(fields);
     this.#last = Math.max(this.#last, Number(this.asked.at(-1)?.id.split('-')[1]));
     const isRefused = this.asked.slice(-atOnce).every(({ outcome }) => outcome === 'refused');
-    // curl starts its requests in order. So no request is pending if each request up to the last one has a result.
-    // After the server has refused a connection, curl opens no session for later requests.
+    // curl starts its requests in order. So no request is pending if the number of results is the number of the last
+    // request. After a refused connection, curl opens no session for later requests.
     if (isRefused && this.#last === this.asked.length) this.kill('SIGTERM');
   }
 }
@@ -130,7 +130,7 @@ function outcomeOf(query: URLSearchParams, { status, length, sent, error }: Ende
   return error === '' && status === 200 && length === lengthOfAnswer(query) ? 'answered' : 'lost';
 }
 
-// lengthOfAnswer returns the length of the response of test/fixtures/tells-what-it-executed.ts.
+// lengthOfAnswer returns the length of the response that the server in test/fixtures/tells-what-it-executed.ts sends.
 function lengthOfAnswer(query: URLSearchParams): number {
   const pieces = Number(query.get('pieces')) * Number(query.get('bytes'));
   return pieces + `${String(query.get('id'))} ${String(Number(query.get('sends')))}`.length;

@@ -23,7 +23,7 @@ for (const [name, SECURE] of [
     ['that first closes its listening socket', 'false'],
     ['that refuses requests with retry-after', 'true'],
   ] as const) {
-    describe(`HTTP/2 ${name}: Go and curl get all responses of a server ${how}`, () => {
+    describe(`HTTP/2 ${name}: Go and curl get a response to each request from a server ${how}`, () => {
       for (let round = 1; round <= rounds; round++) {
         test(`P-003, P-043 Go and curl lose no request while their sessions move to another server, round ${String(round)}`, async (t) => {
           await goAway(t, {

@@ -132,7 +132,7 @@ for (const [runtime, run, preload] of [
 ] as const) {
   const command = bin(runtime.toLowerCase());
 
-  test(`on ${runtime}, lameduck() and a whole shutdown throw nothing, and the log has a warning`, async (t) => {
+  test(`on ${runtime}, lameduck() and a complete shutdown cause no exception, and lameduck logs a warning about ${runtime}`, async (t) => {
     const program = start(t, command, [...run, 'shuts-down.js']);
     assert.deepEqual(await program.exit, { code: 0, signal: null }, program.output);
     assert.match(program.output, /^ended with 0$/m);

@@ -18,8 +18,8 @@ const event = (at: number, kind: RehearsalEvent['kind'], detail: RehearsalEvent[
 });
 
 /**
- * Sample events of a rehearsed rollout. With these events, the report page shows each kind of lost request and each
- * kind of mark.
+ * Sample events of a rehearsed rollout. They contain every kind of lost request, and every kind of event that the
+ * report page marks in its chart.
  */
 const events: readonly RehearsalEvent[] = [
   event(300, 'containerListening', { port: 3000 }),

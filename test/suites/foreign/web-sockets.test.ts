@@ -14,8 +14,9 @@ import { until } from '../../support/until.ts';
 const root = process.env['PROGRAMS'] ?? '';
 const { io } = createRequire(join(root, 'package.json'))('socket.io-client') as { readonly io: Connect };
 
-// How many WebSockets the test opens. lameduck closes 200 WebSockets per second, so closing this number takes half a
-// second. Without a limited rate, it would take a few hundredths of a second. test/http tests the exact rate.
+// How many WebSockets the test opens. lameduck closes 200 WebSockets per second, so it takes half a second to close
+// them all. Without the limit of 200 per second, this would take a few hundredths of a second. test/http tests the
+// exact rate.
 const many = 101;
 const least = 200;
 
@@ -56,7 +57,7 @@ function assertPaced(moments: readonly number[]): void {
 
 for (const order of ['first', 'last']) {
   for (const how of ['SIGTERM', 'app.close()']) {
-    test(`P-039 if a program with @fastify/websocket registers lameduck ${order}, ${how} closes its WebSockets one after another, with the code 1001`, async (t) => {
+    test(`P-039 if a program with @fastify/websocket registers lameduck ${order}, its shutdown by ${how} closes the WebSockets one after another, with the code 1001`, async (t) => {
       const port = await reservePort();
       const program = await start(t, 'fastify-websocket.mjs', port, { ORDER: order });
       const clients = Array.from({ length: many }, () => new WebSocket(`ws://127.0.0.1:${String(port)}`));
@@ -98,7 +99,8 @@ const preloaded = {
 for (const [transports, count, expected, { program: file, environment }] of [
   [['websocket'], many, ['transport close', 1001], inCode],
   [['polling', 'websocket'], 5, ['transport close', 1001], inCode],
-  // A client that only polls gets the response to its long poll at the end of the grace period.
+  // A Socket.IO client that uses only long polling gets the response to its pending poll at the end of the grace
+  // period.
   [['polling'], 5, ['transport error', 503], inCode],
   [['polling'], 5, ['transport error', 503], preloaded],
 ] as const) {

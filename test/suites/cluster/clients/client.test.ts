@@ -42,8 +42,8 @@ const answerRightly: Answer = (request, response, body) => {
 };
 
 /**
- * Runs the test clients against a server that first responds correctly and, once all clients have started, with
- * `answer`. Stops the clients when `isEnough` returns true.
+ * Runs the test clients against a test server. The server responds correctly until all clients have started, and then
+ * responds with `answer`. The function stops the clients when `isEnough` returns true.
  */
 async function load(
   t: TestContext,
@@ -109,7 +109,7 @@ for (const [name, stack] of Object.entries(stacks)) {
       });
 
       for (const [title, outcome, answer] of failing) {
-        it(`the test clients written in ${name} count ${title} as ${outcome}, on keep-alive connections and on new connections`, async (t) => {
+        it(`the test clients written in ${name} count ${title} as ${outcome}, on both keep-alive and new connections`, async (t) => {
           const namesOf = (failures: Failure[]) => new Set(failures.map((failure) => failure.name));
           const isEnough = (seen: Failure[]) => namesOf(seen).size === stack.kinds.length;
           const { failures, tallies } = await load(t, stack, answer, isEnough);
@@ -135,12 +135,12 @@ for (const [name, stack] of Object.entries(stacks)) {
         const leave: Answer = (request, response, body) => {
           response.setHeader('Connection', 'close');
           answerRightly(request, response, body);
-          // http.Server's close would also end connections on which a client is about to send a request, so use the close
-          // of net.Server.
+          // Call the `close()` of net.Server. The `close()` of http.Server would also end idle connections on which a
+          // client is about to send a request.
           NetServer.prototype.close.call((request.socket as Socket & { server: NetServer }).server);
         };
-        // Ignore connections that the kernel resets when the server's listening socket closes (P-018). Such a reset is
-        // not a refused connection.
+        // When the server's listening socket closes, the kernel resets some connections (P-018). The test does not
+        // count these resets as refused connections.
         const refused = (failures: Failure[]) => failures.filter(({ reason }) => /refused/i.test(reason));
         const { failures } = await load(t, stack, leave, (seen) => refused(seen).length > 20);
         assert.ok(refused(failures).every((failure) => failure.outcome === 'refused'));

@@ -37,7 +37,7 @@ after(() => {
   for (const client of used) client.end();
 });
 
-describe('the event stream client of the cluster tests counts how each stream ended', () => {
+describe('the event stream client of the cluster tests counts each stream as answered, refused, lost or wrong', () => {
   const streaming = async (t: TestContext, ...answers: RequestListener[]) => {
     const server = createServer((request, response) => {
       response.setHeader('Content-Type', 'text/event-stream');
@@ -73,7 +73,7 @@ describe('the event stream client of the cluster tests counts how each stream en
   });
 });
 
-describe('the WebSocket client of the cluster tests counts how each message ended', () => {
+describe('the WebSocket client of the cluster tests counts each message as answered, announced end, lost or wrong', () => {
   const serving = async (t: TestContext, onMessage: (socket: ServedWebSocket, text: string) => void) => {
     const server = createServer();
     const sockets = new WebSocketServer({ server });
@@ -112,7 +112,7 @@ describe('the WebSocket client of the cluster tests counts how each message ende
   });
 });
 
-describe('the HTTP/2 client of the cluster tests counts how each request ended', () => {
+describe('the HTTP/2 client of the cluster tests counts each request as answered, announced end, refused, lost or wrong', () => {
   type Act = (stream: ServerHttp2Stream, connection: Socket) => void;
   const serving = async (t: TestContext, act: Act) => {
     let asked = 0;

@@ -65,7 +65,7 @@ const historyWith = (change: (given: Given) => Given | undefined, more: readonly
 const replaced = (version: number, changes: Partial<Given>) =>
   historyWith((given) => (given.version === version ? { ...given, ...changes } : given));
 
-test('if all Lease writes follow the rules of leader election, the check of the audit log returns every term and reports no fault', () => {
+test('if all Lease writes follow the rules of leader election, the check of the audit log returns each period of leadership and reports no fault', () => {
   const conflict = { at: 2, version: 0, basedOn: 10, code: 409, spec: held('b', 1, 2), agent: 'b/1' };
   const foreign = { at: 2, version: 11, verb: 'create', code: 201, spec: held('c', 7, 2), name: 'other' };
   const { terms, faults } = historyWith((given) => given, [conflict, foreign]);
@@ -77,7 +77,7 @@ test('if all Lease writes follow the rules of leader election, the check of the 
   assert.deepEqual(times, [[at(0), at(2)], [at(2), at(3)], [at(3), undefined], [at(5), undefined]]); // prettier-ignore
 });
 
-test('the check of the audit log assumes that a Lease write whose client was killed was stored, if a later write is based on its version', () => {
+test('if a Lease write got no response, but a later write is based on its version, the check of the audit log counts it as stored', () => {
   const { terms, faults } = historyWith((given) =>
     given.version === 17 ? { ...given, version: 0, code: 504 } : given,
   );
@@ -90,7 +90,7 @@ test('the check of the audit log assumes that a Lease write whose client was kil
   assert.match(early.faults.join('\n'), /18 by a\/1: a took the Lease 0 ms after a write of b/);
 });
 
-test('the check of the audit log reports no fault if the first write of a Lease has no leaseTransitions and no acquireTime, as a write of a kubelet', () => {
+test('the check of the audit log accepts a Lease whose first write has no leaseTransitions and no acquireTime, because a kubelet writes such Leases', () => {
   const { acquireTime, leaseTransitions, ...spec } = held('a', 0, 0);
   assert.ok(acquireTime !== '' && leaseTransitions === 0);
   assert.deepEqual(replaced(9, { spec }).faults, []);
@@ -179,7 +179,7 @@ const jobs = [
   { time: 9_100, token: '11' },
 ];
 
-test("the check of the leaders' log lines accepts a line that a leader wrote while it held the Lease", () => {
+test("the check of the leaders' log lines finds no fault if each leader wrote its lines only while it held the Lease", () => {
   assert.deepEqual(jobFaults(jobs, terms), []);
 });
 

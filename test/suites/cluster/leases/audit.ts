@@ -88,8 +88,9 @@ interface Write {
 const microTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 
 /**
- * historyOf returns the terms of a Lease, and the broken rules, from the API server's audit log with one JSON event per
- * line. The API server must audit Leases at the level RequestResponse.
+ * historyOf reads the audit log of the API server, which has one JSON event per line. It returns the periods of
+ * leadership of a Lease, and the rules that its writes break. The API server must audit Leases at the level
+ * RequestResponse.
  */
 export function historyOf(log: string, lease: LeaseName): History {
   const events = log
@@ -114,9 +115,9 @@ function isAbout({ objectRef, requestObject }: AuditEvent, { namespace, name }: 
 }
 
 /**
- * Returns the writes of the Lease in the order in which etcd stored them. If a client is killed before it gets its
- * response, the audit log has the status 504 for its write. Such a write was stored if the resourceVersion that the
- * next write names is newer than the one that the unanswered write names.
+ * Returns the writes of the Lease in the order in which etcd stored them. If a client is killed before the API server
+ * has responded to its write, the audit log has the status 504 for this write. Such a write counts as stored if the
+ * next write is based on a newer resourceVersion than this write.
  */
 function writesIn(events: readonly AuditEvent[], faults: string[]): Write[] {
   const writes: Write[] = [];
@@ -162,8 +163,8 @@ function writeOf(event: AuditEvent, { metadata, spec = {} }: AuditedLease): Omit
   };
 }
 
-// Checks one write of the Lease against the write before it. Each write names the resourceVersion of its predecessor. A
-// different resourceVersion shows that the audit log lacks a write.
+// Checks one write of the Lease in the audit log. Each write names the resourceVersion on which it is based. If this is
+// not the resourceVersion of the previous write, the audit log lacks a write.
 function judge(write: Write, before: Write | undefined, terms: Term[], faults: string[]): void {
   const { agent, holder, receivedAt, transitions, version, spec } = write;
   const found = (fault: string): unknown => faults.push(`version ${version} by ${agent}: ${fault}`);
@@ -172,7 +173,8 @@ function judge(write: Write, before: Write | undefined, terms: Term[], faults: s
   if (!isFirst && write.basedOn !== before.version) found(`writes after ${before.version} are not in the log`);
   for (const field of ['acquireTime', 'renewTime'] as const) {
     const time = spec[field];
-    // A program that is not an elector can also create the Lease. Its first write may omit the times.
+    // A program that is not an elector can also create the Lease. So acquireTime and renewTime may be missing in the
+    // first write.
     const isMissing = time === undefined || time === null;
     if (isMissing ? !isFirst : !microTime.test(time)) found(`${field} is ${JSON.stringify(time)}`);
   }
@@ -200,8 +202,9 @@ function judge(write: Write, before: Write | undefined, terms: Term[], faults: s
 }
 
 /**
- * jobFaults returns a sentence for each line that a leader logged while, by the audit log, it did not hold the Lease.
- * If there are none, two leaders never worked at the same time. The leaders and the API server must use the same clock.
+ * jobFaults checks the lines that leaders logged about their work. It returns a sentence for each line whose leader did
+ * not hold the Lease at that time, according to the audit log. If it returns no sentence, two leaders never worked at
+ * the same time. The leaders and the API server must use the same clock.
  */
 export function jobFaults(jobs: readonly JobDone[], terms: readonly Term[]): string[] {
   if (jobs.length === 0) return ['no work was done'];
@@ -220,8 +223,8 @@ export function jobFaults(jobs: readonly JobDone[], terms: readonly Term[]): str
 }
 
 /**
- * rejectedWrites sends the given writes to a store that checks fencing tokens, and returns the rejected ones. In
- * addition, the leader of each term writes to the store at the time when it acquired the Lease.
+ * rejectedWrites sends the given writes to a store that checks fencing tokens, and returns the writes that the store
+ * rejected. It also sends one write for each acquisition of the Lease. All writes are sent in the order of their times.
  */
 export function rejectedWrites(writes: readonly JobDone[], terms: readonly Term[]): JobDone[] {
   const store = new FencedStore();
@@ -230,7 +233,7 @@ export function rejectedWrites(writes: readonly JobDone[], terms: readonly Term[
   return inOrder.filter(({ token }) => !store.write(token));
 }
 
-/** handOversOf returns a HandOver for each time that a leader released the Lease and another term followed. */
+/** handOversOf returns a HandOver for each release of the Lease after which an elector became the leader again. */
 export function handOversOf(terms: readonly Term[], jobs: readonly JobDone[]): HandOver[] {
   return terms.flatMap(({ releasedAt }, index) => {
     const next = terms[index + 1];

@@ -57,7 +57,7 @@ export class Contender extends CommandUnderTest {
   terms = 0;
   /** True if the process has logged a line of its leader work since it last became the leader. */
   isWorking = false;
-  /** The writes that a worker logged after it had lost the Lease. The worker makes these writes on purpose. */
+  /** The late writes that a worker has logged. A worker makes a late write on purpose, after it has lost the Lease. */
   readonly lateWrites: JobDone[] = [];
   isContending = false;
   hasEnded = false;
@@ -126,7 +126,7 @@ export class Contest extends EventEmitter<{ change: [] }> {
     this.#server = server;
   }
 
-  /** The processes that contend for a Lease and have not exited. */
+  /** The processes that contend for a Lease and are still running. */
   get running(): Contender[] {
     return [...this.#contenders].filter(({ hasEnded }) => !hasEnded);
   }
@@ -208,8 +208,8 @@ export class Contest extends EventEmitter<{ change: [] }> {
     const election = { ...times, 'resource-name': lease, 'resource-namespace': this.#namespace.name };
     const own = {
       'kube-scheduler': [`--config=${join(this.#folder, 'scheduler')}`],
-      // The kube-controller-manager of this test runs only ttl-controller, which does not disturb the controllers of
-      // the cluster.
+      // The kube-controller-manager of this test runs only ttl-controller, because this controller does not disturb the
+      // controllers of the cluster.
       'kube-controller-manager': [`--kubeconfig=${join(this.#folder, 'kubeconfig')}`, '--controllers=ttl-controller'],
     }[program];
     const flags = Object.entries(election).map(([name, value]) => `--leader-elect-${name}=${value}`);

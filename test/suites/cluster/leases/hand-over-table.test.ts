@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { readPage } from '../../../support/markdown.ts';
 import { withHandOvers } from './hand-over-table.ts';
 
-test('the table of leadership hand-overs states the median and the longest time without a leader in seconds, and replaces the table of the previous run', () => {
+test('withHandOvers() writes the median and the longest time without a leader into the table of leadership hand-overs, in seconds, and overwrites the previous values', () => {
   const page = readPage('docs/leader-election.md');
   const first = withHandOvers(page, 1, [5]);
   const second = withHandOvers(first, 20, [900, 250, 310]);

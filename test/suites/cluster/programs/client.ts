@@ -86,8 +86,8 @@ async function askUntil(stop: AbortSignal, job: Job, index: number, account: Acc
 }
 
 /**
- * Sends requests of a job until the first response. Before every kube-proxy knows the Service, a connection can be
- * refused although the pods serve requests.
+ * Sends requests to the Service of a job until one request gets a response. Before every kube-proxy knows the Service,
+ * connections can be refused although the pods serve requests.
  */
 async function firstAnswer(job: Job): Promise<void> {
   const deadline = performance.now() + startLimit;

@@ -49,9 +49,12 @@ export interface Exchange {
   /** The pod that responded. It names itself in a header. */
   pod?: string | undefined;
   isNewConnection: boolean;
-  /** Whether the server announced that it will close the connection, for example with `Connection: close` or GOAWAY. */
+  /**
+   * True if the server has told the client that it will close this connection, for example with `Connection: close` or
+   * GOAWAY.
+   */
   toldToClose: boolean;
-  /** True for an ordinary request. False for an event stream or a WebSocket message. */
+  /** True if this exchange is an ordinary request and response. False for an event stream or a WebSocket message. */
   isRequest: boolean;
 }
 

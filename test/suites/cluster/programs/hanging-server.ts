@@ -1,8 +1,8 @@
-// A server whose next run in the same pod blocks its event loop in a phase of its lifecycle. The run folder keeps the
-// name of that phase. A pod runs it from a ConfigMap, with the package of the image.
+// A server that can block its event loop in a given phase of its lifecycle after the next start of its container. A file
+// in the run folder keeps the name of the phase. A pod runs this server from a ConfigMap, with the package of the image.
 //
-//   GET /plan?phase=PHASE  ends this run with SIGTERM, so that the next run blocks in the phase
-//   GET /block             blocks this run now
+//   GET /plan?phase=PHASE  stores PHASE for the next start, and ends this process with SIGTERM
+//   GET /block             blocks the event loop of this process now
 //   GET /fill              uses more memory than the container may use
 //   GET /unhealthy         makes /livez fail
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -29,16 +29,16 @@ export function http2Client(target: URL): Client {
       asking.add(asked);
       const result = await asked;
       asking.delete(asked);
-      // After the first GOAWAY, Node's HTTP/2 client rejects requests that it has not sent. The server does not receive
-      // these requests.
+      // Node's HTTP/2 client itself rejects the requests that it has not sent when the first GOAWAY arrives. The server
+      // never receives these requests, so they are sent again.
       if (result.reason === refusedStream && lastStream === highest) return this.ask();
-      // Several GOAWAYs can arrive on one session. Count them as one, with the first request on the client's next
-      // session.
+      // Several GOAWAYs can arrive on one session, but they count as one. This one is counted with the first request on
+      // the client's next session.
       return { ...result, isNewConnection, toldToClose: toldToClose && isNewConnection };
     },
     end() {
-      // Wait for the pending requests first. If the session closed while the client creates a request, that request
-      // would fail.
+      // Wait for the pending requests before the session is closed. Otherwise `close()` could fail a request that the
+      // client is just creating.
       void Promise.all(asking).then(() => session?.close());
     },
   };

@@ -1,6 +1,6 @@
 // A server without graceful shutdown. It serves the same requests as the reference service and ends with `close()`, as
-// most examples do. The rollout test must see it lose requests. Otherwise its result for the other servers would prove
-// nothing. A pod runs it from a ConfigMap.
+// most examples do. The rollout test must count lost requests for this server. If it counted none, its results for the
+// other servers would prove nothing. A pod runs this program from a ConfigMap.
 import { createServer } from 'node:http';
 import { hostname } from 'node:os';
 

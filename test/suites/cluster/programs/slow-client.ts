@@ -12,8 +12,8 @@ export interface Read {
 }
 
 /**
- * How many bytes the client reads per millisecond. A response then takes 19 seconds. For the last twelve of these
- * seconds, the unread rest of the response is in buffers of the server's kernel.
+ * How many bytes the client reads per millisecond. At this rate, a response takes 19 seconds. During the last twelve of
+ * these seconds, the unread part of the response is in buffers of the server's kernel.
  */
 const bytesPerMillisecond = 80;
 

@@ -81,7 +81,8 @@ function onHttp(path: string, response: ServerResponse): void {
   setTimeout(() => response.end(), afterMs);
 }
 
-// In grpc.health.v1, SERVING is 1 and NOT_SERVING is 2. The service name in the request is used as the path.
+// In grpc.health.v1, SERVING is 1 and NOT_SERVING is 2. The server uses the service name in the request as the path of
+// a health endpoint.
 function grpcServer() {
   const server = createHttp2Server();
   server.on('stream', (stream) => {

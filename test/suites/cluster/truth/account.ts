@@ -1,19 +1,24 @@
-// An account lists everything that happened to one pod. It is made from the pod's own log, and from the Kubernetes
-// events of the kubelet or the events of the rehearsal. This file compares the account of a pod on the cluster with the
-// account of the same pod in a rehearsal. It has no side effects.
+// An account is the record of everything that happened to one pod. It is made from the pod's own log, and from the
+// Kubernetes events of the kubelet or the events of the rehearsal. This file compares the account of a pod on the
+// cluster with the account of the same pod in a rehearsal. It has no side effects.
 import type { Line } from '../programs/told-server.ts';
 
-/** Exit is the exit code and exit reason of one run of a container, as the kubelet or the rehearsal reports them. */
+/**
+ * Exit has the exit code and the exit reason that the kubelet or the rehearsal reported for one run of a container.
+ */
 export interface Exit {
   readonly container: string;
   readonly code: number | undefined;
   readonly reason: string | undefined;
 }
 
-/** Account lists everything that happened to one pod. All times are milliseconds since 1970, by the same clock. */
+/**
+ * Account is the record of everything that happened to one pod. Its times are milliseconds since 1970, and come from
+ * one clock.
+ */
 export interface Account {
   readonly lines: readonly Line[];
-  /** The exits of all containers, grouped by container, first run first. */
+  /** The exits of all containers of the pod, grouped by container, in the order of the runs. */
   readonly exits: readonly Exit[];
   /**
    * The events that the kubelet or the rehearsal reported about the pod, such as a failed probe, as short texts without
@@ -36,8 +41,8 @@ export interface Row {
   readonly agrees: boolean;
 }
 
-// By how many milliseconds a time on the cluster may differ from the same time in the rehearsal. `afterSignal` applies
-// to times since SIGTERM, and `otherSteps` to all other times.
+// How many milliseconds a time on the cluster may differ from the same time in the rehearsal. `afterSignal` is the
+// limit for times since SIGTERM, and `otherSteps` the limit for all other times.
 const afterSignal = 100;
 const otherSteps = 1_500;
 
@@ -52,8 +57,8 @@ interface Answers {
   readonly answer: string;
   readonly count: number;
   /**
-   * The time of the first of `count` equal responses to consecutive probes, in milliseconds from the start of this run
-   * of the container.
+   * The time of the first probe in a sequence of `count` probes with equal responses, in milliseconds. It counts from
+   * the start of this run of the container.
    */
   readonly since: number;
 }
@@ -64,7 +69,9 @@ interface Run {
   readonly startedAt: number;
   readonly probes: ReadonlyMap<string, readonly Answers[]>;
   readonly signaledAt: number | undefined;
-  /** The time of the last line that the container logged: the line about its exit, or the last line before SIGKILL. */
+  /**
+   * The time of the last log line of the container. This line reports the exit, or it is the last line before SIGKILL.
+   */
   readonly endedAt: number;
   readonly exit: string;
 }
@@ -221,8 +228,9 @@ function compareReadiness(cluster: Account, rehearsal: Account): Row {
   };
 }
 
-// Returns when the pod became ready or not ready before its deletion. Later changes depend on the endpoint controller,
-// and are not compared. `isExact` is false for a change after a back-off, because a back-off has a random part.
+// Returns the times at which the readiness of the pod changed before its deletion, so that cluster and rehearsal can be
+// compared. Changes after the deletion depend on the endpoint controller, and are left out. `isExact` is false for a
+// change after a restart back-off, because this back-off has a random part.
 function transitionsOf(account: Account): { isReady: boolean; since: number; isExact: boolean }[] {
   const from = Math.min(...account.lines.map(({ startedAt }) => startedAt));
   const runs = runsOf(account);
@@ -244,8 +252,8 @@ interface Moment {
   readonly text: string;
 }
 
-// Compares the order in which containers got SIGTERM and ended. The order of two such moments counts only if more than
-// 0.1 s is between them, both on the cluster and in the rehearsal.
+// Compares the order in which the containers of a pod got SIGTERM and exited. Two of these moments are compared only if
+// they are more than 0.1 s apart, both on the cluster and in the rehearsal.
 function compareOrder(ours: readonly Moment[], theirs: readonly Moment[]): Row {
   const gap = (all: readonly Moment[], from: string, to: string): number => {
     const at = (text: string) => all.find((one) => one.text === text)?.at ?? NaN;

@@ -1,5 +1,5 @@
-// Runs one compared pod in a rehearsal. Returns the pod's account, made from the logs of the containers and the events
-// of the rehearsal.
+// Rehearses one of the pods that also run on a cluster. Returns a record of what happened to the pod, from the logs of
+// its containers and the events of the rehearsal.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,14 +20,14 @@ const place = {
   program: fileURLToPath(new URL('../programs/told-server.ts', import.meta.url)),
 };
 
-// Measures how long Node takes to start. `endsAfter` counts from the first log line of the pod, but the times of a
-// rehearsal's steps count from the start of the process.
+// Measures how long Node takes to start. `endsAfter` counts from the first log line of the pod. The steps of a
+// rehearsal count from the start of the process, so this time must be added.
 const before = Date.now();
 spawnSync(place.node, [place.program, 'check', '/']);
 const startOfNode = Date.now() - before;
 
-// The rehearsal sends no requests, because only probes and the end of containers are compared. With requests, the
-// rehearsal would also report lost requests.
+// This rehearsal sends no requests, because only probes and the end of containers are compared with the cluster. With
+// requests, the rehearsal would also report lost requests.
 const noLoad = {
   rate: 0,
   connections: 0,
@@ -42,8 +42,8 @@ const noLoad = {
 };
 
 /**
- * inRehearsal runs one compared pod in the same way as `lameduck rehearse --manifest`. It deletes or evicts the pod
- * `endsAfter` seconds after the start of the pod's program.
+ * inRehearsal runs one of the compared pods in the same way as `lameduck rehearse --manifest`. It deletes or evicts the
+ * pod `endsAfter` seconds after the start of the pod's program.
  */
 export async function inRehearsal(one: Case): Promise<Account> {
   const { name, title, spec, endsAfter, isEvicted = false } = one;

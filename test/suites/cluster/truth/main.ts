@@ -20,13 +20,14 @@ import { onCluster } from './on-cluster.ts';
 import { page, withLosses, type Comparison } from './page.ts';
 import type { Case } from './pods.ts';
 
-// How many compared pods run at the same time, and how many milliseconds are between the first starts of these pods.
-// Both limits keep the machine idle enough. On a busy machine, the measured times would be wrong.
+// At most `atOnce` pods of the comparison run at the same time, and the first pods start `apart` milliseconds after one
+// another. Otherwise the machine would be so busy that the measured times would be wrong.
 const atOnce = 6;
 const apart = 1500;
 
-// How often a pod is compared at most. If cluster and rehearsal differ, the pod is compared again, because a busy
-// machine may start or end a process late. docs/rehearsal-truth.md also lists the differences of earlier attempts.
+// The maximum number of times that a pod is compared. If cluster and rehearsal differ, the pod is compared again,
+// because a busy machine may start or end a process late. docs/rehearsal-truth.md also lists the differences of earlier
+// comparisons.
 const attempts = 3;
 
 const file = new URL('../../../../docs/rehearsal-truth.md', import.meta.url);
@@ -64,7 +65,7 @@ function differing(): Case[] {
 
 async function compareAll(some: readonly Case[], attempt: number): Promise<void> {
   const named = some.map((one) => ({ ...one, name: `${one.name}-${String(attempt)}` }));
-  // The cluster and the rehearsal run one after another, so that neither takes CPU time from the other.
+  // First all pods run on the cluster, and then in a rehearsal, so that neither run takes CPU time from the other.
   const cluster = await inTurn(named, (one) => onCluster(namespace, one));
   const rehearsal = await inTurn(named, (one) =>
     inRehearsal(one.isEvicted === true ? atTimeOf(one, cluster.get(one)) : one),
@@ -83,15 +84,15 @@ async function compareAll(some: readonly Case[], attempt: number): Promise<void>
   });
 }
 
-// Returns a copy of the case in which `endsAfter` is the time at which the kubelet evicted the pod on the cluster. The
+// Returns a copy of the test case in which `endsAfter` is the measured time of the eviction on the cluster. Only the
 // kubelet chooses this time, so the rehearsal must use the measured time.
 function atTimeOf(one: Case, account: Account | undefined): Case {
   const signal = account?.lines.find(({ what }) => what === 'SIGTERM');
   return signal === undefined ? one : { ...one, endsAfter: (signal.at - signal.startedAt) / 1000 };
 }
 
-// Runs the given cases, at most `atOnce` at a time, and returns their accounts. If a case throws, reports its error and
-// runs the other cases.
+// Runs the given cases, at most `atOnce` at a time. Returns for each case a record of what happened to its pod. If a
+// case throws, the function reports its error and runs the other cases.
 async function inTurn(some: readonly Case[], run: (one: Case) => Promise<Account>): Promise<Map<Case, Account>> {
   const accounts = new Map<Case, Account>();
   // Start the cases that take longest first. Otherwise a long case could still run alone when all others have ended.

@@ -1,5 +1,5 @@
-// Runs one compared pod on the cluster. Returns the pod's account, made from the logs of the containers, and from the
-// status and the Kubernetes events of the pod.
+// Runs one of the compared pods on a real cluster. Returns a record of what happened to the pod. The record comes from
+// the logs of the containers, and from the status and the Kubernetes events of the pod.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Line } from '../programs/told-server.ts';
 import { referenceImage } from '../images.ts';
@@ -18,8 +18,8 @@ const fill = { name: 'fill', mountPath: '/fill' };
 const longestEviction = 180;
 
 /**
- * onCluster creates one compared pod in the namespace, and deletes it or waits for its eviction. Before the call,
- * addPrograms() must have stored the programs in the namespace.
+ * onCluster creates one of the compared pods in the namespace, and deletes it or waits for its eviction. Before the
+ * call, addPrograms() must have stored the programs in the namespace.
  */
 export async function onCluster(namespace: Namespace, one: Case): Promise<Account> {
   const { name, endsAfter, gracePeriodSeconds, isEvicted = false, isInPostStart = false } = one;

@@ -12,11 +12,11 @@ export interface Comparison {
   readonly name: string;
   readonly title: string;
   readonly rows: readonly Row[];
-  /** The rows that differed between cluster and rehearsal in earlier attempts to compare this pod. */
+  /** The rows of the comparison in which cluster and rehearsal differed when this pod was compared earlier. */
   readonly earlier: readonly Row[];
 }
 
-// The parts of a rehearsal for which the kubelet's source code is the only evidence. No pod on the cluster showed how a
+// The behaviours of a rehearsal that follow only the source code of the kubelet. No pod on the cluster has shown how a
 // real kubelet behaves in these cases.
 const fromSource: readonly (readonly [what: string, why: string])[] = [
   ['graceful node shutdown', 'the nodes have no systemd, whose inhibitor lock the kubelet needs'],

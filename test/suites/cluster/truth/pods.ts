@@ -1,5 +1,6 @@
-// The type Case, which describes one compared pod, and functions that create the specification of such a pod.
-/** Place says where Node and the program are installed. */
+// The type Case, which describes one pod that runs on a cluster and in a rehearsal, and functions that create the
+// specification of this pod.
+/** Place has the path of Node and the path of the test program. */
 export interface Place {
   readonly node: string;
   readonly program: string;
@@ -32,8 +33,9 @@ export interface Case {
   /** Seconds from the first log line of the pod to its deletion, or in a rehearsal to its eviction. */
   readonly endsAfter: number;
   /**
-   * True if the pod is deleted while its postStart hook runs. During the hook, the kubelet returns no log of the
-   * container. So `endsAfter` counts from the kubelet's event `Started` instead of the first log line.
+   * True if the pod is deleted while its postStart hook runs. During this hook, the kubelet returns no log of the
+   * container, so the test cannot wait for the first log line. `endsAfter` then counts from the kubelet's event
+   * `Started`.
    */
   readonly isInPostStart?: boolean;
   /**
@@ -42,8 +44,8 @@ export interface Case {
    */
   readonly gracePeriodSeconds?: number;
   /**
-   * True if the kubelet evicts the pod, because the pod fills its disk. On the cluster, the kubelet then chooses the
-   * time of the eviction.
+   * True if the kubelet evicts the pod, because the pod fills its disk. On the cluster, the kubelet chooses the time of
+   * the eviction. In a rehearsal, `endsAfter` sets this time.
    */
   readonly isEvicted?: boolean;
 }
@@ -81,7 +83,7 @@ function containers(...all: readonly Described[]): (place: Place) => SpecContain
 }
 
 /**
- * everySecond contains the fields of a probe that runs every second, and of which one failure is enough
+ * everySecond has the fields of a probe that runs every second and counts as failed after one failure
  * (`failureThreshold: 1`).
  */
 export const everySecond = { periodSeconds: 1, failureThreshold: 1 };

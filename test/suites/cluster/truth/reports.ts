@@ -1,10 +1,13 @@
 // Describes a failed probe with the same words for a kubelet and for a rehearsal, so that their reports can be
 // compared. This file has no side effects.
 
-/** reportOfProbe describes a failed probe in words that do not depend on the HTTP client. */
+/**
+ * reportOfProbe describes a failed probe. Its text is the same on the cluster and in a rehearsal, although their HTTP
+ * clients report errors in different words.
+ */
 export function reportOfProbe(type: string, how: string, output: string): string[] {
-  // Do not compare probes whose connection was refused or broken. Whether a probe runs just before the server listens,
-  // or just as the server exits, differs from run to run.
+  // Ignore a probe whose connection was refused or broken. Whether a probe runs just before the server listens, or just
+  // as the server exits, is random. So cluster and rehearsal could differ.
   if (/refused|reset|EOF|hang up|dial tcp/i.test(output)) return [];
   if (how === 'errored' && !/no such file/i.test(output)) return [];
   if (/^(\w+ probe failed:)?\s*$/.test(output)) return [];

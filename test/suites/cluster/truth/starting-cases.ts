@@ -1,7 +1,11 @@
-// The compared pods that have a startup probe or a postStart hook, or that are deleted during their start.
+// The pods with a startup probe, with a postStart hook, or with a deletion during their start. Each runs on a cluster
+// and in a rehearsal, and the results are compared.
 import { alone, everySecond, together, type Case } from './pods.ts';
 
-/** startingCases lists the compared pods that test the start of a pod, in the order of docs/rehearsal-truth.md. */
+/**
+ * startingCases lists the pods whose start is compared between a cluster and a rehearsal, in the order of
+ * docs/rehearsal-truth.md.
+ */
 export const startingCases: readonly Case[] = [
   {
     name: 'startup-probe',

@@ -16,8 +16,8 @@ app.use(async (context) => {
 const server = app.listen(process.env.PORT ?? 3000);
 
 process.once('SIGTERM', async () => {
-  // If `server.close()` fails, the promise of this listener rejects. Nothing handles the rejection, so Node ends the
-  // process with exit code 1.
+  // If `server.close()` fails, the promise that this SIGTERM listener returns is rejected. No code handles the
+  // rejection, so Node ends the process with exit code 1.
   await promisify(server.close.bind(server))();
   await pool.end();
   process.exit();

@@ -20,8 +20,8 @@ const server = createServer((request: IncomingMessage, response: ServerResponse)
 
 server.listen(process.env.PORT ?? 3000);
 
-// The program never calls process.exit(). The process ends when its event loop is empty, with the exit code that the
-// program has set.
+// The program never calls process.exit(). It sets an exit code, and the process ends with this code when the event loop
+// is empty.
 process.once('SIGTERM', () => {
   server.close((error?: Error) => {
     process.exitCode = error === undefined ? 3 : 1;

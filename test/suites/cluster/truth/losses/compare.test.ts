@@ -23,7 +23,7 @@ const lossless: ComparedLoss = {
   rehearsal: { ...losing.rehearsal, refused: 0, verdict: 'clean', causes: [] },
 };
 
-test('the results for a server without lameduck count as equal if requests were lost or refused on the cluster and in the rehearsal, whatever their numbers', () => {
+test('for a server without lameduck, cluster and rehearsal agree if each of them lost or refused at least one request', () => {
   assert.ok(hasAgreed(losing));
   assert.ok(!hasAgreed({ ...losing, cluster: lossless.cluster }));
   assert.ok(!hasAgreed({ ...losing, rehearsal: { ...losing.rehearsal, refused: 0 } }));
@@ -31,13 +31,13 @@ test('the results for a server without lameduck count as equal if requests were 
 });
 
 for (const name of failuresToServe) {
-  test(`the results of cluster and rehearsal count as different if the rehearsal reports the cause ${name}: the server had served no request before its shutdown`, () => {
+  test(`cluster and rehearsal do not agree if the rehearsal reports ${name} as a cause, because the server then served no request before its shutdown`, () => {
     const causes = [...losing.rehearsal.causes, cause(name)];
     assert.ok(!hasAgreed({ ...losing, rehearsal: { ...losing.rehearsal, causes } }));
   });
 }
 
-test('the results for a server with lameduck count as equal if requests were sent on the cluster and in the rehearsal, and none was lost or refused', () => {
+test('for a server with lameduck, cluster and rehearsal agree if both sent requests, and neither lost or refused a request', () => {
   const { server, cluster, rehearsal } = lossless;
   assert.ok(hasAgreed(lossless));
   for (const failed of [

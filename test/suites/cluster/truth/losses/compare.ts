@@ -19,7 +19,8 @@ export const propagationSeconds = 2;
 const longestRun = 1_800;
 
 /**
- * ComparedLoss holds one compared server, and the results of its rolling update on the cluster and in the rehearsal.
+ * ComparedLoss has one server of the comparison, and the results of the rolling update of this server on the cluster
+ * and in the rehearsal.
  */
 export interface ComparedLoss {
   readonly server: Server;
@@ -28,14 +29,15 @@ export interface ComparedLoss {
 }
 
 /**
- * failuresToServe lists the rehearsal's causes of lost requests that say that the server served no request before its
- * pod was deleted.
+ * failuresToServe lists those causes in the report of a rehearsal which mean that the server served no request before
+ * its pod was deleted.
  */
 export const failuresToServe = ['crashed', 'neverReady', 'commandNotStarted'];
 
 /**
- * hasAgreed returns whether cluster and rehearsal have the expected result. A server without lameduck must lose or
- * refuse requests in both, and a server with lameduck in neither.
+ * hasAgreed returns whether the rolling update had the expected result on the cluster and in the rehearsal. Without
+ * lameduck, the server must lose or refuse requests in both. With lameduck, the server must lose or refuse no request
+ * in either.
  */
 export function hasAgreed({ server, cluster, rehearsal }: ComparedLoss): boolean {
   const losses = [cluster, rehearsal].map(({ lost, refused }) => lost + refused);

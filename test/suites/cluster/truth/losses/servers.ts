@@ -86,8 +86,8 @@ const described: readonly Described[] = [
 const uvicorn = ['-m', 'uvicorn', 'app:app', '--host', '0.0.0.0', '--port', portOf('uvicorn')];
 
 /**
- * `servers` lists the compared servers in the order of the table in docs/rehearsal-truth.md. The last server uses
- * lameduck.
+ * `servers` lists the servers that run on a cluster and in a rehearsal, in the order of the table in
+ * docs/rehearsal-truth.md. The last server uses lameduck.
  */
 export const servers: readonly Server[] = [
   ...described.map((one) => ({

@@ -20,7 +20,7 @@ describe('AppController (e2e)', () => {
     await app.close();
   });
 
-  it('GET / returns the text that the controller of the application returns', () =>
+  it('with lameduck, the application still responds to GET / with the text of its controller', () =>
     request(app.getHttpServer()).get('/').expect(200).expect('hello'));
 
   it('duck.shutdown() drains the application and resolves with the exit code 0', async () => {
