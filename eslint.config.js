@@ -156,8 +156,9 @@ const typed = {
   '@typescript-eslint/use-unknown-in-catch-callback-variable': 'error',
 };
 
-// Each of the following restrictions is a list of entries for the ESLint rule `no-restricted-syntax`. A later
-// configuration block replaces a whole rule, and can omit one list when it combines the lists again.
+// Each restriction below is a separate list of entries for the ESLint rule `no-restricted-syntax`. A configuration
+// block replaces the whole rule of earlier blocks. So each block combines the lists that apply to its files, and leaves
+// out the others.
 const member = (object, names) =>
   ['object.name', 'object.property.name']
     .map((path) => `MemberExpression[${path}='${object}'][property.name=/^(${names.join('|')})$/]`)

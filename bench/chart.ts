@@ -14,7 +14,7 @@ export interface Bar {
 
 export interface Chart {
   readonly title: string;
-  /** The value of the chart's axis at the left end of every bar, 0 by default. */
+  /** The value at which the axis of the bar diagram begins, 0 by default. */
   readonly from?: number;
   readonly bars: readonly Bar[];
 }

@@ -1,11 +1,11 @@
-// Divides the time in a CPU profile between the owners of the code: the files of lameduck, Node, npm packages, and the
+// Divides the time in a CPU profile between the sources of the code: the files of lameduck, Node, npm packages, and the
 // measured program.
 import type { Profiler } from 'node:inspector';
 import { sep } from 'node:path';
 import { median } from './statistics.ts';
 
 /**
- * Parts maps each owner of code to the CPU time that its code used. An owner is a file of lameduck, Node, an npm
+ * Parts maps each source of code to the CPU time that its code used. A source is a file of lameduck, Node, an npm
  * package, or the measured program. The entries are in descending order of their CPU time.
  */
 export type Parts = Readonly<Record<string, number>>;
@@ -16,15 +16,16 @@ const ownPart = 'lameduck, ';
 export const samplingInterval = 200;
 
 /**
- * partsOf returns the CPU time of each owner of code in microseconds, without the time in which the thread was idle. If
- * a function calls another function, the time of the call counts only for the called function.
+ * partsOf returns the CPU time, in microseconds, of each source of code: each file of lameduck, Node, each npm package,
+ * and the program. Time in which the thread was idle is not included. While a function calls another function, the time
+ * counts only for the called function.
  */
 export function partsOf({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): Parts {
   const parts = new Map<string, number>();
   const partOfNode = new Map(nodes.map(({ id, callFrame }) => [id, partOf(callFrame)]));
   for (const [index, id] of samples.entries()) {
     const part = partOfNode.get(id);
-    // Skip the first interval of the profile, because the profiler itself used this time to start.
+    // Skip the first sample of the CPU profile, because it covers the time in which the profiler itself started.
     if (part !== undefined && index > 0) parts.set(part, (parts.get(part) ?? 0) + (timeDeltas[index] ?? 0));
   }
   return Object.fromEntries([...parts].sort(([, one], [, other]) => other - one));
@@ -42,13 +43,13 @@ function partOf({ functionName, url }: Profiler.Profile['nodes'][number]['callFr
   return own === undefined ? 'the program' : `${ownPart}\`${own}\``;
 }
 
-/** ofLameduck tells whether a key of Parts is a file of lameduck. */
+/** ofLameduck tells whether a key of Parts, such as "the program", names a file of lameduck. */
 export function ofLameduck(part: string): boolean {
   return part.startsWith(ownPart);
 }
 
 /**
- * medianParts returns, for each owner of code, the median of its CPU times in several profiles. If an owner is missing
+ * medianParts returns, for each source of code, the median of its CPU times in several profiles. If a source is missing
  * in a profile, its CPU time in this profile counts as 0.
  */
 export function medianParts(profiles: readonly Parts[]): Parts {
@@ -57,7 +58,7 @@ export function medianParts(profiles: readonly Parts[]): Parts {
   return Object.fromEntries(medians.sort(([, one], [, other]) => other - one));
 }
 
-/** sumOf adds the CPU times of the owners of code for which `isIncluded` returns true. */
+/** sumOf adds the CPU times of those keys of Parts, such as files of lameduck, for which `isIncluded` returns true. */
 export function sumOf(parts: Parts, isIncluded: (part: string) => boolean): number {
   return Object.entries(parts).reduce((sum, [part, time]) => (isIncluded(part) ? sum + time : sum), 0);
 }

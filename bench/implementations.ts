@@ -8,8 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { lameduck } from '../src/index.ts';
 
 /**
- * install makes the server shut down on SIGTERM. Between SIGTERM and the shutdown, the server serves normally for
- * `delay` milliseconds. Without `delay`, the compared shutdown package uses its own default.
+ * Install is a function that makes a server shut down on SIGTERM. Between SIGTERM and the shutdown, the server serves
+ * normally for `delay` milliseconds. Without `delay`, the shutdown package uses its own default delay.
  */
 export type Install = (server: Server, delay?: number) => unknown;
 
@@ -59,8 +59,8 @@ export const implementations: Readonly<Record<string, Install>> = {
     });
   },
   async lightship(server, delay) {
-    // The field `exports` of this package points require() to a file that Node cannot load, so import another file of
-    // the package.
+    // In the package lightship, the field `exports` gives require() a file that Node cannot load. So import another
+    // file of lightship.
     const { createLightship } = (await import(new URL('node_modules/lightship/dist/esm/index.js', peers).href)) as {
       createLightship: (options: { shutdownDelay?: number }) => Promise<{
         registerShutdownHandler(handler: () => void): void;

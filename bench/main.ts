@@ -28,10 +28,10 @@ import { requestRatio, type Use } from './use/section.ts';
 import { bare, variants } from './use/variants.ts';
 import { ratio, signed } from './format.ts';
 
-// With --quick, how far the ratio of CPU times may be above the ratio in bench/results.json. The ratio is the CPU time
-// of a request with lameduck, divided by that on a bare server. The benchmark fails if the confidence interval begins
-// above the end of the saved interval plus this tolerance. The ratios on two kinds of processors differ by less than
-// the tolerance.
+// With --quick, the benchmark measures a ratio: the CPU time of a request with lameduck, divided by the CPU time on a
+// bare server. It compares this ratio with the ratio in bench/results.json. It fails if the whole new confidence
+// interval lies above the upper end of the saved interval plus this tolerance. The ratios on two kinds of processors
+// differ by less than the tolerance.
 const tolerance = 0.01;
 
 let hasTried = false;
@@ -124,8 +124,8 @@ async function pricesOf(): Promise<Record<string, Price>> {
 
 async function partPricesOf(): Promise<Record<string, Price>> {
   const prices: Record<string, Price> = {};
-  // With --quick, skip the measurements of single steps of lameduck. Each of them takes as long as the measurement of a
-  // whole package.
+  // With --quick, do not measure the single steps that lameduck takes for a request. To measure one step takes as long
+  // as to measure a whole shutdown package.
   if (isQuick) return prices;
   for (const [name, { title }] of Object.entries(parts)) {
     const price = (prices[name] = await priceOf(`part:${name}`, effort.other));

@@ -18,7 +18,10 @@ export interface Mark {
  */
 const idleThread = 1;
 
-/** marksOf returns the limits of the benchmark in their order on docs/benchmarks.md. */
+/**
+ * marksOf returns the upper limits for the results of the benchmark, such as the CPU time per request. The order is
+ * that of docs/benchmarks.md.
+ */
 export function marksOf({ prices, uses, start, streams, probes, thread }: Results): Mark[] {
   const own = prices['lameduck'];
   const { bare, code, register } = start.byWay;

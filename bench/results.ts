@@ -17,18 +17,18 @@ import type { Use } from './use/section.ts';
 
 export interface Results {
   readonly machine: string;
-  /** For each package in the comparison, its measured version. */
+  /** Maps each shutdown package that the benchmark compares to the version that was measured. */
   readonly versions: Readonly<Record<string, string>>;
   readonly prices: Readonly<Record<string, Price>>;
   /**
-   * The CPU time that each measured step of lameduck adds to a request. The keys are those of `parts` in
+   * The CPU time that single steps of lameduck's work add to a request. The keys are those of `parts` in
    * price/parts.ts.
    */
   readonly partPrices: Readonly<Record<string, Price>>;
   readonly uses: readonly Use[];
   /**
-   * For each compared package, the results of its measured shutdowns: one list for each shutdown delay in
-   * `effort.delays`.
+   * Maps each shutdown package that the benchmark compares to the results of its shutdowns: one list for each shutdown
+   * delay in `effort.delays`.
    */
   readonly shutdowns: Readonly<Record<string, readonly (readonly Shutdown[])[]>>;
   readonly rollouts: readonly Rollouts[];
@@ -45,8 +45,8 @@ export interface Results {
     readonly use: UseEffort;
     readonly rounds: number;
     /**
-     * How many times each compared package is rehearsed with its default options, and how many times with a shutdown
-     * delay.
+     * For each shutdown package that the benchmark compares: how many rollouts are rehearsed with the default options,
+     * and how many with a shutdown delay. Both numbers are the same.
      */
     readonly rollouts: number;
     readonly delays: readonly number[];
@@ -72,7 +72,7 @@ export function saveResults(results: Partial<Results>): void {
   writeFileSync(file, `${JSON.stringify(results, round)}\n`);
 }
 
-/** savedResults reads bench/results.json. The results of a measurement that has never been made are missing. */
+/** savedResults reads bench/results.json. The returned object has no key for a measurement that was never made. */
 export function savedResults(): Partial<Results> {
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Partial<Results>) : {};
 }

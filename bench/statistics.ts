@@ -14,7 +14,7 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** `quantile()` interpolates between the two neighbouring values. */
+/** `quantile()` sorts the values, and interpolates linearly between the two values next to the quantile. */
 export function quantile(values: readonly number[], part: number): number {
   const sorted = Float64Array.from(values).sort();
   const place = (sorted.length - 1) * part;

@@ -1,5 +1,5 @@
-// Ends a program that is the first process of its container and does not listen for SIGTERM itself yet. The kernel
-// drops a signal for which the first process has no listener, and the signal is not sent again. The container would be
+// On SIGTERM or SIGINT, ends a program that runs as PID 1 of its container and has no listener for this signal yet.
+// Without this file, the kernel would drop the signal, and nothing sends the signal again. The container would then be
 // killed at the end of its grace period.
 'use strict';
 

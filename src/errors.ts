@@ -86,7 +86,7 @@ export const errorCodes = {
   },
   LAMEDUCK_ERR_REQUEST_ENDED: {
     cause:
-      'lameduck ended a request before the handler had answered it. This error is the reason of the `AbortSignal` of the request. If the handler writes to the response later, the write fails with this error.',
+      'lameduck ended a request before the handler had answered it. This error is the reason of the `AbortSignal` of the request. If the handler writes to the response after that, the write fails with this error.',
     remedy: 'Stop the work for this request. The message of the error says why lameduck ended the request.',
   },
   LAMEDUCK_ERR_NOT_IN_CLUSTER: {

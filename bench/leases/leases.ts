@@ -16,8 +16,8 @@ export interface Requests {
 }
 
 /**
- * CpuTime holds the CPU time of a process without an elector and of three processes with one, in milliseconds per
- * minute.
+ * CpuTime holds the CPU time of four processes, in milliseconds per minute. The process `idle` has no elector. The
+ * other three each have an elector: the leader, a follower that watches the Lease, and a follower that polls the Lease.
  */
 export interface CpuTime {
   readonly idle: number;

@@ -11,11 +11,12 @@ import { get, newAccount, post, runClient } from '../../test/support/closed-loop
 export interface Shutdown {
   readonly answered: number;
   /**
-   * The number of requests without a complete response. A request counts only if the server had accepted its
-   * connection, and if the client sent it before it received a `Connection: close` or a FIN.
+   * The number of lost requests on connections that the server had accepted. A request is lost if the client gets no
+   * complete response. A request does not count if the client had already received `Connection: close` or a FIN when it
+   * sent the request.
    */
   readonly lost: number;
-  /** The number of requests without a complete response on connections that the server had never accepted. */
+  /** The number of lost requests on connections that the server never accepted. */
   readonly neverAccepted: number;
   /** Milliseconds from SIGTERM to the end of the process. */
   readonly milliseconds: number;
@@ -64,7 +65,7 @@ export async function shutDown(name: string, delay: number): Promise<Shutdown> {
   await exit;
   clearTimeout(kill);
   const milliseconds = performance.now() - start;
-  // Each client stops when its next connection is refused.
+  // A client opens connections one after another, and ends when a connection is refused.
   await Promise.race([Promise.all(running), sleep(2_000)]);
   stop.abort();
 

@@ -1,5 +1,6 @@
-// The measured process. It has a bare server, which uses no shutdown package, and a server with one of the compared
-// packages. The process can also emit the `request` events of either server itself.
+// The measured process. It runs a bare server, which uses no shutdown package, and a server with one of the shutdown
+// packages that the benchmark compares. The process can also call the handlers of either server without a network, by
+// emitting `request` events.
 import { once } from 'node:events';
 import { createServer, IncomingMessage, ServerResponse, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -7,8 +8,8 @@ import { implementations, type Install } from '../implementations.ts';
 import { parts } from './parts.ts';
 
 /**
- * Question is a message from the measuring process to this measured process, which answers with a CPU time in
- * microseconds.
+ * Question is a message to the measured process, which runs this module. The measured process answers with a CPU time
+ * in microseconds.
  */
 export type Question =
   { readonly ask: 'usage' } | { readonly ask: 'direct'; readonly of: Side; readonly requests: number };
@@ -28,8 +29,8 @@ function handle(_request: IncomingMessage, response: ServerResponse): void {
   response.end('hello\n');
 }
 
-// While `direct()` emits requests, the handler of both servers does nothing. Almost the whole difference between the
-// CPU times of the two servers is then the work of the shutdown package.
+// True while `direct()` emits `request` events. The handler, which both servers share, then does nothing. So almost all
+// CPU time by which the two servers differ is used by the shutdown package.
 let isDirect = false;
 
 function installOf(name: string): Install | undefined {
@@ -70,8 +71,8 @@ function direct({ server, sockets, requests }: Driven, count: number): void {
 }
 
 function onFinish(): void {
-  // This listener does nothing. For each request over HTTP, Node adds a `finish` listener to the response. `direct()`
-  // adds this one, so that both kinds of requests cause the same work.
+  // Node adds a `finish` listener to each response over HTTP. `direct()` adds this empty listener to its responses, so
+  // that they cause the same work as responses over HTTP.
 }
 
 const driven: Record<Side, Driven> = {

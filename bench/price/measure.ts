@@ -55,8 +55,8 @@ async function measureOnce(name: string, count: number): Promise<Pair[]> {
     const loads = { bare, other };
     const pairs: Pair[] = [];
     for (let index = 0; index < warmUpPairs + count; index++) {
-      // The order of the two servers changes from pair to pair, so that a machine that becomes slower or faster affects
-      // both equally.
+      // In each pair of windows, the other server is measured first. A machine that becomes slower or faster then
+      // affects both servers equally.
       const order: Side[] = index % 2 === 0 ? ['bare', 'other'] : ['other', 'bare'];
       const whole = { bare: 0, other: 0 };
       const direct = { bare: 0, other: 0 };

@@ -28,8 +28,8 @@ function replaceEmit(server: Server, onRequest?: OnRequest): void {
 const find = ({ socket }: IncomingMessage): { at: number } | undefined => (socket as unknown as Recorded)[record];
 
 /**
- * `parts` maps names to the steps of lameduck that are measured alone. The benchmark measures a server with one step in
- * the same way as a server with a whole package.
+ * `parts` has the single steps of lameduck whose CPU time the benchmark measures. It measures a server with one step in
+ * the same way as a server with a whole shutdown package.
  */
 export const parts: Readonly<Record<string, Part>> = {
   emit: {

@@ -20,8 +20,8 @@ export interface Price {
 }
 
 /**
- * The benchmark fails if a request with lameduck takes more than this number times the CPU time on a bare server. The
- * upper end of the confidence interval of the measured ratio is compared with the limit.
+ * The limit for the ratio: the CPU time of a request with lameduck, divided by the CPU time on a bare server. The
+ * benchmark fails if the upper end of the confidence interval of this ratio is above the limit.
  */
 export const limit = 1.03;
 

@@ -5,8 +5,8 @@ import { connections, directRequests, warmUpPairs, wholeRequests } from './measu
 import { parts } from './parts.ts';
 import { limit, type Price } from './price.ts';
 
-// The names in `offThePath` are the bare server and the shutdown packages that run no code during a request. If their
-// measured CPU time differs from that of the bare server, the difference is a measurement error.
+// The bare server and the shutdown packages that run no code while a server handles a request. If the benchmark
+// measures a difference between one of them and the bare server, this difference is a measurement error.
 const offThePath = ['bare', 'http-terminator', 'lightship', 'close-with-grace'];
 
 export function priceSection({ versions, prices, partPrices, effort }: Results): string[] {

@@ -2,7 +2,10 @@
 
 const { promise, resolve } = Promise.withResolvers<undefined>();
 
-/** If you pass `logger` to a lifecycle, probePortListens resolves when the probe port of this lifecycle listens. */
+/**
+ * probePortListens resolves when the probe port of a lifecycle listens. The lifecycle must have the `logger` of this
+ * module as its option `logger`.
+ */
 export const probePortListens: Promise<undefined> = promise;
 
 export const logger = {

@@ -10,7 +10,7 @@ import { reservePort } from '../../test/support/reserved-port.ts';
 import { quantile } from '../statistics.ts';
 import { execProbe, type ExecProbe } from './exec-probe.ts';
 
-/** Waits summarizes the times from sending a probe to its response, in milliseconds. */
+/** Waits has the number of the probes and statistics of their response times, in milliseconds. */
 export interface Waits {
   readonly count: number;
   readonly median: number;
@@ -43,8 +43,9 @@ export const blockTime = 3_000;
 export const pauseBetween = 50;
 
 /**
- * A probe's duration has two limits for its 99th percentile: `p99` milliseconds, and `factor` times the percentile of
- * the idle server's main port. `execProbe` is the limit of the command `lameduck probe`, in milliseconds.
+ * Limits for the response times of probes. Their 99th percentile must not exceed `p99` milliseconds, and must not
+ * exceed `factor` times the 99th percentile on the main port of an idle server. `execProbe` limits the median duration
+ * of the command `lameduck probe`, in milliseconds.
  */
 export const limits = { factor: 2, p99: 20, execProbe: 60 } as const;
 
@@ -113,8 +114,8 @@ async function whileBlocked(host: ChildProcess, probePort: number): Promise<numb
   const until = performance.now() + blockTime - 10 * pauseBetween;
   const waits: number[] = [];
   while (performance.now() < until) waits.push(await ask(probePort));
-  // The last probe is sent while the event loop is still blocked, because the main thread would answer a later probe
-  // itself. Wait until the event loop runs again before measuring the next kind of probe.
+  // The loop above stops while the event loop of the server is still blocked, because the main thread would answer a
+  // later probe itself. Wait until the event loop runs again before the next kind of probe is measured.
   await sleep(20 * pauseBetween);
   return waits;
 }

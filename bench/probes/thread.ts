@@ -13,8 +13,8 @@ export interface Thread {
   readonly pairs: number;
   readonly seconds: number;
   /**
-   * How many bytes of resident memory a probe port adds to a process. `emptyThread` is the same number for a worker
-   * thread that does nothing.
+   * How many bytes of resident memory a probe port adds to a process. `emptyThread` is how many bytes a worker thread
+   * that does nothing adds.
    */
   readonly resident: number;
   readonly emptyThread: number;
@@ -41,8 +41,9 @@ const starting = 2_000;
 const settling = 20_000;
 
 /**
- * measureThread measures the costs of the probe thread. It compares three idle processes: without a probe port, with a
- * thread that does nothing, and with a probe port. It repeats the comparison `pairs` times.
+ * measureThread measures how much memory and CPU time the probe thread needs. It compares three idle processes: one
+ * without a probe port, one with a worker thread that does nothing, and one with a probe port. It repeats the
+ * comparison `pairs` times, with new processes.
  */
 export async function measureThread({ pairs, seconds }: ThreadEffort): Promise<Thread> {
   const resident: number[] = [];

@@ -20,8 +20,8 @@ export interface Rate {
 const asked = 6_000;
 const connections = 200;
 
-// The longest time until a node applies an endpoint change, in milliseconds. The time is short, because the clients of
-// a node send no request to the pod before the node knows it.
+// The longest time until a simulated node learns of a new or deleted pod, in milliseconds. The time is short, because
+// the clients of a node cannot send requests to a new pod until the node has learned of it.
 const propagation = 100;
 
 /** measureRate rehearses a rollout of a server with lameduck while clients send thousands of requests per second. */

@@ -51,8 +51,8 @@ export async function measureRollouts(names: readonly string[], rounds: number):
     const asDocumented: Rollout[] = [];
     const delayed: Rollout[] = [];
     for (let seed = 1; seed <= rounds; seed++) {
-      // Run the rehearsals without and with a delay at the same time. On a machine with two cores, they do not slow
-      // each other down.
+      // Run the rehearsal without a shutdown delay and the rehearsal with a shutdown delay at the same time. On a
+      // machine with two cores, neither slows the other down.
       const [first, second] = await Promise.all([rehearse(seed, name), rehearse(seed, name, String(delay * 1_000))]);
       asDocumented.push(first);
       delayed.push(second);

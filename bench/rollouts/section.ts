@@ -4,8 +4,8 @@ import type { Rate } from './rate.ts';
 import { delay, gracePeriod, propagation, type Rollout, type Rollouts } from './rollouts.ts';
 
 /**
- * rolloutsSection returns the Markdown lines of the section. `rounds` is the number of rehearsals of each package with
- * the same options.
+ * rolloutsSection returns the section "What does a rollout lose?" of docs/benchmarks.md, as Markdown lines. `rounds` is
+ * how many times each package was rehearsed with the same options.
  */
 export function rolloutsSection(all: readonly Rollouts[], rounds: number): string[] {
   const find = (wanted: string): readonly Rollout[] => all.find(({ name }) => name === wanted)?.asDocumented ?? [];

@@ -35,8 +35,8 @@ function sendProfile() {
   profiling.post('Profiler.stop', (_error, { profile }) => process.stdout.write(`${JSON.stringify([profile])}\n`));
 }
 
-// A turn lasts from one immediate callback to the next. While an immediate is pending, the event loop does not wait for
-// events.
+// Measures each turn of the event loop as the time between two callbacks of setImmediate(). A pending setImmediate()
+// keeps the event loop from waiting for events, so waiting time is not measured.
 function watchTurns() {
   const turns = [];
   const end = performance.now() + watched;

@@ -21,8 +21,8 @@ export interface Start {
   readonly runs: number;
   readonly byWay: Readonly<Record<Way, { readonly firstResponse: number; readonly longestTurn: number }>>;
   /**
-   * How long `require('lameduck')` takes in a process that has already loaded node:http. `import` is the same time for
-   * `import('lameduck')`.
+   * How long `require('lameduck')` takes in a process that has already loaded node:http, in milliseconds. The field
+   * `import` is how long `import('lameduck')` takes.
    */
   readonly require: number;
   readonly import: number;
@@ -31,7 +31,7 @@ export interface Start {
    * milliseconds.
    */
   readonly parts: Readonly<Record<'bare' | 'code', Parts>>;
-  /** The time from the end of the last response, as its client sees it, to the end of the process. */
+  /** The time from when the client has received the last response to the end of the process. */
   readonly exit: number;
 }
 
@@ -76,7 +76,6 @@ export async function measureStart(runs: number): Promise<Start> {
   };
 }
 
-// Sends the first request, as soon as the server listens.
 async function request(child: ChildProcess): Promise<Socket> {
   const socket = connect(Number(await firstLine(child)), '127.0.0.1');
   socket.write('GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
@@ -128,8 +127,8 @@ async function loadTime(expression: string): Promise<number> {
   return took;
 }
 
-// The process gets SIGTERM while one request of a client is in flight. The client closes its connection when it has the
-// response.
+// Sends SIGTERM to the server while one request is in flight. When the client has the response, it closes its
+// connection. Returns how long the server then takes to exit, in milliseconds.
 async function exitTime(): Promise<number> {
   const child = start('code', { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '0s', LAMEDUCK_LOG_LEVEL: 'silent' });
   const exit = once(child, 'exit');

@@ -7,14 +7,14 @@ import { connect } from 'node:net';
 import { WebSocket } from 'ws';
 import { sessionsOf, type StreamKind } from './kinds.ts';
 
-/** The type Ends holds how many streams ended regularly for their clients, and when the last stream ended. */
+/** Ends tells how many streams the clients received to a proper end, and when the last stream ended. */
 export interface Ends {
   /**
-   * The number of streams with a regular end: the last chunk (HTTP/1.1), END_STREAM (HTTP/2) or the close code 1001
+   * The number of streams with a proper end: the last chunk (HTTP/1.1), END_STREAM (HTTP/2) or the close code 1001
    * (WebSocket).
    */
   readonly whole: number;
-  /** The time at which the last stream ended, in milliseconds since the epoch. */
+  /** The time at which the last of all streams ended for its client, in milliseconds since the epoch. */
   readonly lastAt: number;
 }
 

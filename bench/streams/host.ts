@@ -12,8 +12,8 @@ import { lameduck } from '../../src/index.ts';
 import type { StreamKind } from './kinds.ts';
 
 /**
- * The type Stills summarizes how long each turn of the event loop lasted, in milliseconds. During a turn, the main
- * thread can do no other work.
+ * Stills has the durations of the turns of the event loop during the drain, in milliseconds: the median, the 99th
+ * percentile and the longest. During a turn, the main thread can do no other work.
  */
 export interface Stills {
   readonly median: number;
@@ -28,7 +28,7 @@ const stream: RequestListener = (_request, response) => {
 
 const create: Readonly<Record<StreamKind, () => Server>> = {
   'event streams': () => createServer(stream),
-  // The cast is safe, because the compatibility API of node:http2 has every member that the handler uses.
+  // The cast is safe, because the compatibility API of node:http2 has every member that `stream` uses.
   'HTTP/2 streams': () => createHttp2Server(stream as never),
   WebSockets: () => {
     const http = createServer();

@@ -4,7 +4,7 @@ import type { Drain, InMemory } from './streams.ts';
 
 /** `grace` is the default of `shutdownWatchTerminationGracePeriod`, in milliseconds. */
 const grace = 10_000;
-/** `slowest` is the lowest rate at which a drain ends streams, in streams per second. */
+/** `slowest` is the minimum rate at which lameduck ends streams during the drain, in streams per second. */
 const slowest = 200;
 
 export function streamsSection(drains: readonly Drain[], inMemory: InMemory): string[] {

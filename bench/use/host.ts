@@ -15,23 +15,23 @@ import type { Server as ServerOfLameduck } from '../../src/http/server.ts';
 import { certificate } from '../../test/fixtures/certificate.ts';
 import type { Framework } from './variants.ts';
 
-/** Question is a message that the measuring process sends to the measured server's process, which runs this module. */
+/** Question is a message to the measured process, which runs this module. */
 export type Question = 'cpu' | 'profile' | 'profiled' | 'sample' | 'sampled' | 'memory';
 
-/** Answers holds the type of the response to each Question. */
+/** Answers maps each Question to the type of the response that the measured process sends. */
 export interface Answers {
   /** The CPU time that the server's process has used since its start, in microseconds. */
   readonly cpu: number;
   readonly profile: number;
   /**
-   * Both numbers count from the message `profile`. `bytes` is how many bytes the server's process has allocated in the
-   * heap. `collecting` is how long garbage collections have taken, in microseconds.
+   * Both numbers are totals since the measured process received the message `profile`. `bytes` is how many bytes the
+   * process has allocated in the heap. `collecting` is how long garbage collections have taken, in microseconds.
    */
   readonly profiled: { readonly bytes: number; readonly collecting: number };
   readonly sample: number;
   /**
-   * The CPU time of the main thread in microseconds, divided between lameduck, Node and the program. The time begins
-   * when the process receives the message `sample`.
+   * The CPU time, in microseconds, that the main thread has used since the process received the message `sample`. It is
+   * divided between lameduck, Node and the program.
    */
   readonly sampled: Parts;
   /**
@@ -49,7 +49,7 @@ const handle: RequestListener = (_request, response) => {
   response.setHeader('Content-Type', 'text/plain');
   response.end('hello\n');
 };
-// The compatibility API of node:http2 has the members that the handler uses.
+// The cast is safe, because the compatibility API of node:http2 has every member that `handle` uses.
 const handleHttp2 = handle as never;
 
 function webSocketServer(): Server {

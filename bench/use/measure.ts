@@ -22,7 +22,7 @@ export interface Costs {
   readonly connections: readonly number[];
   /** The number of bytes that the server allocates in the heap for each request. */
   readonly bytes: number;
-  /** The time of garbage collection per request, in nanoseconds. */
+  /** The average time that garbage collection takes for each request, in nanoseconds. */
   readonly collecting: number;
   /** The CPU time of the main thread per request in nanoseconds, divided between lameduck, Node and the program. */
   readonly parts: Parts;
@@ -32,8 +32,8 @@ export interface Costs {
 }
 
 /**
- * UseEffort sets how long the benchmark takes: how many pairs of processes it starts, and how many windows and idle
- * connections it measures in each.
+ * UseEffort sets how long the benchmark takes: how many pairs of processes it starts, and how many measured windows and
+ * idle connections each process has.
  */
 export interface UseEffort {
   readonly processes: number;
@@ -44,8 +44,8 @@ export interface UseEffort {
 
 export const scrapeInterval = 15_000;
 export const perConnectionWindow = 100;
-// The number of requests before the first measured window. After that many requests, Node's compiler has finished its
-// work.
+// The number of warm-up requests before the first measured window. After these requests, V8 has compiled the code of
+// the server.
 const warmUpRequests = 30_000;
 const warmUpWindows = 2;
 const profiledWindows = 20;
@@ -57,8 +57,8 @@ const profiledWindows = 20;
 export const mostIdleSessions = 1_000;
 
 /**
- * measureUse runs pairs of processes. For each pair, it returns the CPU time and the memory of the server without
- * lameduck, and those of the variant with lameduck.
+ * measureUse runs pairs of processes: a bare server without lameduck, and the variant of this server. For each pair, it
+ * returns the CPU time and the memory of the bare server, and then those of the variant.
  */
 export async function measureUse(variant: Variant, effort: UseEffort): Promise<readonly (readonly [Costs, Costs])[]> {
   const pairs: (readonly [Costs, Costs])[] = [];
@@ -72,15 +72,15 @@ async function measurePair(variant: Variant, { windows, idle }: UseEffort): Prom
   const hosts = [first, second] as const;
   for (const host of hosts) await host.warmUp();
   for (let index = 0; index < warmUpWindows + windows; index++) {
-    // The order of the two servers changes with each window, so that a machine that becomes slower or faster affects
-    // both equally.
+    // In each round of windows, the other server is measured first. A machine that becomes slower or faster then
+    // affects both servers equally.
     for (const host of index % 2 === 0 ? hosts : hosts.toReversed()) await host.window(index >= warmUpWindows);
   }
   const count = ['http', 'fastify'].includes(variant.framework) ? idle : Math.min(idle, mostIdleSessions);
   return [await first.costs(count), await second.costs(count)];
 }
 
-/** Host starts a process that runs one measured server, and sends requests to this server. */
+/** A Host is a child process with one measured server, together with the client that sends requests to this server. */
 class Host implements AsyncDisposable {
   readonly #process: ChildProcess;
   readonly #client: Client;
@@ -160,7 +160,10 @@ class Host implements AsyncDisposable {
     };
   }
 
-  /** `#churn()` opens one connection after another, each with one request. */
+  /**
+   * `#churn()` opens `count` connections one after another. It sends one request on each connection, and closes the
+   * connection.
+   */
   async #churn(count: number): Promise<void> {
     for (let index = 0; index < count; index++) await this.#client.once(this.#port);
   }

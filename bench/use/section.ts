@@ -14,7 +14,10 @@ export interface Use {
   readonly pairs: readonly (readonly [Costs, Costs])[];
 }
 
-/** useSection returns the Markdown lines of the section, and of its subsection about the origin of the costs. */
+/**
+ * useSection returns, as Markdown lines, the section "What does lameduck cost in use?" of docs/benchmarks.md. The last
+ * subsection tells which code uses the CPU time.
+ */
 export function useSection(uses: readonly Use[], { processes, windows, idle }: UseEffort): string[] {
   return [
     '',
@@ -46,8 +49,8 @@ export function useSection(uses: readonly Use[], { processes, windows, idle }: U
   ];
 }
 
-// The kinds of code whose CPU time has its own column in the table, apart from the code of lameduck. The column `other`
-// has the CPU time of all other code.
+// Besides lameduck's own code, these kinds of code each have a column for their CPU time. The column `other` has the
+// CPU time of all other code.
 const partColumns = ['native code', "Node's JavaScript", 'garbage collection'];
 const fileCount = 6;
 

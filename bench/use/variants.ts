@@ -1,7 +1,7 @@
 // The measured servers: a bare server, and lameduck in the ways in which services use it.
 import { join } from 'node:path';
 
-/** Framework is the kind of a measured server. */
+/** Framework names the kind of server that the benchmark measures, such as Fastify or HTTP/2 over TLS. */
 export type Framework = 'http' | 'fastify' | 'http2 without TLS' | 'http2 over TLS' | 'webSocket';
 
 /**
@@ -34,7 +34,10 @@ const asInChart = (probePort: number): Readonly<Record<string, string>> => ({
   LAMEDUCK_PROBE_PATHS: 'off',
 });
 
-/** `bare` maps each framework to its variant without lameduck. The benchmark compares all other variants with these. */
+/**
+ * `bare` maps each framework to its server without lameduck. The benchmark compares each variant with the server of its
+ * framework in `bare`.
+ */
 export const bare: Readonly<Record<Framework, Variant>> = {
   http: { title: 'bare `node:http`', framework: 'http', by: 'none', env: none },
   fastify: { title: 'bare Fastify', framework: 'fastify', by: 'none', env: none },

@@ -6,7 +6,8 @@ const workers = 2;
 
 if (cluster.isPrimary) {
   for (let index = 0; index < workers; index++) {
-    // The kubelet probes only one port of the pod, and only one process can listen on this port. The first worker does.
+    // The kubelet probes only one port of the pod, and only one process can listen on this port. The first worker
+    // listens on it.
     cluster.fork({ LAMEDUCK_PROBE_PORT: index === 0 ? (process.env.LAMEDUCK_PROBE_PORT ?? '8081') : 'off' });
   }
   // The kubelet signals only the primary, which exits after its last worker. cluster.disconnect() would close the port

@@ -56,7 +56,8 @@ export function addRoutes(app: FastifyInstance, pool: Pool): void {
     return { upstream: await body.json() };
   });
 
-  // An upload of any content type is read as a stream, so it needs its own parser.
+  // The route /upload reads the body as a stream. So its plugin replaces the parsers of Fastify by one that passes the
+  // stream of a body of any content type.
   void app.register(async (uploads) => {
     uploads.removeAllContentTypeParsers();
     uploads.addContentTypeParser('*', (_request, payload, done) => {

@@ -35,7 +35,7 @@ try {
   refuse(`Cannot listen on port ${String(port)}: ${(error as Error).message}. Another one: PORT=8081 npm start`);
 }
 
-// If SIGTERM arrived before the server listened, `server.address()` returns null.
+// If SIGTERM arrived before the server listened, `app.addresses()` is empty. Then print nothing.
 const [address] = app.addresses() as { port: number }[];
 if (address !== undefined) {
   console.log(`Listening on http://localhost:${String(address.port)}/. To end it as Kubernetes would:`);

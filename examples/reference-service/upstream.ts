@@ -5,8 +5,8 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { Pool } from 'undici';
 
-// Milliseconds after which a request to the upstream fails. This is shorter than the limit of a health check, so that
-// no request stays open after its check has timed out.
+// Milliseconds after which a request to the upstream fails. This time limit is shorter than `healthCheckTimeout`, so
+// that the request of a health check never lasts longer than the check.
 const patience = 800;
 
 export interface Upstream {

@@ -13,18 +13,21 @@ import { common, inlined, root, sourceOf } from './sources.ts';
 type Inputs = Metafile['inputs'];
 
 /**
- * Sources describes each module of the folder `src`: in which built file the module is, and what it exports. The key of
- * both maps is the path of the module.
+ * Sources describes the modules of the folder `src`. The maps `files` and `exported` have the path of a module as their
+ * key.
  */
 interface Sources {
   readonly inputs: Inputs;
-  /** `files` names the built file that contains each module. */
+  /** `files` maps each module to the built file that contains it. */
   readonly files: ReadonlyMap<string, string>;
-  /** `exported` lists the names of the exports of each module. */
+  /** `exported` maps each module to the names that the module exports. */
   readonly exported: ReadonlyMap<string, readonly string[]>;
 }
 
-/** commonJs builds all exports. `metafile` lists the modules that each of them needs. */
+/**
+ * commonJs returns the text of each CommonJS file of the package, and of the small ECMAScript modules for `import`. The
+ * parameter is the metafile of esbuild, which lists the imports of each module.
+ */
 export async function commonJs({ inputs, outputs }: Metafile): Promise<ReadonlyMap<string, string>> {
   const files = fileOfEach(inputs);
   const sources = { inputs, files, exported: await exportsOf([...files.keys()]) };
@@ -49,7 +52,7 @@ function fileOfEach(inputs: Inputs): ReadonlyMap<string, string> {
   for (const module of [...pieces, main]) add(main, module);
   const others = [...internal, ...entries.map(({ name }) => name)];
   for (const name of others) {
-    // If two files of the list `others` need a module, the build puts the module into the main file.
+    // If two of the built files in the list `others` import a module, the build puts this module into the main file.
     for (const path of reached(inputs, sourceOf(name))) {
       const file = files.get(path);
       if (file === undefined || others.includes(file)) files.set(path, file === undefined ? name : main);
@@ -142,9 +145,9 @@ function sharing(name: string, { files, exported }: Sources): Plugin {
 }
 
 /**
- * loadShared registers the loader of esbuild's namespace `shared`. For each module in this namespace, `code` returns
- * the source text that esbuild uses in place of the module. The parameter `value` of `code` is a JavaScript expression
- * that loads the module from the built file that contains it.
+ * loadShared registers a loader for modules that another built file already contains. esbuild has these modules in its
+ * namespace `shared`. `code` returns the source text with which esbuild replaces such a module. The parameter `value`
+ * of `code` is a JavaScript expression that reads the module from the other built file.
  */
 function loadShared(bundle: PluginBuild, files: Sources['files'], code: (path: string, value: string) => string): void {
   bundle.onResolve({ filter: /\.cjs$/, namespace: 'shared' }, ({ path }) => ({ path, external: true }));

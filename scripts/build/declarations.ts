@@ -1,5 +1,6 @@
-// Writes the declarations. CommonJS gets a file for each module that an export reaches. `import` gets one file per
-// export, which re-exports those declarations, so that `require` and `import` share the same types.
+// Writes the type declarations of the package. For `require`, there is one file (.d.cts) for each module that an export
+// of the package imports. For `import`, there is one file (.d.mts) for each export of the package. This file re-exports
+// the declarations for `require`, so that `require` and `import` have the same types.
 import { join, relative } from 'node:path';
 import ts from 'typescript';
 import { entries } from './entries.ts';

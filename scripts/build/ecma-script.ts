@@ -40,8 +40,8 @@ export async function command(): Promise<Files> {
   const { outputFiles } = await build({
     ...modules,
     packages: 'bundle',
-    // The build of `yaml` for Node is CommonJS, which cannot be bundled into an ECMAScript module. Use its build for
-    // browsers.
+    // Bundle the browser build of the package `yaml`. The Node build of `yaml` is CommonJS, which cannot be bundled
+    // into an ECMAScript module.
     alias: { yaml: join(root, 'node_modules', 'yaml', 'browser', 'index.js') },
     entryPoints: [
       { in: sourceOf(commandModule), out: 'main' },

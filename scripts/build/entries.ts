@@ -1,11 +1,11 @@
-// The files of the package. To add an export, add a row here, and its conditions to `exports` in package.json.
-// test/package/exports.test.ts compares the two.
+// Lists the exports and the built files of the package. To add an export, add a row to `entries`, and add its
+// conditions to `exports` in package.json. test/package/exports.test.ts compares `entries` with `exports`.
 
 /** Entry is one export of the package. */
 export interface Entry {
   /** The name of the built files in `dist`, without their extensions. */
   readonly name: string;
-  /** If the module also has a default export: the name of the named export that has the same value. */
+  /** The name under which the module also exports its default export, if it has a default export. */
   readonly default?: string;
 }
 
@@ -25,8 +25,8 @@ export const entries: readonly Entry[] = [
 export const preload = 'process/emit-override';
 
 /**
- * besidePreload lists the modules that the build puts into the file of `preload`, because `lameduck/register` needs
- * them before the first response.
+ * The build puts the modules in besidePreload into the same built file as the module `preload`, because
+ * `lameduck/register` needs them before the first response.
  */
 export const besidePreload: readonly string[] = ['patch-emit'];
 
@@ -64,7 +64,7 @@ export const preloaded: readonly string[] = ['register', 'register/cluster-worke
 /** `internal` lists the built files that the package itself loads and that programs cannot import by name. */
 export const internal: readonly string[] = ['register/deferral', 'register/program-lifecycle'];
 
-/** `command` is the source of the program `lameduck`. */
+/** `command` is the path in `src`, without the extension, of the source of the command `lameduck`. */
 export const command = 'cli/main';
 
 /**

@@ -19,8 +19,9 @@ for (const [name, code] of files) {
 }
 removeOthers(dist);
 
-// esbuild lists the names of the exports with `for…in`, and reads each export with a getter. If the program has added an
-// enumerable property to Object.prototype, its name is listed too, and `require('lameduck')` would throw.
+// Replaces `for…in`, with which the code of esbuild lists the names of exports, by Object.keys(). If a program has
+// added an enumerable property to Object.prototype, `for…in` would also list this property, and `require('lameduck')`
+// would throw.
 function withOwnNames(code: string): string {
   return code.replaceAll(/for \(var (name\d*) in all\)/g, 'for (var $1 of Object.keys(all))');
 }

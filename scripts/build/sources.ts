@@ -40,7 +40,7 @@ export const inlined: Plugin = {
   },
 };
 
-// The probe thread runs the returned text as a script, in which `require` exists.
+// Returns the code of the probe thread as text. The probe thread runs this text as a script, in which `require` exists.
 async function threadCode(): Promise<string> {
   const entryPoints = [sourceOf('probe-worker/thread')];
   const { outputFiles } = await build({ ...common, entryPoints, format: 'cjs', minifyWhitespace: true });

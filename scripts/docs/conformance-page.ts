@@ -1,4 +1,5 @@
-// Writes the page that lists, for each rule number, the tests that prove the rule or why lameduck deliberately differs.
+// Writes docs/conformance.md. For each numbered rule of the apiserver's shutdown, the page has the tests that prove the
+// rule, or the reason why lameduck deliberately does not follow it.
 import { relative } from 'node:path';
 import type { Test } from './citations.ts';
 

@@ -39,7 +39,7 @@ const palettes = {
   },
 };
 
-// Lengths of the picture in pixels. The grid has 24 columns, as in Grafana.
+// Sizes in the picture of the dashboard, in pixels. The dashboard has a grid of 24 columns, as in Grafana.
 const column = 42;
 const row = 25;
 const gap = 8;
@@ -51,7 +51,7 @@ const legendRow = 15;
 // The mean width of a character in an 11-pixel font, rounded up.
 const characterWidth = 6.5;
 
-// The times of the samples in minutes: one sample every 20 seconds.
+// The times of the sample data, in minutes. There is one sample for every third of a minute.
 const minutes = Array.from({ length: 181 }, (_, index) => index / 3);
 
 /** Frame is the rectangle of one dashboard panel, in pixels of the picture. */
@@ -70,7 +70,10 @@ interface Curve {
 
 type Palette = (typeof palettes)[Scheme];
 
-/** dashboardPicture returns the SVG in a colour scheme, and the reasons why it would be incomplete. */
+/**
+ * dashboardPicture returns the picture of the dashboard as an SVG in a colour scheme. It also returns a list of the
+ * problems, such as missing sample data.
+ */
 export function dashboardPicture(panels: readonly Panel[], scheme: Scheme): { picture: string; problems: string[] } {
   const palette = palettes[scheme];
   const problems: string[] = [];

@@ -29,14 +29,14 @@ const pods: readonly Pod[] = [
   { name: 'shop-5f6c7d9b-wv7hd', starts: 32.1, isReady: 32.3, stops: 99, exits: 99 },
 ];
 
-/** Returns a number from -1 to 1 that looks random, and is the same in each run. */
+/** Returns a pseudo-random number from -1 to 1, always the same for the same argument. */
 function scattered(number: number): number {
   const product = Math.sin(number * 12.9898) * 43_758.5453;
   return 2 * (product - Math.floor(product)) - 1;
 }
 
 /**
- * Returns a line of the sample data. It has one random-looking value for every `step` minutes, and straight segments
+ * Returns one curve of the sample data. It has one random-looking value for every `step` minutes, and straight segments
  * between these values.
  */
 function wandering(seed: number, step: number): Line {
@@ -47,7 +47,7 @@ function wandering(seed: number, step: number): Line {
   };
 }
 
-/** Returns a line of the sample data. Its values look random and are between -1 and 1. */
+/** Returns one curve of the sample data. Its values look random and are between -1 and 1. */
 function noise(seed: number): Line {
   const [slow, fast] = [wandering(seed, 7), wandering(seed + 0.5, 0.8)];
   return (minute) => 0.5 * slow(minute) + 0.5 * fast(minute);
@@ -63,7 +63,7 @@ const constant =
   () =>
     value;
 
-/** Adds a short peak at the minute `at` to a line of the sample data. */
+/** Adds a short peak at the minute `at` to one curve of the sample data. */
 const withBump =
   (line: Line, at: number, height: number, minutes = 1): Line =>
   (minute) =>
@@ -81,8 +81,8 @@ function perPod(line: (pod: Pod, seed: number) => Line, labels: Readonly<Record<
 }
 
 /**
- * Returns the sample values of one pod. Each value is the value of the whole Deployment, divided by the number of pods
- * that serve at that minute. When a pod receives SIGTERM, its value falls to 0 within half a minute.
+ * Returns one pod's share of a metric: the metric of the whole Deployment, divided by the number of pods that serve at
+ * that minute. When the pod receives SIGTERM, its share falls to 0 within half a minute.
  */
 function shareOf(total: number, width: number): (pod: Pod, seed: number) => Line {
   return (pod, seed) => (minute) => {

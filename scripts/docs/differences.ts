@@ -1,14 +1,14 @@
-// The rules from which lameduck deliberately differs, by number, with the reasons.
+// Maps the number of each rule of the apiserver's shutdown that lameduck deliberately does not follow to the reason.
 
 export const differences: Readonly<Record<string, string>> = {
   'A-007':
     'lameduck ends every long-running request, not only watches, and `InFlightRequestsDrained` fires when all of them have ended. This is so even if the setting `shutdownWatchTerminationGracePeriod` of lameduck is 0.',
   'A-009':
-    'The stop of the listener may take the rest of the shutdown budget, not only two seconds. A client that reads its 429 late still gets the complete response.',
+    'The closing of the listening socket may take the rest of the shutdown budget, not only two seconds. A client that reads its 429 late still gets the complete response.',
   'A-013':
     '`HasBeenReady` fires as soon as all checks of `/readyz` pass, even if nothing probes the process. A probe that excludes checks does not fire this signal.',
   'A-020':
-    "One deadline, the shutdown budget, covers lameduck's whole shutdown. It ends before the kubelet's SIGKILL, because a killed process cannot log how it ended.",
+    "lameduck's whole shutdown has one time limit, the shutdown budget. The shutdown budget ends before the kubelet's SIGKILL, because a killed process cannot log how it ended.",
   'A-032':
     'A program may call `lameduck()` several times. A process signal drains the servers of all calls before the process exits.',
   'A-041': 'lameduck has no list of disabled hooks. If you do not want a hook, do not register it.',
@@ -66,7 +66,7 @@ export const differences: Readonly<Record<string, string>> = {
   'A-120':
     'lameduck gives each connection a random close time in the first three quarters of the shutdown delay. The next response after this time carries `Connection: close`. Clients thus reconnect to other pods one by one while the listener is still open.',
   'A-122':
-    'Only connections accepted after `NotAcceptingNewRequest` get a 429. On a kept-alive connection, whose client could not know of the shutdown, lameduck serves the request with `Connection: close`. The response takes less time than a 429 and a retry of the request.',
+    'Only connections accepted after `NotAcceptingNewRequest` get a 429. On a kept-alive connection, lameduck serves the request with `Connection: close`, because the client could not know of the shutdown. To serve the request takes less time than a 429 and a retry.',
   'A-126':
     'Only the exact probe paths are exempt from the 429, not every path that begins like one. lameduck recognizes a call of the process to itself by its socket, because any client can send any `User-Agent`.',
   'A-130':

@@ -1,6 +1,6 @@
-// Writes the page of error codes.
+// Writes docs/errors.md.
 
-/** errorsPage lists each code with its cause and remedy. */
+/** errorsPage lists each error code `LAMEDUCK_ERR_…` with the cause of the error and its remedy. */
 export function errorsPage(codes: Readonly<Record<string, { cause: string; remedy: string }>>): string {
   const sections = Object.entries(codes).flatMap(([code, { cause, remedy }]) => [
     '',

@@ -115,7 +115,7 @@ const counting = [
   '  longer, it includes this percentile instead. Recent requests are those of the last 5 to 10 minutes. For long-running requests, lameduck',
   '  assumes that 200 end per second, and that all end within `shutdownWatchTerminationGracePeriod`.',
   '- **Destroy hooks**: while the destroy hooks run, the predicted duration of the shutdown includes the time that they have taken so far.',
-  '- **Time so far**: during a shutdown, its predicted duration includes the time since `ShutdownInitiated`.',
+  '- **Time so far**: during a shutdown, the predicted duration of the shutdown includes the time that has passed since `ShutdownInitiated`.',
 ];
 
 const asking = [
@@ -130,8 +130,8 @@ const asking = [
   '  for: 5m',
   '```',
   '',
-  "**A running shutdown is about to cut requests.** The alert's value is the rest of the shutdown budget at the last scrape, in seconds.",
-  'The alert stays active for five minutes after the pod has ended, because a drain may last for only one or two scrapes. The',
+  '**A running shutdown is about to cut requests.** The value of this alert is the number of seconds that were left of the shutdown budget at the last scrape.',
+  'A drain may last for only one or two scrapes. The query therefore reads the last five minutes, and the alert stays active for five minutes after the pod has ended. The',
   '[final line](log.md#the-final-line) of the log names the requests that were cut.',
   '',
   '```yaml',
@@ -152,8 +152,7 @@ const asking = [
   '```',
   '',
   '**The progress of a rollout**: this query counts, for each lifecycle signal, the pods in which the signal has fired. The metric of a signal stays at 1 after',
-  'the signal has fired. Some pods have fired one signal but not yet the next. To count these pods, subtract the number of the next signal from the number',
-  'of the first.',
+  'the signal has fired. To count the pods that have fired a signal A but not yet a later signal B, subtract the count of B from the count of A.',
   '',
   '```promql',
   'sum by (signal) (lameduck_lifecycle_signal)',

@@ -3,8 +3,8 @@
 const end = '<!-- Up to here. -->';
 
 /**
- * Place names a documentation page with a generated part. `page` and `part` are also the words of the error message for
- * a page without this part.
+ * Place names a documentation page and the generated part in it. If the page does not have this part, the error message
+ * contains `page` and `part`.
  */
 export interface Place {
   readonly page: string;

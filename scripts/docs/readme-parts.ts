@@ -91,7 +91,7 @@ function proof(benchmarks: string): { lines: string[]; problems: string[] } {
       'The number of failed new connections counts only the clients that open a connection for each request. Clients with kept-alive',
       'connections were refused too, when they reconnected after the end of a connection.',
       '',
-      'The result of the same rehearsal, after `lameduck(server)` was added to this server:',
+      'After `lameduck(server)` was added to the server, the same `lameduck rehearse` command prints:',
       '',
       '```',
       ...after.split('\n'),
@@ -99,7 +99,7 @@ function proof(benchmarks: string): { lines: string[]; problems: string[] } {
       '',
       '![Bar chart of the next table: for each package, the number of requests that fail during the rollout of one pod.](docs/benchmarks/rollouts.svg)',
       '',
-      'The benchmark uses each package as the first example in the README of the package does. Clients send 200 requests per second. The nodes still send new',
+      'In this benchmark, the code for each package is the first example in the README of that package. Clients send 200 requests per second. The nodes still send new',
       `connections to the pod for up to 2.3 s after its deletion. Each cell of the table has the median of ${rounds} rollouts, and in brackets`,
       'the lowest and the highest number of failed requests. [benchmarks.md](docs/benchmarks.md#what-does-a-rollout-lose) has the method, and counts lost and refused requests.',
       '',
@@ -114,7 +114,7 @@ function proof(benchmarks: string): { lines: string[]; problems: string[] } {
   };
 }
 
-// Writes a figure such as `256 (246 to 265)` in words.
+// Writes a result such as `256 (246 to 265)` as a text: "256 requests failed (246 to 265 in single rollouts)".
 function withBounds(figure: string): string {
   const [, median = figure, least = '', most = ''] = /^(\d+) \((\d+) to (\d+)\)$/.exec(figure) ?? [];
   return least === ''

@@ -57,7 +57,7 @@ export function tableProblems(page: string): string[] {
     ([, name = '', handling = '']) => `${name} | ${handling}`,
   );
   const wanted = programs.map((program) => {
-    // Rows of Node itself have no version, because the page shows the measured version of Node above the table.
+    // A row for plain Node has no version, because docs/register.md has the version of Node above the table.
     const version = lockedPackage(program);
     return `${program.title}${version === undefined ? '' : ` (${version})`} | ${program.handling}`;
   });

@@ -51,7 +51,7 @@ export const rules: Readonly<Record<string, string>> = {
   'A-018':
     "The apiserver's run function returns only after the hooks, the drain, the audit flush and the stop of the listener. Destroy functions run last, even if an earlier step has failed.",
   'A-020':
-    "The apiserver's shutdown as a whole has no deadline. The delay, the drain and the stop of the listener have limits. Hooks and the audit flush have none.",
+    "The apiserver's shutdown as a whole has no deadline. The delay, the drain and the closing of the listening socket have time limits. Hooks and the audit flush have no time limit.",
   'A-030': 'The process signals SIGINT and SIGTERM start the shutdown.',
   'A-031':
     'The first process signal starts the shutdown. A second SIGINT or SIGTERM ends the process with exit code 1.',
@@ -137,7 +137,7 @@ export const rules: Readonly<Record<string, string>> = {
   'A-120':
     'During its shutdown delay, the apiserver serves every request, on existing and on new connections. No response of the apiserver shows that a shutdown has begun.',
   'A-122':
-    'With `shutdownSendRetryAfter`, requests on new and kept-alive connections get a 429 from `NotAcceptingNewRequest` on.',
+    'With `shutdownSendRetryAfter`, every request after `NotAcceptingNewRequest` gets a 429, both on new connections and on kept-alive connections.',
   'A-126': 'Requests to health and metrics paths, and calls of the server to itself, do not get the 429 of a shutdown.',
   'A-130':
     'If watches have a grace period, each watch ends at once at `NotAcceptingNewRequest`. Events that wait to be sent to its client may be lost.',

@@ -8,7 +8,7 @@ export type Passed = Readonly<Record<string, Partial<Record<ServerKind, readonly
 
 const first = 1;
 const last = 55;
-/** `numbers` lists the rules, such as P-001, that apply to every kind of server. */
+/** `numbers` lists the numbers of the rules, such as P-001, that the tests check on every kind of server. */
 export const numbers = Array.from({ length: last }, (_, index) => `P-${String(index + first).padStart(3, '0')}`);
 
 /** `majors` are the major versions of Node on which the tests run. */
@@ -97,8 +97,8 @@ export function passedSoFar(): Passed {
 }
 
 /**
- * serverKindsTable returns the table with its notes. It also returns the problems: each cell that has neither a test
- * nor a note.
+ * serverKindsTable returns the section "Kinds of servers" of docs/conformance.md. It also returns a problem for each
+ * cell of the table that has neither a test nor a note.
  */
 export function serverKindsTable(passed: Passed): {
   readonly lines: readonly string[];

@@ -14,11 +14,14 @@ type Rows = Readonly<Record<string, Row<unknown, unknown>>>;
 /** SettingComment is the parsed comment above a row of the settings table. */
 export interface SettingComment {
   readonly description: string;
-  /** The default value that the tag `@default` in the comment states. */
+  /** The default of the setting, from the tag `@default` of the comment. */
   readonly default: string;
 }
 
-/** settingComments reads the comment of each row of the settings table. */
+/**
+ * settingComments returns the comment of each setting, by the name of the setting. It reads the comments from the
+ * tables in src/settings.
+ */
 export function settingComments(): Map<string, SettingComment> {
   return new Map([
     ...commentsIn('table.ts', settingsTable),
@@ -107,8 +110,8 @@ function kindsSection(): string[] {
   return ['', '## Types of values', '', '| type | valid values | form |', '| --- | --- | --- |', ...rows];
 }
 
-// Error messages say "duration" for the values of these four types of settings. The settings page gives each type its
-// own name.
+// The settings page has a name for each of these four types of settings: limit, stall limit, period, and whole seconds.
+// In error messages, all four are called "duration".
 const durations = new Map<Kind<unknown>, string>([
   [limit, 'limit'],
   [stallLimit, 'stall limit'],
@@ -206,9 +209,9 @@ const closing = [
   'left for requests, `lameduck()` throws an error with the sum and the source of each number. Other conflicts of settings cause a',
   'warning after the first log line:',
   '',
-  '- lameduck warns if `requestTimeout` is longer than the time limit of the drain. The end of the drain would cut a request before its timeout.',
-  '- lameduck warns if you set a `shutdownWatchTerminationGracePeriod` that is longer than the time limit of the drain. This grace',
-  '  period then ends with the drain.',
+  '- lameduck warns if `requestTimeout` is longer than the time limit of the drain. Such a request would be cut at the end of the drain, before `requestTimeout` has passed.',
+  '- lameduck warns if you set a `shutdownWatchTerminationGracePeriod` that is longer than the time limit of the drain. The drain',
+  '  then ends long-running requests at its own time limit, before `shutdownWatchTerminationGracePeriod` has passed.',
   '- lameduck warns if `healthCheckTimeout` is one second or more. A probe with the default `timeoutSeconds` then times out before the',
   '  check does, so that no answer names the failing check.',
   '- lameduck warns if `livezEventLoopStallLimit` is shorter than `readyzEventLoopStallLimit`. With these',

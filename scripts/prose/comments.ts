@@ -9,7 +9,7 @@ interface Comment {
   readonly loc: { readonly start: { readonly line: number } };
 }
 
-// The declared type of the parser lacks its options.
+// The cast is necessary, because the type declarations of the ESLint parser lack its options.
 const { parseForESLint: parse } = parser as {
   parseForESLint: (text: string, options: object) => { ast: { comments: Comment[] } };
 };
@@ -41,7 +41,8 @@ function hashCommentsOf(text: string): string {
     .join('\n');
 }
 
-// Keeps the comments of Go templates and of YAML, and the line feeds of all other text.
+// Returns the comments of Go templates and of YAML. All other text is replaced by its line feeds, so that each comment
+// keeps its line number.
 function templateCommentsOf(text: string): string {
   const parts = text.split(/\{\{-?\s*\/\*([\s\S]*?)\*\/\s*-?\}\}/);
   const comments = parts.map((part, index) => (index % 2 === 1 ? part.trim() : part.replace(/[^\n]/g, '')));

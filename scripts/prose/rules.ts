@@ -19,8 +19,7 @@ const unclear: readonly (readonly [words: RegExp, instead: string])[] = [
     '"after"',
   ],
   [/\b(?:is|are|was|were|be|been|being) told\b/i, '"notified" or "receives"'],
-  // If a function is called `ask`, its doc comment may begin with `ask`: the word is a name there, not the forbidden
-  // verb.
+  // The verb `ask` is forbidden. But a doc comment may begin with `ask` if its function has the name `ask`.
   [/(?!^ask )\b(?:[Aa]sks?|[Aa]sked|[Aa]sking)\b/, '"probes", "requests", "calls" or "reads"'],
   [/\bwhoever\b/i, '"the client", "the caller" or "the user"'],
   [/\bnobody[’']s\b/i, '"no client" or "no process"'],
@@ -45,8 +44,8 @@ export const sentences: TextlintRuleModule = ({ Syntax, RuleError, report, getSo
 };
 
 /**
- * sentencesOf splits a text into sentences. The splitter would take `ms.` for a title such as `Mr.`, and `503.` for the
- * number of a list item, so both are masked.
+ * sentencesOf splits a text into sentences. It masks `ms.` and numbers such as `503.`, because the splitter sees no end
+ * of a sentence after them. The splitter reads `ms.` as a title such as `Mr.`, and `503.` as the number of a list item.
  */
 export function sentencesOf(source: string): { readonly text: string; readonly range: readonly [number, number] }[] {
   const text = source

@@ -1,5 +1,5 @@
-{{/* The names and labels of the policy and its binding. No namespace separates these
-objects from those of another release, so each has the name of its release. */}}
+{{/* The names and labels of the policy and its binding. These objects belong to no namespace, so each object gets the
+name of the Helm release, which another release of this chart does not have. */}}
 
 {{- define "injector.name" -}}
 {{- regexReplaceAll "[^a-z0-9.-]" (lower .Release.Name) "-" | trimAll "-." -}}

@@ -33,9 +33,9 @@ clearly. */}}
 {{- end -}}
 {{- end -}}
 
-{{/* Rejects a grace period that is shorter than a sum of four times, which the package computes in the same way. The first time is
-the shutdown delay or 5 s for pre-shutdown hooks, whichever is longer. The others are 1 s for requests, 3 s for destroy hooks, and
-2 s before SIGKILL. */}}
+{{/* Rejects a grace period that is shorter than the sum of four durations. The first duration is the longer of the
+shutdown delay and 5 s, the time limit of pre-shutdown hooks. The other three are 1 s for requests, 3 s for destroy
+hooks, and 2 s before SIGKILL. The npm package computes the same sum. */}}
 {{- define "injector.refuseTimes" -}}
 {{- $ := index . 0 -}}{{- $problems := index . 1 -}}
 {{- $delay := include "injector.text" $.Values.shutdownDelayDuration -}}

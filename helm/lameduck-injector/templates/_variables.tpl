@@ -56,8 +56,8 @@ when an expression first uses it. */}}
     variables.portAt >= 0 ? (variables.portGiven.matches('^[1-9][0-9]{0,4}$') && int(variables.portGiven) < 65536 ? int(variables.portGiven) : 0)
     : variables.everyContainer.exists(c, c.?ports.orValue([]).exists(p, p.containerPort == 8081)) ? 0
     : 8081
-# The seconds that the preStop hook takes. Only a sleep states its seconds. Any other hook may take the whole grace
-# period of the pod.
+# The seconds of the preStop hook. A `sleep` hook has its seconds in its field `seconds`. Any other hook counts with the
+# whole grace period of the pod, because its duration is unknown.
 - name: preStop
   expression: "!variables.container.?lifecycle.?preStop.hasValue() ? 0 : int(variables.container.lifecycle.preStop.?sleep.seconds.orValue(variables.grace))"
 - name: newGrace

@@ -32,9 +32,9 @@ LameduckShutdownFailed: { severity: warning, for: 0s, threshold: 0 }
 {{- include "lameduck.text" (include "lameduck.alertSettings" . | fromJson).threshold -}}
 {{- end -}}
 
-{{/* Returns one alert. Arguments: (list $ scope name expression summary description). With the scope `release`, the
-chart writes the labels `release`, `namespace` and `workload` into the alert. With the scope `cluster`, the metrics in
-`expression` have these labels already. */}}
+{{/* Returns one alert. Arguments: (list $ scope name expression summary description). With the scope `release`, this
+template adds the labels `release`, `namespace` and `workload` to the alert. With the scope `cluster`, it adds none,
+because the metrics in `expression` already have these labels. */}}
 {{- define "lameduck.alert" -}}
 {{- $ := index . 0 -}}
 {{- $name := index . 2 -}}
@@ -62,9 +62,10 @@ chart writes the labels `release`, `namespace` and `workload` into the alert. Wi
 {{- end }}
 {{- end -}}
 
-{{/* Returns the PromQL selector of the pods of this Helm release. A pod's name has at most 63 characters. If a
-Deployment's name is longer than 46 characters, Kubernetes shortens the hash of the pod template and omits the hyphen
-after it. */}}
+{{/* Returns the PromQL selector of the pods of this Helm release. The name of a pod is the name of the Deployment, a
+hash, a hyphen and a random part. If the name of the Deployment is longer than 46 characters, Kubernetes shortens the
+hash and omits the hyphen, so that the name has at most 63 characters. The selector then also matches names without the
+hyphen. */}}
 {{- define "lameduck.podsOf" -}}
 {{- $name := include "lameduck.fullname" . -}}
 namespace="{{ .Release.Namespace }}",pod=~"{{ $name }}-[a-z0-9]+{{ ternary "-?" "-" (gt (len $name) 46) }}[a-z0-9]+"
@@ -107,10 +108,10 @@ through this chart. Arguments: (list scope expression label). */}}
 {{- end -}}
 {{- end -}}
 
-{{/* Returns a PromQL query for the increase of a counter in 15 minutes, for each pod. Arguments: (list metric selector
-more-labels). increase() ignores the first sample of a counter. If this sample is above 0, the query uses its value.
-increase() also extrapolates to the whole range, so one event gives a number slightly above 1. floor() makes it a whole
-number again. */}}
+{{/* Returns a PromQL query for the increase of a counter in the last 15 minutes, for each pod. Arguments: (list metric
+selector more-labels). increase() does not count the first sample of a counter. If the counter is new, the query
+therefore takes the value of the counter instead. increase() also extrapolates its result to all 15 minutes, so one
+event gives a number slightly above 1. floor() rounds this number down to a whole number. */}}
 {{- define "lameduck.risen" -}}
 {{- $series := printf "%s{%s}" (index . 0) (index . 1) -}}
 {{- printf "max by (release, namespace, workload, pod%s) (floor(increase(%s[15m])) > 0 or (max_over_time(%s[15m]) unless max_over_time(%s[15m] offset 15m)))" (index . 2) $series $series $series -}}

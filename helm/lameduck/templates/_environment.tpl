@@ -34,8 +34,9 @@ grace period. */}}
 {{- end -}}
 {{- end -}}
 
-{{/* Returns, as JSON, the chart's own values for settings that the Helm values leave unset. If the chart injects
-lameduck, `probePaths` is not among them, because probes may use the program's own port. */}}
+{{/* Returns, as JSON, the settings of lameduck that the chart chooses if the user has not set them in the chart values.
+If the chart injects lameduck into the program, `probePaths` is not one of these settings, because probes may use the
+program's own port. */}}
 {{- define "lameduck.ownSettings" -}}
 {{- $own := ternary dict (include "lameduck.defaultSettings" . | fromJson) (eq (include "lameduck.injects" .) "yes") -}}
 {{- if include "lameduck.mountsRunFolder" . -}}

@@ -13,8 +13,9 @@ request `/`. An ALB accepts every status below 500, but the health check of a Ba
 {{- ternary .Values.probes.readiness.path "/" (eq (include "lameduck.isOn" .) "yes") -}}
 {{- end -}}
 
-{{/* Returns the value of an annotation that lists attributes. Arguments: (list annotations name key value). Adds the
-chart's own attribute unless the values already set this attribute. */}}
+{{/* Returns the value of an annotation that is a list of attributes `key=value`. Arguments: (list annotations name key
+value), where `name` is the name of the annotation. Adds `key=value` unless the user's annotation already contains the
+key. */}}
 {{- define "lameduck.attributes" -}}
 {{- $given := get (default dict (index . 0)) (index . 1) -}}
 {{- $own := printf "%s=%d" (index . 2) (int64 (index . 3)) -}}

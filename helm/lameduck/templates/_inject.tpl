@@ -111,9 +111,9 @@ in the values is therefore loaded before lameduck. */}}
 {{- end -}}
 {{- end -}}
 
-{{/* Returns the name of the npm command or shell that starts the program, or an empty text if there is none. Such a
-parent process of the program gets SIGTERM and may not forward it to the program. In the command, an init process or
-another wrapper may precede npm or the shell, with options and variables. */}}
+{{/* Returns the name of the npm command or shell that starts the program, or an empty text if there is none. npm or the
+shell is then the parent process of the program. It gets SIGTERM, and may not forward SIGTERM to the program. The
+template also finds npm or the shell after an init process or another wrapper, with their options and variables. */}}
 {{- define "lameduck.launcher" -}}
 {{- $words := concat (default list .Values.command) (default list .Values.args) | join "\n" | printf "%s\n" -}}
 {{- $launcher := `^(((.*/)?(tini|tini-static|dumb-init|catatonit|docker-entrypoint[.]sh|env)|(-[CPepru]|--rewrite)\n.*|-.*|[A-Za-z_][A-Za-z0-9_]*=.*)\n)*(.*/)?(npm|npx|yarn|yarnpkg|pnpm|pnpx|sh|ash|bash|dash)\n` -}}
@@ -148,7 +148,8 @@ hook is omitted, because a container can have only one. */}}
 {{- $preStop := (default dict $v.lifecycle).preStop -}}
 {{- $b := include "lameduck.times" $ | fromJson -}}
 {{- $seconds := int64 $b.preStop -}}
-{{- /* The hook may be the kubelet's own sleep, or run a command such as `sleep 15`. */ -}}
+{{- /* The preStop hook may be a `sleep` action of the kubelet, or an `exec` action with a command such as `sleep 15`.
+*/ -}}
 {{- $sleep := mul (regexFind "sleep[^0-9]{1,13}[0-9]+" (toJson $preStop) | regexFind "[0-9]+$" | int64) 1000 -}}
 {{- if and $preStop (or (eq $seconds 0) (gt $sleep $seconds)) -}}
 {{- include "lameduck.refuse" (list $problems "lifecycle.preStop" $preStop "uses a part of the grace period before the process signal" "set lameduck.preStopSeconds to the most seconds that the hook takes") -}}

@@ -61,7 +61,8 @@ If a key is in both, the value in `labels` is used. */}}
 {{- include "lameduck.text" .Values.image.tag | default $digest | default .Chart.AppVersion | trunc 63 | trimAll "-_." -}}
 {{- end -}}
 
-{{/* Returns an image, with the registry of the values in place of its own. Arguments: (list $ image). */}}
+{{/* Returns the reference of an image. If the chart values set a registry, this registry replaces the registry in the
+reference. Arguments: (list $ image). */}}
 {{- define "lameduck.inRegistry" -}}
 {{- $ := index . 0 -}}
 {{- $registry := $.Values.image.registry | default (default dict $.Values.global).imageRegistry -}}
@@ -77,8 +78,8 @@ If a key is in both, the value in `labels` is used. */}}
 {{- with $image.digest }}@{{ . }}{{ end -}}
 {{- end -}}
 
-{{/* Returns the secrets for the registry as JSON. The secrets of the values are first. The secrets that all charts of a
-Helm release share follow. */}}
+{{/* Returns the names of the Secrets with which the kubelet pulls images, as JSON: first those in `imagePullSecrets`,
+and then those in `global.imagePullSecrets`. */}}
 {{- define "lameduck.pullSecrets" -}}
 {{- $secrets := list -}}
 {{- range concat (default list .Values.imagePullSecrets) (default list (default dict .Values.global).imagePullSecrets) -}}
@@ -88,7 +89,8 @@ Helm release share follow. */}}
 {{- toJson $secrets -}}
 {{- end -}}
 
-{{/* A name for files and rule groups that must be unique in the cluster. The fullname is unique only in its namespace. */}}
+{{/* A name for files and rule groups that must be unique in the cluster. It begins with the namespace, because
+lameduck.fullname is unique only in its namespace. */}}
 {{- define "lameduck.groupName" -}}
 {{- printf "%s-%s" .Release.Namespace (include "lameduck.fullname" .) -}}
 {{- end -}}

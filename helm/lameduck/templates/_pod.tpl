@@ -16,7 +16,8 @@ spec:
   terminationGracePeriodSeconds: {{ (include "lameduck.times" . | fromJson).grace | int64 }}
   serviceAccountName: {{ include "lameduck.serviceAccountName" . | quote }}
   automountServiceAccountToken: {{ or .Values.serviceAccount.automount .Values.leaderElection.enabled }}
-  # Kubernetes would set variables for a Service called lameduck. These variables look like settings.
+  # Without this field, Kubernetes would set environment variables for a Service called lameduck, such as LAMEDUCK_PORT.
+  # They would look like settings of lameduck.
   enableServiceLinks: false
   {{- with include "lameduck.pullSecrets" . | fromJsonArray }}
   imagePullSecrets:

@@ -1,4 +1,5 @@
-{{/* Rejects fields of Kubernetes that the chart sets, and fields of a Service that no API server accepts together. */}}
+{{/* Rejects chart values with a field that the chart itself writes into the object. Also rejects fields of a Service
+that the API server does not accept together. */}}
 
 {{/* Returns each field that the chart sets, and the value to set instead, if there is one. */}}
 {{- define "lameduck.ownFields" -}}

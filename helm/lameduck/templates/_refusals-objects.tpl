@@ -1,4 +1,4 @@
-{{/* Rejects invalid names, images, routes and monitors. */}}
+{{/* Rejects invalid chart values for names, images, HTTPRoutes, GRPCRoutes, PodMonitors and ServiceMonitors. */}}
 
 {{/* Adds a problem for each name that occurs twice in a list. Arguments: (list problems path names rule). */}}
 {{- define "lameduck.refuseDuplicates" -}}
@@ -15,8 +15,8 @@
 {{- define "lameduck.refuseNames" -}}
 {{- $ := index . 0 -}}{{- $problems := index . 1 -}}
 {{- $v := $.Values -}}
-{{- /* Maps each environment variable that the chart sets to the chart value that the user must set instead. An empty
-text means that there is no such value. */ -}}
+{{- /* The environment variables that the chart itself sets, which `env` and `extraEnv` must not contain. Each is mapped
+to the chart value with which the user can change the variable, or to an empty text if there is none. */ -}}
 {{- $own := dict "PORT" "containerPort" "POD_NAME" "" "POD_NAMESPACE" "" "NODE_NAME" "" -}}
 {{- if $v.leaderElection.enabled -}}{{- $_ := set $own "LEASE_NAME" "leaderElection.leaseName" -}}{{- end -}}
 {{- $given := list -}}
@@ -51,8 +51,8 @@ text means that there is no such value. */ -}}
 {{- end -}}
 {{- end -}}
 
-{{/* Rejects labels that the chart itself sets. On pods, the chart sets only the labels of the selector. On every other
-object, it sets more labels. */}}
+{{/* Rejects labels in the chart values that the chart itself sets. In `podLabels`, these are the labels of the
+selector. On every other object, the chart sets more labels. */}}
 {{- define "lameduck.refuseLabels" -}}
 {{- $ := index . 0 -}}{{- $problems := index . 1 -}}
 {{- $v := $.Values -}}
@@ -200,8 +200,9 @@ server. */}}
 {{- $ := index . 0 -}}{{- $problems := index . 1 -}}
 {{- if not $.Values.allowSidecarProxies -}}
 {{- range $.Values.extraContainers -}}
-{{- /* Only the last part of an image's name identifies the program, so its registry and folders are removed. A metrics
-exporter of a proxy is not a proxy itself. */ -}}
+{{- /* Compares only the last part of an image's name with the names of proxies, because the registry and the folders do
+not identify a program. A container whose name contains `exporter` is not a proxy: it exports the metrics of a proxy. */
+-}}
 {{- $names := printf "%s %s" .name (regexReplaceAll "^.*/" (toString .image) "") -}}
 {{- if and (regexMatch "(?i)(^|[^a-z])(envoy|[a-z]*proxy(v2)?|linkerd|nginx|traefik|caddy|pgbouncer|daprd)([^a-z]|$)" $names) (not (contains "exporter" $names)) -}}
 {{- include "lameduck.refuse" (list $problems "extraContainers" .name "is a proxy, which exits at SIGTERM while the server still needs it" "move it to initContainers with restartPolicy: Always, or set allowSidecarProxies") -}}

@@ -73,8 +73,8 @@
 {{- $text := include "lameduck.text" $pdb.minAvailable -}}
 {{- $least := include "lameduck.leastReplicas" $ | int64 -}}
 {{- $kept := regexReplaceAll "^0+([0-9])" (trimSuffix "%" $text) "${1}" | int64 -}}
-{{- /* Kubernetes converts a percentage to a number of pods and rounds up. If the chart does not set the number of pods,
-this check only compares the percentage with 100. */ -}}
+{{- /* Kubernetes converts the percentage `minAvailable` to a number of pods and rounds up. If the chart values do not
+set the number of pods, the chart rejects only a percentage of 100 or more. */ -}}
 {{- $isShare := hasSuffix "%" $text -}}
 {{- $isScaled := and (kindIs "invalid" $.Values.replicaCount) (not $.Values.autoscaling.enabled) -}}
 {{- $of := ternary 100 $least (and $isShare $isScaled) | int64 -}}

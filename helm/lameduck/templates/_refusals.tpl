@@ -1,5 +1,6 @@
-{{/* Rejects in one error all values that would lose requests, and all values that the API server would not accept.
-`helm lint` does not report them. Only rendering the chart does. */}}
+{{/* Rejects all chart values that would lose requests, and all values that the API server would not accept, in one
+error. Commands that render the chart, such as `helm install` and `helm template`, report this error. `helm lint` does
+not report it. */}}
 
 {{- define "lameduck.validate" -}}
 {{- $problems := dict "lines" list -}}

@@ -1,6 +1,6 @@
-{{/* Returns the alerts that Prometheus evaluates on metrics. Arguments: (list $ scope). Alerts on the package's own
-metrics report shutdowns. Alerts on metrics of kube-state-metrics report restarts, rollouts and other facts that a
-process cannot measure itself. */}}
+{{/* Returns the alerts that Prometheus computes from metrics. Arguments: (list $ scope). The alerts about shutdowns use
+metrics of the npm package. The alerts about restarts and rollouts use metrics of kube-state-metrics, because a process
+cannot measure its own restarts and rollouts. */}}
 
 {{- define "lameduck.shutdownAlerts" -}}
 {{- $ := index . 0 -}}{{- $scope := index . 1 -}}
@@ -10,8 +10,8 @@ process cannot measure itself. */}}
   (printf "max %s (lameduck_shutdown_overrun_predicted{%s}) == 1" $by $pods)
   "{{ $labels.pod }} could not drain within its shutdown budget if it received SIGTERM now."
   "A rollout would cut requests. Raise lameduck.longestRequestDuration, or find the slow route.") }}
-{{- /* Prometheus may scrape a pod only once or twice during its drain. The subquery of the next alert returns the
-values of these scrapes even after the pod has been deleted. */ -}}
+{{- /* Prometheus may scrape a pod only once or twice during its drain. The subquery of LameduckShutdownRunsOutOfTime
+returns the values of the last five minutes, even after the pod has been deleted. */ -}}
 {{- include "lameduck.alert" (list $ $scope "LameduckShutdownRunsOutOfTime"
   (printf "min %s (min_over_time((lameduck_shutdown_remaining_seconds{%s} and lameduck_shutdown_overrun_predicted{%s} == 1)[5m:5s])) < %s" $by $pods $pods (include "lameduck.threshold" (list $ "LameduckShutdownRunsOutOfTime")))
   "{{ $labels.pod }} is shutting down and will cut requests: {{ $value | humanizeDuration }} of the shutdown budget were left at the last scrape."
@@ -42,7 +42,8 @@ fires for a workload that was scraped in the last hour, still has replicas and i
 {{- end -}}
 {{- end -}}
 
-{{/* Returns the alerts that use metrics of kube-state-metrics. Restarts are counted for each container name. */}}
+{{/* Returns the alerts that use metrics of kube-state-metrics. The alerts about restarts count the restarts of each
+container name separately. */}}
 {{- define "lameduck.workloadAlerts" -}}
 {{- $ := index . 0 -}}{{- $scope := index . 1 -}}
 {{- $pods := include "lameduck.podsIn" . -}}

@@ -1,5 +1,5 @@
-{{/* The warnings that Helm prints in the notes, as a YAML list. Each warning is about a risky value that alone loses no
-requests. */}}
+{{/* The warnings in the notes that Helm prints after an installation or upgrade, as a YAML list. Each warning is about
+a risky chart value that does not lose requests by itself. */}}
 {{- define "lameduck.warnings" -}}
 {{- $v := .Values -}}
 {{- if $v.lameduck.allowShortDelay }}

@@ -1,11 +1,11 @@
 {{/* Computes all durations that the chart writes into the pod, its environment variables, the objects of load balancers
 and the notes. */}}
 
-{{/* The times of each load balancer and proxy: the default shutdown delay, the shortest delay that the chart accepts, the
-idle timeout of the load balancer or proxy, and the server's keepAliveTimeout. The idle timeout of `gateway` is not
-known, so the values must set it. `longest` is the default of longestRequestDuration: 30s, or how long the load balancer or
-proxy waits for a response by default, if that is longer. docs/load-balancers.md links to a page with the source of each
-timeout. */}}
+{{/* Five durations for each load balancer and proxy. `delay` is the default shutdown delay, and `least` is the shortest
+delay that the chart accepts. `idle` is the idle timeout of the load balancer or proxy. For `gateway`, it is unknown, so
+the user must set it in the chart values. `keepAlive` is the server's keepAliveTimeout. `longest` is the default of
+longestRequestDuration: 30s, or the load balancer's default timeout for a response if this is longer.
+docs/load-balancers.md links to a page with the source of each timeout. */}}
 {{- define "lameduck.fronts" -}}
 none: { delay: 10s, least: 5s, idle: 0s, keepAlive: 65s, longest: 30s }
 gateway: { delay: 15s, least: 5s, idle: 0s, keepAlive: 65s, longest: 30s }
@@ -30,8 +30,8 @@ gce: { delay: 45s, least: 40s, idle: 600s, keepAlive: 620s, longest: 30s }
 {{- if not (or (kindIs "invalid" .) (and (kindIs "string" .) (eq . ""))) -}}yes{{- end -}}
 {{- end -}}
 
-{{/* Returns the milliseconds of one duration. Arguments: (list given default). If the given duration is invalid, the
-default is used, so that it causes no further errors. Another template reports the invalid duration. */}}
+{{/* Returns one duration in milliseconds. Arguments: (list given default). If `given` is invalid, returns the default,
+so that the chart reports an invalid duration only once. Another template reports it. */}}
 {{- define "lameduck.term" -}}
 {{- $given := include "lameduck.text" (index . 0) -}}
 {{- include "lameduck.milliseconds" $given | default (include "lameduck.milliseconds" (index . 1)) -}}

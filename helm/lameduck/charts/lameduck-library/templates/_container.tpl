@@ -5,9 +5,10 @@
 {{- if ne (toString .Values.lameduck.enabled) "false" -}}yes{{- end -}}
 {{- end -}}
 
-{{/* Returns, as JSON, the probe that the values set under `readinessProbe`, `livenessProbe` or `startupProbe`.
-Arguments: (list $ name). Returns an empty object if the values set no such probe. If `lameduck.enabled` is false, a
-probe of the probe port or of a path such as /readyz is ignored. No process would answer this probe. */}}
+{{/* Returns, as JSON, the user's own probe from the chart value `readinessProbe`, `livenessProbe` or `startupProbe`.
+Arguments: (list $ name), where `name` is `readiness`, `liveness` or `startup`. Returns an empty object if this chart
+value is not set. If `lameduck.enabled` is false, no process answers the probe port or a path such as /readyz. Then also
+returns an empty object for a probe of this port or path. */}}
 {{- define "lameduck.givenProbe" -}}
 {{- $ := index . 0 -}}
 {{- $given := get $.Values (printf "%sProbe" (index . 1)) | default dict -}}
@@ -31,9 +32,9 @@ that type. */}}
 {{- end }}
 {{- end -}}
 
-{{/* Returns one probe. Arguments: (list $ name port). If `lameduck.enabled` is false, no process answers the path of
-the probe, so the probe only opens a TCP connection. After a failed liveness probe, the process has at most 30 s to end,
-in addition to the sleep of the preStop hook. */}}
+{{/* Returns one probe. Arguments: (list $ name port). If `lameduck.enabled` is false, the probe only opens a TCP
+connection, because no process answers its path. The liveness probe has a grace period of its own: after its failure,
+the process has the sleep of the preStop hook and at most 30 s to end. */}}
 {{- define "lameduck.probe" -}}
 {{- $ := index . 0 -}}{{- $name := index . 1 -}}
 {{- $probe := get $.Values.probes $name -}}
@@ -56,9 +57,9 @@ terminationGracePeriodSeconds: {{ $own | ternary $probe.terminationGracePeriodSe
 {{- end }}
 {{- end -}}
 
-{{/* Returns for how many seconds the preStop hook sleeps before the container gets SIGTERM. This time is
-`preStopSeconds`. If `lameduck.enabled` is false, the shutdown delay is added, or the time limit of the pre-shutdown
-hooks or of the elector if it is longer. */}}
+{{/* Returns for how many seconds the preStop hook sleeps before the container gets SIGTERM. This is `preStopSeconds`.
+If `lameduck.enabled` is false, a second duration is added: the longest of the shutdown delay, the time limit of
+pre-shutdown hooks, and the time limit of the elector. */}}
 {{- define "lameduck.sleepSeconds" -}}
 {{- $b := include "lameduck.times" . | fromJson -}}
 {{- $sleep := ternary (int64 $b.preStop) (add (int64 $b.preStop) (int64 $b.lead)) (eq (include "lameduck.isOn" .) "yes") -}}

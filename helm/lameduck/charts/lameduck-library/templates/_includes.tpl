@@ -43,9 +43,10 @@ probes:
   startup: { path: /livez, periodSeconds: 1, timeoutSeconds: 1, failureThreshold: 60 }
 {{- end -}}
 
-{{/* Returns the values of the library chart as JSON, arranged like the values of the application chart, so that the
-same templates can read both. The application chart has the values `probes` beside `lameduck`. The library chart has
-them in `lameduck`. The library chart has no leader election. */}}
+{{/* Returns the values of the library chart as JSON, in the form of the values of the application chart. The same
+templates can then read the values of both charts. In the library chart, the block `probes` is inside the block
+`lameduck`. This template moves `probes` to the top level, where the application chart has it. It also switches leader
+election off, because the library chart has none. */}}
 {{- define "lameduck.checked" -}}
 {{- $given := default dict .Values.lameduck -}}
 {{- if not (kindIs "map" $given) -}}
@@ -67,8 +68,8 @@ them in `lameduck`. The library chart has no leader election. */}}
 {{- toJson $context -}}
 {{- end -}}
 
-{{/* Returns the values under `lameduck.probes` as JSON. Arguments: (list problems given). The default replaces each
-invalid part of a probe, so that each invalid part causes only one error. */}}
+{{/* Returns the user's values `lameduck.probes` as JSON. Arguments: (list problems given), where `given` are these
+values. Each invalid field of a probe is replaced by its default, so that each invalid field causes only one error. */}}
 {{- define "lameduck.probesOf" -}}
 {{- $problems := index . 0 -}}{{- $given := index . 1 -}}
 {{- $probes := (include "lameduck.defaults" . | fromYaml).probes -}}

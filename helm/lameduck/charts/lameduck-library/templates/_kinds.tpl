@@ -1,5 +1,5 @@
-{{/* Checks that the value of each setting is valid for the type of the setting. The chart's errors have the same text
-as the errors of the npm package. */}}
+{{/* Checks each setting in the chart values against the type of the setting, such as a duration or a port. The texts of
+the errors are those of the npm package. */}}
 
 {{/* Arguments: (list kind value). If `value` is invalid for a setting of the type `kind`, returns a description of the
 valid values. Otherwise, returns an empty text. */}}

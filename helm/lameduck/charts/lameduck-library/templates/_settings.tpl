@@ -39,8 +39,8 @@ debugSocketPath: file
 debugSocketStack: boolean
 {{- end -}}
 
-{{/* The durations under `lameduck` that the chart does not pass to the package as settings. The chart only computes
-other durations from them, such as the grace period. */}}
+{{/* The durations under `lameduck` that are not settings of the npm package. The chart only computes other durations
+from them, such as the grace period. */}}
 {{- define "lameduck.terms" -}}
 longestRequestDuration: limit
 marginDuration: limit
@@ -87,11 +87,11 @@ on
 {{- if and (include "lameduck.isOn" .) (not (has $port (list "off" "0" ""))) -}}{{- $port -}}{{- end -}}
 {{- end -}}
 
-{{/* Returns, for the `env` of the container, the environment variables of the package's settings. Arguments: (list $
-defaults). The variables are: the settings in the Helm values, `keepAliveTimeout`, and each duration in the sum of the
-grace period. With these durations, the process computes the same grace period as the chart. No other setting becomes a
-variable, because a variable would override the program's code. `defaults` has the chart's own values for settings that
-the Helm values do not set. */}}
+{{/* Returns the settings of the npm package as environment variables, for the `env` of the container. Arguments: (list
+$ defaults). There is a variable for each setting in the chart values, for `keepAliveTimeout`, and for each duration in
+the sum of the grace period. With these durations, the process computes the same grace period as the chart. If the user
+has not set a setting in the chart values, its variable has the value from `defaults`. No other setting becomes a
+variable, because a variable would override the program's code. */}}
 {{- define "lameduck.settings" -}}
 {{- $ := index . 0 -}}
 {{- if not (include "lameduck.isOn" $) }}
