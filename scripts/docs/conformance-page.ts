@@ -1,5 +1,5 @@
 // Writes docs/conformance.md. For each numbered rule of the apiserver's shutdown, the page has the tests that prove the
-// rule, or the reason why lameduck deliberately does not follow it.
+// rule. If lameduck deliberately does not follow the rule, the page has the reason.
 import { relative } from 'node:path';
 import type { Test } from './citations.ts';
 

@@ -64,7 +64,7 @@ because the metrics in `expression` already have these labels. */}}
 
 {{/* Returns the PromQL selector of the pods of this Helm release. The name of a pod is the name of the Deployment, a
 hash, a hyphen and a random part. If the name of the Deployment is longer than 46 characters, Kubernetes shortens the
-hash and omits the hyphen, so that the name has at most 63 characters. The selector then also matches names without the
+hash and omits the hyphen. The name of a pod has at most 63 characters. The selector then also matches names without the
 hyphen. */}}
 {{- define "lameduck.podsOf" -}}
 {{- $name := include "lameduck.fullname" . -}}
