@@ -39,8 +39,8 @@ export function checkOptions(what: string, given: unknown, known?: readonly stri
 }
 
 /**
- * readLimit converts a duration to milliseconds. It throws LAMEDUCK_ERR_TIMEOUT_INVALID unless the duration is at least
- * 1 ms.
+ * readLimit converts a duration to milliseconds. If the duration is shorter than 1 ms, readLimit throws
+ * LAMEDUCK_ERR_TIMEOUT_INVALID.
  */
 export function readLimit(what: string, given: Duration): number {
   const reading = limit.fromCode(given);

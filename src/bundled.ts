@@ -1,7 +1,7 @@
 // Loads a CommonJS package, even if lameduck itself is bundled into an ECMAScript module.
 
-// The number of calls of fromBundle that are in progress. These calls share one global `require`. The call that ends
-// last removes it.
+// The number of calls of fromBundle that are in progress. All these calls use the same global `require`. The last call
+// that ends deletes this global variable.
 let loading = 0;
 
 /**

@@ -33,8 +33,8 @@ export interface Clock {
 // The longest delay of a Node timer, in milliseconds. A timer with a longer delay would fire at once.
 const longestTimer = 2 ** 31 - 1;
 
-// Add one millisecond to the duration. Node truncates both the duration and the current time to whole milliseconds, so
-// a timer could otherwise fire before its duration has passed.
+// Add one millisecond to the duration of the timer. Node truncates the duration and the current time to whole
+// milliseconds. Without the addition, the timer could therefore fire too early.
 function startLater(callback: () => void, milliseconds: number): NodeJS.Timeout {
   return startTimer(callback, Math.min(Math.ceil(milliseconds) + 1, longestTimer));
 }

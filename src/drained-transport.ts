@@ -7,13 +7,13 @@
  */
 export interface DrainedTransport {
   /**
-   * `transport` is the name of the protocol or group, such as `gRPC`. The log shows it in the names of steps such as
-   * `drain gRPC`.
+   * `transport` is the name of the protocol that is drained, such as `gRPC`, or of the group of workers. The log shows
+   * this name in the names of steps, such as `drain gRPC`.
    */
   readonly transport: string;
   /**
-   * `drain()` makes the transport reject new requests. The promise resolves when all requests in flight have been
-   * answered.
+   * `drain()` begins the drain of this transport, for example of a gRPC server. From then on, the transport accepts no
+   * new requests. The promise of `drain()` resolves when all requests in flight on the transport have been answered.
    */
   drain(): Promise<void>;
   /**

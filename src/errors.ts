@@ -127,7 +127,7 @@ export const errorCodes = {
   },
   LAMEDUCK_ERR_WORK_FAILED: {
     cause:
-      'The function `work` that you passed to `runShutdown` sent no request, or did not return before the shutdown had ended. The error also occurs if a request that `work` sent was cut at the end of the shutdown,  or was refused by the closed listener.',
+      'The function `work` that you passed to `runShutdown` sent no request, or did not return before the shutdown had ended. The error also occurs if a request of `work` was cut at the end of the shutdown. It occurs, too, if the request was refused because the server no longer listened.',
     remedy:
       'If `work` sends several requests, let it send all of them simultaneously. If `work` sends them one after another, set the option `during` to the path of the last request. Let `work` return when it has all responses.',
   },

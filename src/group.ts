@@ -34,7 +34,7 @@ export interface InGroup {
    * process, `ends` is undefined.
    */
   readonly ends: readonly WorkerEnd[] | undefined;
-  /** `threads` lists how each worker thread has ended so far. */
+  /** `threads` lists the worker threads that have already ended. Each entry says how the thread ended. */
   readonly threads: readonly ThreadEnd[];
   readonly observer: Observer | undefined;
   /**
@@ -152,8 +152,8 @@ function shutDown(workers: Workers | Threads, settings: Settings, { shutdown, re
   workers.shutDown(signal, shutdown.deadlines?.drainBy ?? systemClock.now());
 }
 
-// Returns a function that records the exit code of a worker, if lameduck has defined this code in `exitCodes`. lameduck
-// does not know what another exit code means.
+// Returns a function that records the exit code of a worker. It records only the codes in `exitCodes`, because lameduck
+// does not know the meaning of any other code.
 function noteExitCode(parts: () => Parts): (exitCode: number) => void {
   return (exitCode) => {
     if (Object.values<number>(exitCodes).includes(exitCode)) parts().recorder.noteCause(exitCode);
@@ -172,7 +172,7 @@ function worker(options: GroupOptions): InGroup {
     });
   };
   const onNoOwner = (): void => {
-    // PM2 is a primary without a lifecycle. But PM2 stops each worker itself, so a worker under PM2 needs no warning.
+    // Do not warn under PM2. There, the cluster primary is PM2 itself: it has no lifecycle, but it stops each worker.
     if (!isUnderPm2(environment)) parts().warn('primary has no lifecycle', { hint: lonelyHint });
   };
   return {
@@ -188,7 +188,7 @@ function ownProbePort({ settings, sources }: GroupOptions): number | undefined {
 
 interface WorkerActions {
   readonly probePort: number | undefined;
-  /** onEnded is called when the shutdown has ended, unless the process then exits. */
+  /** onEnded is called at the end of the shutdown if the process continues after the shutdown. */
   readonly onEnded: (exitCode: number) => void;
   /**
    * onNoOwner is called in a cluster worker whose primary has no lifecycle. It is also called in a worker thread whose

@@ -56,8 +56,8 @@ export function grpcHealth(duck: Lameduck, options: GrpcHealthOptions = {}): Grp
   const { health, handle } = parts;
   const statuses = new Statuses({ health, signals: handle.signals, clock: systemClock, services });
   const service = new HealthService(statuses);
-  // End all watches when the drain begins, because the drain of a gRPC server waits for every open stream. Each
-  // watching client has received NOT_SERVING before.
+  // End all `Watch` calls of gRPC clients when the drain begins. Otherwise, the drain of the gRPC server would wait for
+  // these open streams. Before that, each watching client has received NOT_SERVING.
   void handle.signals.notAcceptingNewRequest.signaled.then(() => {
     service.endWatches();
   });

@@ -143,7 +143,7 @@ export function install(
   });
   const stopWatching = watchForHandedSockets(servers, () => {
     logging.onWarning(
-      'a server gets requests but does not listen: its lifecycle starts when that server itself listens',
+      'a server gets requests but does not listen: lameduck starts the lifecycle of this server only when the server listens',
     );
   });
   for (const one of servers) putUnder(parts, one);
@@ -152,8 +152,8 @@ export function install(
   void parts.handle.signals.shutdownInitiated.signaled.then(stopWatching);
   const detach = joinProcess(parts, logging, thread, environment, isUnderRegister);
   void parts.handle.ended.then(({ exitCode }) => {
-    // If the process is about to exit, the probe port answers until the exit. If the process continues after this
-    // shutdown, close the probe port now.
+    // If the process is about to exit, the probe port answers until the exit. If the process outlives the shutdown, for
+    // example in a test, close the probe port now.
     if (!thisProcess().isEnding) {
       parts.recorder.report();
       thread.noteReport();
@@ -223,8 +223,8 @@ function joinProcess(
       recorder.noteUncaughtError(errorText(cause.error));
       logging.onUncaughtError(cause.error);
       const ended = watched(shutdown.begin('uncaught error', { isUncaughtError: true }));
-      // If a shutdown is already in progress, the probe thread has the state of the shutdown, but without this error.
-      // So send the state again.
+      // If a shutdown is already in progress, the probe thread has a state of the shutdown that does not contain this
+      // uncaught error. So send the state again.
       thread.sendShutdown();
       return ended;
     },
@@ -246,9 +246,9 @@ function joinProcess(
     },
     beforeListeners: closes.reopen.bind(closes),
     afterListeners: () => {
-      // Each server now emits the event `close` that lameduck has withheld. Under `lameduck/register`, a server must
-      // emit `close` only if the program itself has closed the server. With `ownSignalListeners` set to `run`, the
-      // program's listeners do that.
+      // `settle()` emits the event `close` of each server, which lameduck has withheld so far. Under
+      // `lameduck/register`, only a server that the program itself has closed must emit `close`. The program's own
+      // signal listeners close servers only if `ownSignalListeners` is `run`.
       if (!isUnderRegister || settings.ownSignalListeners === 'run') closes.settle();
     },
     takesShutdownMessage: isUnderPm2(environment),
@@ -275,10 +275,7 @@ function acceptSelfRequests({ servers, traffic, warn, recorder, handle: { signal
   const begin = (): void => {
     if (!hasEnded) requests = new SelfRequests({ servers: [...servers, ...traffic.fronts], traffic, warn });
   };
-  const onFailure = recorder.noteStepFailure.bind(
-    recorder,
-    'keep serving requests that the program sends to its own servers',
-  );
+  const onFailure = recorder.noteStepFailure.bind(recorder, 'accept requests of the program to its own servers');
   void signals.shutdownInitiated.signaled.then(begin).catch(onFailure);
   void signals.inFlightRequestsDrained.signaled.then(end);
   return end;

@@ -89,8 +89,8 @@ export interface HttpResponse {
  */
 export function sentStatus(response: HttpResponse): number | undefined {
   const { statusCode } = response as { statusCode: unknown };
-  // A pipelined response that waits for an earlier response on its connection has sent nothing, even if its handler has
-  // already ended it.
+  // Node sends the response to a pipelined request only after the earlier responses on the connection. While it waits
+  // for them, no byte has been sent, even if its handler has already ended it.
   const isSent =
     response.headersSent && (response.writableFinished || (response as { socket?: unknown }).socket !== null);
   const isStatus = isSent && typeof statusCode === 'number' && statusCode >= 100 && statusCode <= 999;

@@ -20,8 +20,8 @@ interface Parser {
 type Interval = NodeJS.Timeout & { _destroyed?: boolean };
 
 /**
- * connectionsOf lists the open connections of a server. If Node's list is missing, lameduck finds a connection that is
- * older than its lifecycle only when the next request arrives on that connection.
+ * connectionsOf lists the open connections of a server. It reads an internal list of Node. Without this list, lameduck
+ * finds a connection that was opened before the lifecycle began only at its next request.
  */
 export function connectionsOf(server: Server): Socket[] {
   const list = hidden(server, 'http.server.connections') as ConnectionsList | undefined;
@@ -29,8 +29,8 @@ export function connectionsOf(server: Server): Socket[] {
 }
 
 /**
- * sessionsOf lists the open HTTP/2 sessions of a server. Node lists them since version 24. If the list is missing,
- * lameduck finds a session that is older than its lifecycle only when the client opens the next stream.
+ * sessionsOf lists the open HTTP/2 sessions of a server. It reads an internal list, which Node has since version 24.
+ * Without this list, lameduck finds a session that was opened before the lifecycle began only at its next stream.
  */
 export function sessionsOf(server: Server): ServerHttp2Session[] {
   const sessions = hidden(server, 'sessions') as Iterable<Partial<ServerHttp2Session>> | undefined;
@@ -39,8 +39,8 @@ export function sessionsOf(server: Server): ServerHttp2Session[] {
 }
 
 /**
- * streamsOf lists the open streams of an HTTP/2 session. If Node's list is missing, the drain does not wait for a stream
- * that is older than the lifecycle.
+ * streamsOf lists the open streams of an HTTP/2 session. It reads an internal list of Node. Without this list, the
+ * drain does not wait for streams that were opened before the lifecycle began.
  */
 export function streamsOf(session: ServerHttp2Session): ServerHttp2Stream[] {
   const state = hidden(session, 'state') as { readonly streams?: ReadonlyMap<number, ServerHttp2Stream> } | undefined;
@@ -54,9 +54,9 @@ export interface Compatible {
 }
 
 /**
- * compatibleOf returns the objects that node:http2's compatibility API has created for a stream, if the program uses
- * that API. If Node removed the properties that contain these objects, the log could not name the path of some streams.
- * These are the streams that are older than the lifecycle.
+ * compatibleOf returns the request and response objects that node:http2's compatibility API has created for a stream. A
+ * later version of Node may remove the properties that contain these objects. The log could then not name the paths of
+ * streams that were opened before the lifecycle began.
  */
 export function compatibleOf(stream: ServerHttp2Stream): Compatible {
   const [request, response] = ['request', 'response'].map((name) => hidden(stream, name) ?? undefined);
@@ -64,17 +64,18 @@ export function compatibleOf(stream: ServerHttp2Stream): Compatible {
 }
 
 /**
- * serverOf returns the server that accepted a connection. If Node removed the property `server` of sockets, lameduck
- * would treat an accepted connection as an outgoing connection.
+ * serverOf returns the server that accepted a connection. If a later version of Node removed the property `server` of
+ * sockets, lameduck would treat an accepted connection as an outgoing connection.
  */
 export function serverOf(socket: Socket): Server | undefined {
   return (socket as { server?: Server }).server;
 }
 
 /**
- * acceptorOf returns the server that accepted a connection, even if the program has passed the socket to another
- * server. (The property `server` then names the HTTP server that received the socket.) The socket may use TLS. If Node
- * removed the property `_server` of sockets, a server that passes its sockets to an HTTP server would not drain.
+ * acceptorOf returns the server that accepted a connection, with or without TLS. If the program has passed the socket
+ * to another server, the property `server` names the HTTP server that received the socket. acceptorOf still returns the
+ * server that accepted it. If a later version of Node removed the property `_server` of sockets, a server that passes
+ * its sockets to an HTTP server would not drain.
  */
 export function acceptorOf(socket: Socket): Server | undefined {
   return (tcpSocketOf(socket) as { _server?: Server | null })._server ?? undefined;
@@ -92,8 +93,8 @@ export function responseOn(socket: Socket): ServerResponse | undefined {
 /**
  * sentHead returns the headers of a response as they were sent, or undefined if they have not been sent. No public
  * property shows the sent headers in every case. A program may have replaced `headersSent`, so this function does not
- * read it. If Node removed the property `_header` of responses, lameduck would recognize no response as an event stream.
- * It would then also end a connection only when the connection is silent.
+ * read it. If a later version of Node removed the property `_header` of responses, lameduck would recognize no response
+ * as an event stream. lameduck would also end a connection only when the connection is silent.
  */
 export function sentHead(response: ServerResponse): string | undefined {
   const { _header: head } = response as unknown as { _header?: unknown };
@@ -101,9 +102,9 @@ export function sentHead(response: ServerResponse): string | undefined {
 }
 
 /**
- * isInBody tells whether the body of a request is still arriving, even if the request has already been answered. If
- * Node removed the property `parser` of sockets, lameduck could not detect such a body. It might then close the
- * connection while the client sends.
+ * isInBody tells whether the body of a request is still arriving, even if the request has already been answered. If a
+ * later version of Node removed the property `parser` of sockets, lameduck could not detect such a body. It might then
+ * close the connection while the client sends.
  */
 export function isInBody(socket: Socket): boolean {
   return parserOf(socket)?.incoming?.complete === false;
@@ -111,15 +112,16 @@ export function isInBody(socket: Socket): boolean {
 
 /**
  * isInMessage tells whether only a part of an HTTP/1.1 request has arrived. It returns undefined if Node does not parse
- * HTTP/1.1 on the socket. Line ends before a request line are not part of the request (RFC 9112 section 2.2). If Node
- * removed the property `parser` of sockets, isInMessage would always return undefined. lameduck might then close a
- * connection on which only a part of a request has arrived.
+ * HTTP/1.1 on the socket. Empty lines before a request line are not part of the request (RFC 9112 section 2.2). If a
+ * later version of Node removed the property `parser` of sockets, isInMessage would always return undefined. lameduck
+ * might then close a connection on which only a part of a request has arrived.
  */
 export function isInMessage(socket: Socket): boolean | undefined {
   const parser = parserOf(socket);
   if (typeof parser?.finish !== 'function') return undefined;
-  // `finish` reports the end of the socket to the parser, as Node does. It returns an error if only a part of a request
-  // has arrived. It changes the parser's state only if the end of the socket completes a body.
+  // `finish` tells the HTTP parser that the peer has ended the connection, as Node does after a FIN. If only a part of
+  // a request has arrived, `finish` returns an error. It changes the state of the parser only if a request body ends
+  // with the connection.
   return isInBody(socket) || parser.finish() instanceof Error;
 }
 
@@ -146,8 +148,8 @@ function parserOf(socket: Socket): Parser | null | undefined {
 
 /**
  * hasBeenClosed tells whether a server has been closed. A server that has never listened has not been closed, but no
- * public property shows the difference. If Node removed the property that `checkingInterval` reads, the lifecycle of a
- * closed server would wait for `listening` forever.
+ * public property shows the difference. If a later version of Node removed the property that `checkingInterval` reads,
+ * the lifecycle of a closed server would wait for `listening` forever.
  */
 export function hasBeenClosed(server: Server): boolean {
   return !server.listening && checkingInterval(server)?._destroyed === true;
@@ -155,44 +157,46 @@ export function hasBeenClosed(server: Server): boolean {
 
 /**
  * checkingInterval returns the timer with which Node checks a server for requests that take too long. A server has this
- * timer once it has listened. If Node removed the property that contains the timer, lameduck could not clear the timer.
+ * timer once it has listened. If a later version of Node removed the property that contains the timer, lameduck could
+ * not clear the timer.
  */
 export function checkingInterval(server: Server): Interval | undefined {
   return hidden(server, 'http.server.connectionsCheckingInterval') as Interval | undefined;
 }
 
 /**
- * socketUnder returns the real socket of an HTTP/2 session. `session.socket` is a proxy that can be neither written to
- * nor destroyed, but its method `off` returns the real socket. If `off` returned a different object in a later version
- * of Node, the drain could not destroy the connection of a session.
+ * socketUnder returns the real socket of an HTTP/2 session. `session.socket` is a JavaScript Proxy, through which the
+ * socket can be neither written to nor destroyed. The method `off` of this Proxy returns the real socket. If `off`
+ * returned a different object in a later version of Node, the drain could not destroy the connection of a session.
  */
 export function socketUnder({ socket }: Http2Session): Socket {
-  // `off` runs on the real socket and not on the proxy, and returns that socket. It removes no listener.
+  // The method `off` of the proxy `session.socket` is called on the real socket, and returns the real socket. This call
+  // of `off` removes no listener.
   return socket.off('close', socketUnder);
 }
 
 /**
- * isHandedOver tells whether a socket has been sent to another process: Node then sets `_handle` to null without an
- * event. If Node removed the property `_handle` of sockets, lameduck would count such a connection until its socket
- * closes.
+ * isHandedOver tells whether a socket has been sent to another process. In this case, Node sets the socket's property
+ * `_handle` to null and emits no event. If a later version of Node removed this property, lameduck would count such a
+ * connection until its socket closes.
  */
 export function isHandedOver(socket: Socket): boolean {
   return (socket as { _handle?: unknown })._handle === null && !socket.connecting;
 }
 
 /**
- * tcpSocketOf returns the TCP socket under a TLS socket. Any other socket is returned unchanged. If Node removed the
- * property `_parent` of sockets, tcpSocketOf would return the TLS socket. lameduck would then keep its record of the
- * TLS handshake until the connection ends.
+ * tcpSocketOf returns the TCP socket under a TLS socket. Any other socket is returned unchanged. If a later version of
+ * Node removed the property `_parent` of sockets, tcpSocketOf would return the TLS socket. lameduck would then keep its
+ * record of the TLS handshake until the connection ends.
  */
 export function tcpSocketOf(socket: Socket): Socket {
   return (socket as { _parent?: Socket | null })._parent ?? socket;
 }
 
 /**
- * queuedBytes returns the number of bytes that were written to a socket but not yet accepted by the kernel. If Node
- * removed the property `writeQueueSize` of handles, queuedBytes would return undefined, and an HTTP/2 session would get
- * a single GOAWAY.
+ * queuedBytes returns the number of bytes that were written to a socket but that the kernel has not accepted yet. If a
+ * later version of Node removed the property `writeQueueSize` of handles, queuedBytes would return undefined. lameduck
+ * would then send only one GOAWAY instead of two on an HTTP/2 session.
  */
 export function queuedBytes(socket: Socket): number | undefined {
   const { _handle: handle } = socket as { _handle?: { writeQueueSize?: number } | null };
@@ -213,8 +217,8 @@ export interface TcpHandle {
 
 /**
  * tcpHandleOf returns the TCP handle of a socket or server. It returns undefined if there is no TCP handle, or if the
- * handle has no method `connect6`. If Node removed this method, lameduck could not redirect connections. After the
- * servers have stopped listening, requests of the program to itself would then be refused.
+ * handle has no method `connect6`. If a later version of Node removed this method, lameduck could not redirect
+ * connections. After the servers have stopped listening, requests of the program to itself would then be refused.
  */
 export function tcpHandleOf(owner: Server | Socket): TcpHandle | undefined {
   const { _handle: handle } = owner as { _handle?: Partial<TcpHandle> | null };
@@ -222,8 +226,9 @@ export function tcpHandleOf(owner: Server | Socket): TcpHandle | undefined {
 }
 
 /**
- * socketsMade lists the outgoing sockets of this thread. It excludes sockets that a server has accepted. If Node
- * removed `_getActiveHandles`, a connection that the process makes to itself would count as a connection of a client.
+ * socketsMade lists the outgoing sockets of this thread. It excludes sockets that a server has accepted. If a later
+ * version of Node removed `_getActiveHandles`, a connection that the process makes to itself would count as a
+ * connection of a client.
  */
 export function socketsMade(): Socket[] {
   const { _getActiveHandles: activeHandles } = process as { _getActiveHandles?: () => unknown[] };
@@ -232,30 +237,31 @@ export function socketsMade(): Socket[] {
 }
 
 /**
- * sendsFile tells whether the response on a stream is a file. Node ends such a stream before it sends the file, and
- * replaces the stream's `_final`. If Node did not replace `_final`, a file would count as sent as soon as Node begins
- * to send it.
+ * sendsFile tells whether the response on a stream is a file. In Node, such a stream ends before Node sends the file,
+ * and Node replaces the stream's `_final`. If a later version of Node did not replace `_final`, lameduck would count a
+ * file as sent too early: when Node begins to send it.
  */
 export function sendsFile(stream: ServerHttp2Stream): boolean {
   return Object.hasOwn(stream, '_final');
 }
 
-// The states in which an HTTP/2 stream has ended for nghttp2. 7 is "closed". 1 is "idle": nghttp2 returns this state
-// for a stream that it has deleted.
+// The states of an HTTP/2 stream in the library nghttp2 that mean that the stream has ended. State 7 is "closed". State
+// 1 is "idle", which nghttp2 reports for a stream that it has deleted.
 const statesOfEnded: readonly unknown[] = [1, 7];
 
 /**
- * hasEnded tells whether an HTTP/2 stream has ended in nghttp2. If Node did not provide nghttp2's states, a stream that
- * the client has cancelled would count as open. The drain would then wait for this stream until the deadline of the
- * drain.
+ * hasEnded tells whether an HTTP/2 stream has ended in nghttp2. If a later version of Node did not provide nghttp2's
+ * states, a stream that the client has cancelled would count as open. The drain would then wait for this stream until
+ * the deadline of the drain.
  */
 export function hasEnded(stream: ServerHttp2Stream): boolean {
   return statesOfEnded.includes(stream.state.state);
 }
 
 /**
- * isClosedHere tells whether the server has sent the end of an HTTP/2 stream. If Node removed the property `localClose`
- * of streams, lameduck would detect this only when the stream is closed.
+ * isClosedHere tells whether the server has ended its side of an HTTP/2 stream with the flag END_STREAM. If a later
+ * version of Node removed the property `localClose` of streams, lameduck would detect this only when the whole stream
+ * is closed.
  */
 export function isClosedHere(stream: ServerHttp2Stream): boolean {
   return stream.state.localClose === 1;
@@ -263,23 +269,26 @@ export function isClosedHere(stream: ServerHttp2Stream): boolean {
 
 /**
  * allowHalfOpen lets an HTTP/1.1 server answer a client that has already sent its FIN (P-014). By default, Node aborts
- * the request of such a client. During a drain, the client could not repeat this request. If Node removed the property
- * `httpAllowHalfOpen` of servers, Node would abort such requests as it does by default.
+ * the request of such a client. During a drain, the client could not repeat this request. If a later version of Node
+ * removed the property `httpAllowHalfOpen` of servers, Node would abort such requests as it does by default.
  */
 export function allowHalfOpen(server: Server): void {
   (server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
 }
 
-/** AcceptingHandle contains the members of a server's property `_handle` with which Node accepts connections. */
+/**
+ * AcceptingHandle contains those members of a server's internal property `_handle` that Node uses to accept
+ * connections.
+ */
 export interface AcceptingHandle {
   onconnection: (...args: unknown[]) => unknown;
   close(): void;
 }
 
 /**
- * acceptingHandle returns the handle with which a server accepts connections. It returns null if the server has no
- * handle. node:cluster removes the handle of a server whose connections it passes to workers. If Node removed the
- * property `_handle` of servers, a primary would not know the listening sockets that its workers share. Each worker
+ * acceptingHandle returns the handle with which a server accepts connections, or null if the server has no handle. A
+ * server whose connections node:cluster passes to workers has no handle. If a later version of Node removed the
+ * property `_handle` of servers, a primary could not find the listening sockets that its workers share. Each worker
  * would then close its own listening socket.
  */
 export function acceptingHandle(server: Server): AcceptingHandle | null {
@@ -288,8 +297,8 @@ export function acceptingHandle(server: Server): AcceptingHandle | null {
 
 /**
  * onAcceptedBy calls `callback` each time a worker of node:cluster accepts a connection that the primary has passed to
- * the worker. It reads Node's internal message `accepted`. If Node no longer sent that message, closing a shared
- * listening socket would take one second longer.
+ * the worker. It reads Node's internal message `accepted`. If a later version of Node no longer sent that message,
+ * closing a shared listening socket would take one second longer.
  */
 export function onAcceptedBy({ process: child }: Worker, callback: () => void): void {
   child.on('internalMessage', (message: unknown) => {
@@ -298,8 +307,8 @@ export function onAcceptedBy({ process: child }: Worker, callback: () => void): 
 }
 
 /**
- * InternalChannel is one end of a channel between two processes or threads. The program does not see the messages that
- * lameduck sends on it.
+ * InternalChannel is one end of a channel between two processes or threads. The program does not see lameduck's
+ * messages on this channel.
  */
 export interface InternalChannel {
   readonly connected?: boolean;
@@ -321,9 +330,9 @@ export function sendInternal(channel: InternalChannel, message: object): void {
 }
 
 /**
- * onInternal calls `callback` for each message of lameduck that arrives on the channel. If Node had no event
- * `internalMessage`, the program's `message` listeners would receive these messages. A primary and its workers would
- * then treat each other as processes without a lifecycle.
+ * onInternal calls `callback` for each message of lameduck that arrives on the channel. If a later version of Node had
+ * no event `internalMessage`, the program's `message` listeners would receive these messages. A primary and its workers
+ * would then treat each other as processes without a lifecycle.
  */
 export function onInternal(channel: InternalChannel, callback: (message: object) => void): void {
   channel.on('internalMessage', (message) => {
@@ -343,16 +352,17 @@ export interface ListenerHandle {
 }
 
 /**
- * standIn sets a substitute handle on a server that has lost its handle, so that the server seems to listen. If Node
- * removed the property `_handle` of servers, the program's `close()` would throw ERR_SERVER_NOT_RUNNING.
+ * If a server has lost its handle, standIn sets a substitute, so that the server still seems to listen and the
+ * program's `close()` succeeds. If a later version of Node removed the property `_handle` of servers, `close()` would
+ * throw ERR_SERVER_NOT_RUNNING.
  */
 export function standIn(server: Server, handle: ListenerHandle): void {
   (server as unknown as Handled)._handle ??= handle;
 }
 
 /**
- * removeStandIn removes the substitute handle that `standIn` has set on a server. The function `isStandIn` recognizes
- * this handle.
+ * removeStandIn removes the substitute that `standIn` has set in place of a server's handle. The function `isStandIn`
+ * tells whether a handle is such a substitute.
  */
 export function removeStandIn(server: Server, isStandIn: (handle: object | null) => boolean): void {
   const handled = server as unknown as Handled;
@@ -377,8 +387,9 @@ export function enhancedStackOf(error: object): unknown {
 export type ReallyExit = (this: unknown, code: number) => void;
 
 /**
- * reallyExitOf returns the function that ends a process at the end of `process.exit()`. Without the property
- * `reallyExit`, it returns `process.exit`, and a later replacement of that function has no effect on lameduck.
+ * reallyExitOf returns the internal function `reallyExit`, with which `process.exit()` ends the process. If Node has no
+ * `reallyExit`, it returns the current `process.exit`. Even if the program replaces `process.exit` later, lameduck
+ * calls the returned function.
  */
 export function reallyExitOf(target: NodeJS.Process): ReallyExit {
   const { exit, reallyExit = exit } = target as unknown as { exit: ReallyExit; reallyExit?: ReallyExit };

@@ -59,7 +59,10 @@ export interface HookEnd {
   readonly durationMs: number;
 }
 
-/** SignalEvent is a lifecycle signal that has fired, with the numbers of connections and requests at that moment. */
+/**
+ * SignalEvent is a lifecycle signal that has fired. It also contains the numbers of connections and of requests in
+ * flight at the time when the signal fired.
+ */
 export interface SignalEvent extends TrafficCounts {
   readonly name: SignalName;
   /**
@@ -82,8 +85,8 @@ export interface ShutdownRecord {
   readonly reason: string;
   readonly exitCode: number;
   /**
-   * `phases` contains each signal that has fired since ShutdownInitiated, with the time from ShutdownInitiated to that
-   * signal in milliseconds.
+   * `phases` contains each lifecycle signal that has fired since ShutdownInitiated. Its value is the time from
+   * ShutdownInitiated to this signal, in milliseconds.
    */
   readonly phases: Readonly<Partial<Record<SignalName, number>>>;
   readonly durationMs: number;
@@ -188,8 +191,8 @@ export interface PreviousRun {
 /** ElectorCounts is the state of one elector, for the metrics and the debug socket. */
 export interface ElectorCounts {
   /**
-   * `name` is the name of the elector's Lease. If an earlier elector of the lifecycle has a Lease of this name in
-   * another namespace, `name` has the form `namespace/name`.
+   * `name` is the name of the elector's Lease. It has the form `namespace/name` if an earlier elector of the same
+   * lifecycle uses a Lease of the same name in another namespace.
    */
   readonly name: string;
   readonly isLeader: boolean;

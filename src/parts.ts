@@ -31,8 +31,8 @@ export interface PartsOptions extends DrainOptions {
   readonly sources: Sources;
   readonly clock: Clock;
   /**
-   * `random()` returns a number from 0 up to, but not including, 1. The random times at which clients disconnect and
-   * reconnect depend on it.
+   * `random()` returns a number from 0 up to, but not including, 1. From this number, lameduck computes at which times
+   * clients disconnect and reconnect.
    */
   readonly random: () => number;
   /**
@@ -81,8 +81,8 @@ export interface PartsOptions extends DrainOptions {
 }
 
 /**
- * Parts contains the handle and the internal objects of one lifecycle. `traffic` receives the events of the servers. A
- * process signal begins the shutdown with `shutdown`.
+ * Parts contains the handle and the internal objects of one lifecycle. For example, `traffic` receives the events of
+ * the servers, and a process signal calls `shutdown`.
  */
 export interface Parts {
   readonly handle: Lameduck;
@@ -156,8 +156,8 @@ export function createParts(options: PartsOptions): Parts {
     answer: answersOf(options, health, lifecycle),
     ...refusalsOf(settings, lifecycle.signals),
     onListening: (server) => {
-      // Set `keepAliveTimeout` again, now that the server listens. The program may have changed the value after
-      // lameduck set it, or may have added the server later.
+      // Set `keepAliveTimeout` when the server begins to listen, even if lameduck has set it before. The program may
+      // have changed the value meanwhile, or may have added this server only now.
       applyKeepAliveTimeout(server, settings.keepAliveTimeout);
       startup.onListening(server);
     },
@@ -221,7 +221,7 @@ function createHealth(
   });
   if (debugSocketPath !== '') health.addOwnReadyz(reasons.debugSocket(health));
   if (group?.readiness !== undefined) health.addOwnReadyz(reasons.threads(group.readiness));
-  // With a single server, the check `listening` is not needed, because no probe can arrive before that server listens.
+  // A lifecycle with one server does not need the check `listening`: no probe can arrive before this server listens.
   if (servers.length > 1) health.addOwnReadyz(reasons.listening(lifecycle.signals));
   return health;
 }
@@ -252,8 +252,9 @@ function limitsOf(settings: Settings): Pick<TrafficOptions, 'limits' | 'goawayCh
   return { limits: settings, goawayChance, eventStreams };
 }
 
-// Returns two functions: one tells whether to refuse upgrades because of the shutdown, and one whether to refuse
-// requests on new connections. Each function reads the lifecycle signal NotAcceptingNewRequest when it is called.
+// Returns two functions, which read the lifecycle signal NotAcceptingNewRequest when they are called.
+// `refusesUpgrades()` tells whether to refuse upgrades because of the shutdown. `refusesLate()` tells whether to refuse
+// requests on new connections.
 function refusalsOf(
   { shutdownSendRetryAfter }: Settings,
   { notAcceptingNewRequest }: LifecycleSignals,

@@ -13,8 +13,8 @@ import type { Sources } from './settings/complete.ts';
 import type { Settings } from './settings/table.ts';
 
 /**
- * ProbeThreadOptions are the options of `createProbePort`. `parts` and `previousRun` are functions, because the values
- * that they return are created only after the call of `createProbePort`.
+ * ProbeThreadOptions are the options of `createProbePort`. `parts` and `previousRun` are functions, because their
+ * results do not exist yet when `createProbePort` is called.
  */
 export interface ProbeThreadOptions {
   readonly settings: Settings;
@@ -36,8 +36,8 @@ export function createProbePort(options: ProbeThreadOptions): ProbePort {
     answer: (url, method) => parts().answerProbePort(url, method),
     shutdown() {
       const { recorder, shutdown } = parts();
-      // If the process continues after this shutdown, the probe thread must not end the process. So do not send the
-      // state of this shutdown to the probe thread.
+      // Do not send the state of a shutdown after which the process continues. With this state, the probe thread would
+      // end the process.
       if (shutdown.endsAt === undefined || !thisProcess().isEnding) return undefined;
       const { uncaughtError } = recorder;
       return { record: recorder.soFar(), uncaughtError, remainingMs: shutdown.endsAt - systemClock.now() };

@@ -1,5 +1,5 @@
-// Writes the files that a release publishes into release/. These are the packed package with its documents and its
-// SBOM, and the charts with the addresses of the images. It changes no other file.
+// Writes all files of a release of lameduck into the folder `release/`: the npm package, its documents, its SBOM and
+// the Helm charts. These charts contain the addresses of the published images. No other file changes.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,15 +7,16 @@ import { join } from 'node:path';
 const sbom = 'sbom.cdx.json';
 
 /**
- * writeArtifacts deletes the folder `release/` below `root`, writes all files to publish into a new one, and returns
- * its path.
+ * writeArtifacts deletes the folder `release/` below `root` and creates it again with all files that a release
+ * publishes. It returns the path of this folder.
  */
 export function writeArtifacts(root: string): string {
   const folder = join(root, 'release');
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
   const run = (...args: string[]): string => execFileSync('npm', args, { cwd: root, encoding: 'utf8' });
-  // Create the SBOM from the lock file, because node_modules may contain further packages.
+  // Create the SBOM from `package-lock.json`, because the folder `node_modules` may contain packages that this file
+  // does not list.
   writeFileSync(join(root, sbom), run('sbom', '--package-lock-only', '--omit=dev', '--sbom-format=cyclonedx'));
   run('pack', '--pack-destination', folder);
   cpSync(join(root, sbom), join(folder, sbom));
@@ -24,9 +25,11 @@ export function writeArtifacts(root: string): string {
   return folder;
 }
 
-// In the repository, the charts name images that are built locally. The published charts name the published images.
+// Copies the Helm charts into `folder`. In the repository, the charts name images that are built locally. The copies
+// name the published images.
 function writeCharts(root: string, folder: string): void {
-  // The library chart is a symbolic link in the repository. In release/, it must be a folder that can be packaged.
+  // In the folder `helm/`, the library chart is a symbolic link to another folder. Copy that folder into `release/`, so
+  // that the chart can be packaged there.
   for (const name of readdirSync(join(root, 'helm'))) {
     cpSync(realpathSync(join(root, 'helm', name)), join(folder, name), { recursive: true });
   }

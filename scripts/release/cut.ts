@@ -1,7 +1,7 @@
-// Changes the texts of files for the release of a version of lameduck: version numbers, addresses of the repository,
-// and the CHANGELOG. The functions here read and write no file.
+// Computes the new texts of the repository's files for a release of lameduck: version numbers, addresses of the
+// repository, and the CHANGELOG. The caller reads and writes the files.
 
-/** Release contains the arguments of the command `npm run release`. */
+/** The interface Release describes the arguments of the command `npm run release`. */
 export interface Release {
   readonly version: string;
   /** The public address of the repository, without `.git` and without a slash at its end. */

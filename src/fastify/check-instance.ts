@@ -10,8 +10,8 @@ import { LameduckError, quoted } from '../errors.ts';
 export function checkInstance(app: FastifyInstance): void {
   // Only the root instance of Fastify has `server` as its own property. An encapsulated instance inherits the property.
   if (!Object.hasOwn(app, 'server')) {
-    // An encapsulated instance of Fastify has its own scope, and its `pluginName` lists the plugins of this scope. The
-    // first name in it is the plugin that created the scope.
+    // An encapsulated instance of Fastify has its own scope, and its `pluginName` lists the names of the plugins of
+    // this scope. The first name in the list belongs to the plugin that created the scope.
     const [outer] = app.pluginName.split(' -> ', 1);
     throw new LameduckError(
       'LAMEDUCK_ERR_PLUGIN_ENCAPSULATED',

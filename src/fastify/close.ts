@@ -42,6 +42,6 @@ export function replaceClose(app: FastifyInstance, handle: Lameduck): void {
   app.close = replacement as FastifyInstance['close'];
 }
 
-// done is the function `done` that Fastify passes to the callback of `app.close()`. It does nothing, because the
-// shutdown does not wait until the callback calls it.
+// Fastify passes a function `done` to the callback of `app.close()`, so lameduck passes one too. `done` does nothing,
+// because the shutdown does not wait for its call.
 function done(): void {}

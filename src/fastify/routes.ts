@@ -44,8 +44,8 @@ export function readRoutes(app: FastifyInstance, traffic: Traffic, isNoted: bool
     }
     done();
   };
-  // Fastify calls the hook `onRoute` only for routes that are added after the hook. If a route is older than the hook,
-  // use the hook `onRequest` for all routes. It reads the route's options at each request.
+  // Fastify calls the hook `onRoute` only for a route that is added after the hook. If there may be older routes, add
+  // the hook `onRequest` instead, which reads the options of the route at each request.
   const isForAll = isNoted || hasRoutes(app);
   if (isForAll) app.addHook('onRequest', note);
   app.addHook('onRoute', (route) => {

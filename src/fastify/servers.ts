@@ -35,8 +35,8 @@ export function joinServers(app: FastifyInstance, parts: Parts): void {
 export function listenNoMore(app: FastifyInstance, { signals }: Lameduck): void {
   const stop = async (): Promise<void> => {
     await signals.shutdownInitiated.signaled;
-    // To end the pending calls of `app.listen()`, pass an aborted signal: Fastify has no other way. Fastify then also
-    // calls `app.close()`. All other callers of `app.listen()` get the error.
+    // Calling `app.listen()` with an aborted signal is Fastify's only way to end pending calls of `app.listen()`.
+    // Fastify then also calls `app.close()`. The pending calls reject with an error.
     await app.listen({ signal: AbortSignal.abort() });
   };
   stop().catch(() => undefined);

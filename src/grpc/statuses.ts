@@ -41,8 +41,8 @@ export class Statuses {
   constructor(parts: StatusesParts) {
     this.#parts = parts;
     this.names = ['', 'readyz', 'livez', 'healthz', ...parts.services.keys()];
-    // Send NOT_SERVING to watching clients as soon as the shutdown begins, because their watches end later, in the
-    // drain (P-046).
+    // A gRPC client that watches the health status must learn of the shutdown as soon as it begins. So send NOT_SERVING
+    // now: the drain, which ends the watches, begins later (P-046).
     void parts.signals.shutdownInitiated.signaled.then(() => {
       for (const watcher of this.#watchers) {
         if (!this.#isLive(watcher.service) && watcher.last !== 'SERVICE_UNKNOWN') this.#say(watcher, 'NOT_SERVING');

@@ -65,8 +65,8 @@ export class Check {
     if (this.#running !== undefined) return this.#running;
     const result = this.#begin();
     if (!(result instanceof Promise)) return result;
-    // Mark the run of the check as ended before the result of the run is used. A probe that arrives after that starts a
-    // new run.
+    // When the check has ended, forget this run before the callers get its result. A probe that arrives later then
+    // starts a new run of the check.
     this.#running = result.then((settled) => {
       this.#running = undefined;
       return settled;

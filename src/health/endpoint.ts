@@ -18,8 +18,8 @@ export interface EndpointParts {
 }
 
 /**
- * LastCheck declares lameduck's own check `shutdown`. The check runs after all other checks have ended. lameduck does
- * not log when its result changes.
+ * LastCheck is the type of lameduck's own check `shutdown`, which runs after all other checks of the endpoint have
+ * ended. lameduck does not log changes of its result.
  */
 export interface LastCheck {
   readonly name: string;
@@ -85,9 +85,9 @@ export class Endpoint {
   }
 
   /**
-   * `add()` registers a check. Until `graceUntil`, the check passes without being run. While `isPresent` returns false,
-   * the endpoint behaves as if it did not have the check. `add()` throws if the name is in use or the endpoint is
-   * closed.
+   * `add()` registers a check for this endpoint. It throws if the name is in use or the endpoint is closed. Until the
+   * time `graceUntil`, the check passes without being run. While `isPresent` returns false, the endpoint ignores the
+   * check.
    */
   add(check: Check, graceUntil = -Infinity, isPresent = always): void {
     this.checkFree(check.name);
@@ -102,7 +102,7 @@ export class Endpoint {
     return [...this.#entries.values()].some(({ check }) => check.group === group);
   }
 
-  /** After `close()`, the endpoint throws an error if a check is added to it. */
+  /** `close()` ends the registration of checks. After it, `add()` throws an error. */
   close(): void {
     this.#isClosed = true;
   }

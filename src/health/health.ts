@@ -95,8 +95,8 @@ export class Health {
   addPostStartHook(name: string, isFinished: () => boolean): void {
     const { clock, livezGracePeriod } = this.#options;
     const check = this.#createOwn(reasons.postStartHook(name, isFinished));
-    // Every check of /livez is also a check of /healthz. If no check of /healthz has the name, no check of /livez has
-    // it.
+    // `#addTo` throws if /healthz already has a check with this name. Every check of /livez is also in /healthz, so the
+    // name is not in use in /livez either.
     this.#addTo([this.readyz, this.healthz], check);
     if (livezGracePeriod > 0) this.livez.add(check, clock.now() + livezGracePeriod);
   }
@@ -113,7 +113,8 @@ export class Health {
 
   /** `answer()` returns the response to a probe. It returns undefined if the URL is not a probe URL (P-080). */
   answer(url: string): Answer | Promise<Answer> | undefined {
-    // Most requests are not probes, so compare the first letter of the path before parsing the URL.
+    // Most requests are not probes. So test first whether the path begins with the letter of a probe path: `r`, `l` or
+    // `h`. Parse only such a URL.
     const letter = url.charCodeAt(1) | 0x20;
     if (letter !== r && letter !== l && letter !== h) return undefined;
     const asked = parseProbeUrl(url);

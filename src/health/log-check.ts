@@ -1,4 +1,4 @@
-// The health check `log`, which fails if log lines can no longer be written. All that it needs is a function that
+// The health check `log`, which fails if log lines can no longer be written. The check depends only on a function that
 // flushes the log.
 import type { Clock } from '../clock.ts';
 import { isThenable } from '../thenable.ts';
@@ -29,14 +29,17 @@ export class LogCheck {
     this.#flush = flush;
   }
 
-  /** `run()` throws if no flush has been completed for two minutes. */
+  /**
+   * `run()` runs the check `log`. The check fails, so `run()` throws, if no flush of the log has succeeded for two
+   * minutes.
+   */
   run(): void {
     if (this.#flush === undefined || this.#isStopped) return;
     const isFirstUse = this.#completedAt === undefined;
     const completedAt = (this.#completedAt ??= this.#clock.now());
-    // After a suspension of the machine, a probe may arrive before the timer of the next flush has fired. This probe
-    // fails, because the last flush is too old. Begin a flush now, so that the next probe passes if the log can be
-    // written.
+    // After a suspension of the machine, a probe may arrive before the timer of the next flush of the log has fired.
+    // This probe fails, because the last flush is too old. Flush the log now, so that the next probe passes if the
+    // flush succeeds.
     if (isFirstUse || this.#isOverdue(completedAt)) this.#begin(this.#flush);
     if (this.#isOverdue(this.#completedAt)) throw new Error('logging blocked');
   }

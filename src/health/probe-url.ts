@@ -1,4 +1,4 @@
-// Parses the URL of a probe.
+// Parses the URL of a probe request, such as `/readyz?verbose`.
 import type { EndpointName } from './endpoint.ts';
 
 /** ProbeUrl is a parsed probe URL: the endpoint, the decoded path below the endpoint, and the query. */

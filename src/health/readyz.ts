@@ -30,13 +30,16 @@ export interface ThreadReadiness extends Readiness {
   isPresent(): boolean;
 }
 
-/** The names of two checks. On the probe port, the probe thread computes the results of these checks itself. */
+/**
+ * The names of the two readiness checks whose results the probe thread computes itself. It uses these results for the
+ * probes on the probe port.
+ */
 export const stallName = 'event-loop';
 export const shutdownName = 'shutdown';
 
 /**
- * reasons has one function for each check that lameduck itself adds to /readyz. The function returns the check. If
- * /readyz fails, the name of the check in the response says why.
+ * `reasons` contains a function for each check that lameduck itself adds to /readyz. The function creates the check.
+ * The name of a failed check in the response tells the reader why /readyz fails.
  */
 export const reasons = {
   /** log returns the check `log`. It fails while the log cannot be flushed. */

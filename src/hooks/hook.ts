@@ -42,10 +42,6 @@ export interface Hook {
   readonly timeout: number;
 }
 
-/**
- * HookLimits contains the limit of a hook, and two signals with which lameduck can end the hook before its limit has
- * passed.
- */
 export interface HookLimits {
   readonly clock: Clock;
   /** `limit` is how long the hook may take, in milliseconds. Infinity means no limit. */
@@ -53,8 +49,8 @@ export interface HookLimits {
   /** `stop` is aborted when the hook must stop. If the hook throws or rejects after the abort, it has not failed. */
   readonly stop?: AbortSignal;
   /**
-   * `cut` is aborted when the shutdown ends all hooks of this kind together, possibly before the hook's own time limit
-   * `limit` has passed. A hook that is still running at that time counts as timed out.
+   * `cut` is aborted when the common time of all hooks of the same kind ends, for example of all destroy hooks. A hook
+   * that is still running at that time has timed out, even if its own `limit` has not passed.
    */
   readonly cut?: AbortSignal;
 }
@@ -76,8 +72,9 @@ export async function runHook(hook: Hook, limits: HookLimits, reason?: string): 
     timesUp.abort(timedOut.error);
     return timedOut;
   };
-  // Compare the duration of the hook with its limit, because a blocked event loop delays timers. If no time is left,
-  // `limit` is 0, and the hook is called nevertheless. The duration is then compared with the hook's own `timeout`.
+  // A blocked event loop delays the timer of the hook's limit, so also compare the duration of the hook with the limit.
+  // A `limit` of 0 means that no time is left. The hook still runs, and its own `timeout` replaces the limit in this
+  // comparison.
   const longest = limit === 0 ? hook.timeout : limit;
   const work = durationOf(clock, () => run({ reason, limit, signal })).then(
     (took) => (took < longest || stop.aborted ? undefined : timeOut(longest)),
@@ -85,8 +82,8 @@ export async function runHook(hook: Hook, limits: HookLimits, reason?: string): 
   );
   if (limit === Infinity) return work;
   const since = clock.now();
-  // If the shutdown has already ended all hooks of this kind, call this hook nevertheless, so that its synchronous part
-  // runs.
+  // If the shutdown has already ended all hooks of the same kind, still call this hook. Its code before the first
+  // `await` then runs.
   const ends = cut.aborted ? [isOver.signal, stop] : [isOver.signal, stop, cut];
   const timeout = wait(clock, cut.aborted ? 0 : limit, AbortSignal.any(ends)).then(() => {
     if (isOver.signal.aborted || stop.aborted) return undefined;
@@ -99,8 +96,8 @@ export async function runHook(hook: Hook, limits: HookLimits, reason?: string): 
 
 const never: AbortSignal = new AbortController().signal;
 
-// Measures the duration of one hook. A synchronous hook ends when it returns. Its duration therefore excludes hooks
-// that are called after it in the same turn of the event loop.
+// Measures the duration of one hook. The duration of a synchronous hook ends when the hook returns. It does not include
+// later hooks that run in the same turn of the event loop.
 async function durationOf(clock: Clock, run: () => unknown): Promise<number> {
   await Promise.resolve();
   const since = clock.now();

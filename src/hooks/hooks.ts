@@ -83,8 +83,8 @@ export class Hooks {
 
   /**
    * runPostStart starts all post-start hooks in parallel (A-043). The promise resolves when each hook has ended or
-   * failed. During a shutdown, `stop` aborts the `AbortSignal` of each hook (A-045). If a hook throws after this abort,
-   * it has not failed: lameduck deliberately differs from A-046 here.
+   * failed. If a shutdown begins meanwhile, `stop` aborts the `AbortSignal` of each hook (A-045). After this abort, an
+   * error of a hook does not count as a failure, although the apiserver counts it (A-046).
    */
   async runPostStart(
     stop: AbortSignal,
@@ -159,7 +159,7 @@ export class Hooks {
 }
 
 const whenAllowed: Readonly<Record<HookKind, string>> = {
-  'post-start': 'add a post-start hook before listen()',
-  'pre-shutdown': 'add a pre-shutdown hook before the shutdown',
-  destroy: 'add a destroy hook before the last request has been answered',
+  'post-start': 'a post-start hook must be added before listen()',
+  'pre-shutdown': 'a pre-shutdown hook must be added before the shutdown begins',
+  destroy: 'a destroy hook must be added before the last request has been answered',
 };

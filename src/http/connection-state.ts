@@ -17,8 +17,8 @@ export type Spoken =
   | { readonly is: 'upgraded'; readonly upgraded: Upgraded };
 
 /**
- * ConnectionState is the protocol of an open connection. For a connection that ends, it says whether the server has
- * announced the end (`closing`) or the connection has ended (`closed`).
+ * ConnectionState is the state of a connection. While the connection is in use, the state is the protocol. Near the
+ * end, it is `closing` (the server has announced the end) or `closed` (the connection has ended).
  */
 export type ConnectionState =
   | Spoken
@@ -46,16 +46,14 @@ export const http: Extract<Spoken, { is: 'http' }> = { is: 'http' };
 export const closeAnnounced: ConnectionEvent = { is: 'close announced' };
 
 /**
- * `next()` returns the state of a connection after an event. Each row of the table begins with a state. The rest of the
- * row has the transitions from this state, as `event ▶ new state`. All other events leave the state unchanged.
+ * `next()` returns the state of a connection after an event. The list contains the transitions of each event. An event
+ * has no effect in a state that its list entry does not name.
  *
- *     handshake    http ▶ http
- *                  session ▶ session    upgraded ▶ upgraded   close announced ▶ closing    closed ▶ closed
- *     http         session ▶ session    upgraded ▶ upgraded   close announced ▶ closing    closed ▶ closed
- *     session                                                 close announced ▶ closing    closed ▶ closed
- *     upgraded                                                close announced ▶ closing    closed ▶ closed
- *     closing                                                                              closed ▶ closed
- *     closed
+ * - `http`: handshake ▶ http
+ * - `session`: handshake ▶ session, http ▶ session
+ * - `upgraded`: handshake ▶ upgraded, http ▶ upgraded
+ * - `close announced`: handshake, http, session or upgraded ▶ closing
+ * - `closed`: handshake, http, session, upgraded or closing ▶ closed
  */
 export function next(state: ConnectionState, event: ConnectionEvent): ConnectionState {
   switch (event.is) {
@@ -74,8 +72,8 @@ export function next(state: ConnectionState, event: ConnectionEvent): Connection
 }
 
 /**
- * spokenIn returns the protocol that a connection uses, or used before its end. The argument is the state of the
- * connection.
+ * spokenIn returns the protocol of a connection. If the state is `closing` or `closed`, it returns the protocol that
+ * the connection used before.
  */
 export function spokenIn(state: ConnectionState): Spoken {
   return state.is === 'closing' || state.is === 'closed' ? state.after : state;

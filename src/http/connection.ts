@@ -18,7 +18,8 @@ import { sendFin } from './responses/fin.ts';
 import { keyOf, type HttpResponse } from '../message.ts';
 import type { Upgraded } from './upgraded/socket.ts';
 
-// How long a client may still send the body of an answered request after the server's FIN, in milliseconds.
+// How long, in milliseconds, a client may continue to send a request body after the server has sent the response and a
+// FIN. After that, the drain no longer waits for the body.
 const longestUploadAfterFin = 5_000;
 
 const record = Symbol('lameduck.connection');
@@ -47,13 +48,13 @@ export class Connection {
   #closeAt = Infinity;
   #closeBy = Infinity;
   /**
-   * #notedAt is the arrival time of the newest request that was recorded by `note` and is not counted. If that request
-   * arrived before the lifecycle was created, #notedAt is the time at which the lifecycle was created.
+   * #notedAt is the arrival time of the last request that `note` recorded and that is not yet in `exchanges`. If the
+   * request arrived before the lifecycle was created, #notedAt is the time of this creation.
    */
   #notedAt: number;
   #quietSince!: number;
   #bytesRead!: number;
-  /** #allSentAt is when lameduck first saw that the server had sent the peer everything, including the last byte. */
+  /** #allSentAt is the time at which lameduck first saw that the server had no more bytes to send to the peer. */
   #allSentAt: number | undefined;
 
   constructor(socket: Socket, spoken: Spoken, now: number, isLate: boolean) {
@@ -110,16 +111,14 @@ export class Connection {
     return this.#closeAt;
   }
 
-  /**
-   * closeBy is the latest time at which lameduck may begin to close a connection: no connection has a later `closeAt`.
-   * Before the shutdown, closeBy is Infinity.
-   */
+  /** closeBy is the latest `closeAt` that any connection can have. Before the shutdown, closeBy is Infinity. */
   get closeBy(): number {
     return this.#closeBy;
   }
 
   /**
-   * quietSince is the start of the current silence: no byte of a request has arrived on the connection after this time.
+   * quietSince is the time at which the current silence on the connection began. Since then, no byte of a request has
+   * arrived.
    */
   get quietSince(): number {
     return this.#quietSince;
@@ -204,7 +203,7 @@ export class Connection {
 
   /**
    * `noted` contains the response and the arrival time of the request that `note` last recorded. It is undefined if
-   * there is no such request, or if that request has been counted or has ended.
+   * there is no such request, if the response has ended, or if the request is already in `exchanges`.
    */
   get noted(): { readonly response: ServerResponse; readonly arrivedAt: number } | undefined {
     const response = responseOn(this.#socket);
@@ -214,8 +213,8 @@ export class Connection {
   }
 
   /**
-   * addNoted inserts the request in `noted` at the beginning of `exchanges`, because all other requests in the list
-   * arrived later.
+   * addNoted inserts the request that `note` recorded at the beginning of `exchanges`, because all other requests in
+   * the list arrived later.
    */
   addNoted(exchange: HttpExchange): void {
     this.#recognizePlain();
@@ -231,8 +230,8 @@ export class Connection {
 
   /** `remove()` removes a request from `exchanges` after its response has ended. */
   remove(exchange: HttpExchange): void {
-    // Unless the client pipelines, the list of exchanges has only one entry. Remove a single entry with `pop`: it frees
-    // no memory, and takes a tenth of the time of `shift` or `splice`.
+    // Without pipelining, `exchanges` has only one entry. Remove it with `pop`, which takes a tenth of the time of
+    // `shift` or `splice`. `pop` also leaves the memory of the list allocated for the next request.
     if (this.#exchanges.length === 1) this.#exchanges.pop();
     else this.#exchanges.splice(this.#exchanges.indexOf(exchange), 1);
     this.session?.noteReleased(exchange);
@@ -263,7 +262,7 @@ export class Connection {
     return this.#exchanges.find((exchange) => keyOf(exchange.request) === keyOf(request));
   }
 
-  /** isLast tells whether a request is the newest request on its connection. */
+  /** isLast tells whether no newer request has arrived on the connection of the given request. */
   isLast(exchange: HttpExchange): boolean {
     // A pipelined request that arrived before the lifecycle was created is not in `exchanges`. So also check Node's
     // parser, which refers to the newest request of a connection.
@@ -282,25 +281,28 @@ export class Connection {
   }
 
   /**
-   * setCloseTimes is called when the shutdown begins, or when the connection is accepted during the shutdown. `at` is
-   * the random time from which responses tell the client to close this connection. `by` is the latest such time of any
-   * connection.
+   * setCloseTimes is called when the shutdown begins, or when the server accepts this connection during the shutdown.
+   * Responses after the random time `at` tell the client to close this connection. No connection has a random time
+   * later than `by`.
    */
   setCloseTimes(at: number, by: number): void {
     this.#closeAt = at;
     this.#closeBy = by;
   }
 
-  /** beginSilence makes the connection count as silent from now on, even if bytes have just arrived. */
+  /**
+   * beginSilence restarts the time of silence on the connection: `quietSince` becomes `now`, even if bytes have just
+   * arrived.
+   */
   beginSilence(now: number): void {
     this.#quietSince = now;
     this.#bytesRead = this.#socket.bytesRead;
   }
 
   /**
-   * `hear()` sets `quietSince` to the current time if bytes of a request have arrived on the connection. The drain
-   * calls `hear()` repeatedly. Line ends before an HTTP/1.1 request line do not count as bytes of a request, because a
-   * server ignores them (RFC 9112 section 2.2).
+   * `hear()` sets `quietSince` to the current time if bytes of a request have arrived since the last call of `hear()`.
+   * The drain calls `hear()` repeatedly. An empty line before an HTTP/1.1 request line does not count, because a server
+   * ignores it (RFC 9112 section 2.2).
    */
   hear(now: number): void {
     const { bytesRead } = this.#socket;
@@ -315,9 +317,9 @@ export class Connection {
    */
   announceClose(): void {
     this.enter(closeAnnounced);
-    // After the response, Node calls `destroySoon` to destroy the socket. If the server has not read all bytes of the
-    // client by then, the kernel sends a reset. A reset can destroy the response before the client has read it, so send
-    // a FIN instead.
+    // After the last response, Node calls `destroySoon` of the socket. If the client has sent bytes that the server has
+    // not read, the destroyed socket sends a reset. The client may then lose the response. So let `destroySoon` send
+    // only a FIN.
     this.#socket.destroySoon = () => {
       sendFin(this.#socket);
     };
@@ -331,8 +333,8 @@ export class Connection {
     this.#recognizePlain();
     this.session?.look(now, isDraining);
     this.upgraded?.look();
-    // Node ends the connection itself after the last response. If the program has removed the listener with which Node
-    // does that, send the FIN here.
+    // Usually, a listener of Node ends the connection after the last response. If the program has removed this
+    // listener, lameduck sends the FIN here.
     if (this.isClosing && this.spoken.is === 'http' && !this.isBusy && !this.#socket.writableEnded)
       sendFin(this.#socket);
   }
@@ -386,8 +388,9 @@ export class Connection {
   }
 
   /**
-   * restartPeerWait restarts the time that `isStale` measures, after which the drain gives up a peer. It is called
-   * while the peer has not acknowledged all bytes and no request is in flight on the connection.
+   * restartPeerWait restarts the time limit for the peer, which `isStale` checks. When the limit has passed, the drain
+   * no longer waits for the peer. It is called while the peer has not acknowledged all bytes and no request is in
+   * flight on the connection.
    */
   restartPeerWait(): void {
     this.#allSentAt = undefined;

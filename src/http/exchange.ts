@@ -1,5 +1,5 @@
-// An exchange: one counted request with its response, from the arrival of the request until the response has ended.
-// Only the exchange contains the state of the request.
+// An exchange: one counted request with its response, from the arrival of the request until the response has ended. The
+// state of the request is stored only in the exchange.
 import type { EventEmitter } from 'node:events';
 import type { Writable } from 'node:stream';
 import type { HttpRequest, HttpResponse } from '../message.ts';
@@ -11,7 +11,7 @@ import type { Connection } from './connection.ts';
  */
 export const longestBodyAfterResponse = 1_000;
 
-/** Ending contains the functions with which the drain ends one long-running request. */
+/** Ending contains the two functions with which the drain ends one long-running request. */
 export interface Ending {
   /**
    * `begin()` starts to end a long-running request. `retry` is the reconnection time, in milliseconds, that lameduck
@@ -33,8 +33,8 @@ export type State =
   /** `serving`: the program responds, and the drain waits for the response. */
   | { readonly is: 'serving' }
   /**
-   * `ours`: lameduck itself sends the response, to a probe or in place of the handler. The drain does not wait for this
-   * response (P-078).
+   * `ours`: lameduck itself sends the response, for example to a probe or because the handler took too long. The drain
+   * does not wait for this response (P-078).
    */
   | { readonly is: 'ours' }
   /** `long-running`: a request such as an event stream, which stays open until the drain ends it. */
@@ -66,14 +66,14 @@ export interface Exchange {
 }
 
 /**
- * OwnHold delays the requests of one connection. `pass()` receives a function that continues a request, and calls this
- * function when the delay of the request ends.
+ * OwnHold delays the requests of one connection. `pass(goOn)` calls `goOn`, which continues one request, as soon as the
+ * delay of this request is over.
  */
 export interface OwnHold {
   pass(goOn: () => void): void;
 }
 
-/** atOnce continues each request immediately. It is used for a connection whose requests need no delay. */
+/** atOnce is the OwnHold of connections whose requests need no delay: `pass(goOn)` calls `goOn` immediately. */
 export const atOnce: OwnHold = {
   pass: (goOn) => {
     goOn();
@@ -114,9 +114,9 @@ export interface HttpExchange extends Exchange {
    */
   beginShutdown(now: () => number): void;
   /**
-   * isHeld is true if lameduck must delay this request until its connection is ready. An HTTP/1.1 request continues
-   * when Node has parsed the packet in which the request arrived. An HTTP/2 request continues when the server has sent
-   * the GOAWAY of the session. `ownHold` continues the request at that time.
+   * isHeld is true if lameduck must delay this request. An HTTP/1.1 request waits until Node has parsed the packet in
+   * which the request arrived. An HTTP/2 request waits until the server has sent the GOAWAY of the session. `ownHold`
+   * continues the request after that wait.
    */
   readonly isHeld: boolean;
   readonly ownHold: OwnHold;
@@ -133,13 +133,13 @@ export interface HttpExchange extends Exchange {
    */
   breakOff(): void;
   /**
-   * takeOver prepares the response so that lameduck can write it although the handler has not finished. It returns the
-   * response objects that the handler may still use later.
+   * takeOver detaches the response from the handler, so that lameduck can write the response while the handler is still
+   * running. It returns the response objects that the handler may still use.
    */
   takeOver(): readonly EventEmitter[];
   /**
-   * stopReading ends the wait for a request body that the client still sends after the complete response. If
-   * stopReading returns false, the caller must call it again later.
+   * stopReading is called after the complete response. If the client still sends the request body, the server then no
+   * longer waits for the rest of the body. If stopReading returns false, the caller must call it again later.
    */
   stopReading(): boolean;
 }

@@ -28,8 +28,8 @@ export interface ServerEvents {
   /** onFront is called when a server that is not in `fronts` yet passes a socket to one of the HTTP servers. */
   onFront(front: NetServer): void;
   /**
-   * onFrontEvent is called for each event of a server in `fronts`. It returns true if the program must not receive the
-   * event yet.
+   * onFrontEvent is called for each event of a server that passes its sockets to the program's HTTP server. It returns
+   * true if the program must not receive the event yet.
    */
   onFrontEvent(front: NetServer, event: string | symbol, argument: unknown): boolean;
   /** onConnection is called for a new TCP connection of a server without TLS. */
@@ -50,8 +50,8 @@ export interface ServerEvents {
   onUpgrade(request: IncomingMessage, socket: Duplex): boolean;
   onSession(session: ServerHttp2Session): void;
   /**
-   * onStream is called for each HTTP/2 request. It returns true if the program must not receive the request now. If
-   * lameduck delays the request, onStream later calls `proceed`, and the program receives the request.
+   * onStream is called for each HTTP/2 request. It returns true if lameduck answers or delays the request, so that the
+   * program must not receive it now. After a delay, onStream calls `proceed`, which passes the request to the program.
    */
   onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, proceed: () => void): boolean;
   /**
@@ -60,8 +60,8 @@ export interface ServerEvents {
    */
   readonly onThrow?: ((subject: object) => void) | undefined;
   /**
-   * onFailure is called if lameduck cannot record a connection that is older than its lifecycle, because the program
-   * has changed the socket.
+   * onFailure is called for a connection that the server accepted before the lifecycle was created. lameduck cannot
+   * record this connection, because the program has changed the socket.
    */
   readonly onFailure: (error: unknown) => void;
   /**
@@ -92,8 +92,8 @@ function interceptorOf(server: Server, events: ServerEvents, original: () => Emi
   const send: Proceed = (event, ...args) => original().call(server, continued(server, event, args), ...args);
   const proceed = onThrow === undefined ? send : watched(send, onThrow);
 
-  // Nearly every event of a server is a request. Pass the two arguments of a request one by one. To spread them would
-  // cost more time than all other code of lameduck for this event.
+  // Nearly every event of a server is a request with two arguments, so pass these arguments one by one. Passing them as
+  // `...args` would take longer than all other code of lameduck for a request.
   const emitRequest = (request: IncomingMessage, response: ServerResponse): boolean =>
     events.onRequest(request, response, 'request', proceed) || original().call(server, 'request', request, response);
 
@@ -113,8 +113,8 @@ function interceptorOf(server: Server, events: ServerEvents, original: () => Emi
   };
 }
 
-// Handles each event of a server other than `request`, `checkContinue` and `checkExpectation`. Returns true if the
-// program must not receive the event.
+// Handles all events of a server except `request`, `checkContinue` and `checkExpectation`. Returns true if the program
+// must not receive the event.
 function handleRare(
   server: Server,
   events: ServerEvents,
@@ -194,8 +194,8 @@ function passOlder(server: Server, events: ServerEvents): void {
   visitEach(sessionsOf(server), events.onSession.bind(events), events.onFailure);
 }
 
-// Tells whether node:http2's compatibility API has emitted an event for an HTTP/2 request. Before that, the server has
-// emitted `stream` for the same request.
+// Tells whether node:http2's compatibility API has emitted an event for an HTTP/2 request. lameduck ignores such an
+// event, because the server has already emitted `stream` for the same request.
 function isCompatible(event: string | symbol, [request]: readonly unknown[]): boolean {
   if (event !== 'request' && event !== 'checkContinue' && event !== 'checkExpectation' && event !== 'connect')
     return false;

@@ -50,7 +50,7 @@ export function checkServer(server: unknown, index = 0): asserts server is Serve
   }
 }
 
-/** isFree tells whether `checkServer` accepts a value. Only an open server without a lifecycle is accepted. */
+/** isFree tells whether a value is an open server without a lifecycle. For any other value, `checkServer` throws. */
 export function isFree(server: unknown): server is Server {
   try {
     checkServer(server);

@@ -24,8 +24,8 @@ import { describeUnfinished } from './in-flight/unfinished.ts';
 import { takeUpgrade } from './upgraded/upgrade.ts';
 import { visitEach } from './visit-each.ts';
 
-// If Traffic has records of at least this many connections, it sometimes looks for connections that have closed without
-// the event `close`. It deletes the records of these connections.
+// The smallest number of records at which Traffic looks for connections that have closed without the event `close`. It
+// deletes the records of these connections.
 const fewestToLookAt = 100;
 
 /**
@@ -35,8 +35,8 @@ const fewestToLookAt = 100;
 export interface CloseWindow {
   readonly since: number;
   /**
-   * window is the length of the period after `since`, in milliseconds. The close time of each connection is a random
-   * time within this period. If `window` is 0, the close time is `since`.
+   * `window` is the length of the period that begins at `since`, in milliseconds. The close time of each connection is
+   * a random time in this period. If `window` is 0, the close time of every connection is `since`.
    */
   readonly window: number;
 }
@@ -96,8 +96,8 @@ export class Traffic implements ServerEvents, Records, Ended {
    */
   #closeWindow: CloseWindow | undefined;
   /**
-   * When Traffic has records of #lookAt connections, it next looks for connections that have closed without the event
-   * `close`.
+   * #lookAt is the number of records of connections at which Traffic next looks for connections that have closed
+   * without the event `close`.
    */
   #lookAt = fewestToLookAt;
 
@@ -177,7 +177,8 @@ export class Traffic implements ServerEvents, Records, Ended {
   }
 
   onFront(front: NetServer): void {
-    // Remove the servers that the program has closed from `fronts`, so that they do not stay in memory.
+    // `fronts` contains the listening servers that pass their sockets to the program's HTTP servers. Remove those that
+    // the program has closed, so that `fronts` does not keep them in memory.
     for (const one of this.fronts) if (!one.listening) this.fronts.delete(one);
     this.fronts.add(front);
     this.#options.onFront(front);
@@ -202,8 +203,8 @@ export class Traffic implements ServerEvents, Records, Ended {
 
   onUpgrade(request: IncomingMessage, socket: Duplex): boolean {
     const connection = connectionOf(request.socket) ?? this.adopt(request.socket);
-    // Ignore an upgrade that lameduck has already seen. To listen on a second address, Fastify creates a second server,
-    // and emits its events on the first server too. So the same upgrade can arrive twice.
+    // If lameduck has already seen this upgrade, ignore it. The same upgrade can arrive twice under Fastify. To listen
+    // on a second address, Fastify creates a second server, whose events it also emits on the first server.
     if (connection === undefined || connection.upgraded !== undefined) return false;
     if (this.#admission.onUpgrade(connection)) return true;
     takeUpgrade(connection, request, socket, {
@@ -214,8 +215,8 @@ export class Traffic implements ServerEvents, Records, Ended {
     return false;
   }
 
-  // Creates the record of an HTTP/2 session. The session may be older than lameduck's replacement of the server's
-  // `emit`. In this case, lameduck now counts the session's open streams, except the stream `arriving`, which Admission
+  // Creates the record of an HTTP/2 session. If the session began before lameduck replaced `emit` of the server, its
+  // open streams have not been counted. In this case, onSession counts all of them except `arriving`, which Admission
   // counts (P-053).
   onSession(session: ServerHttp2Session, arriving?: ServerHttp2Stream): Session {
     const socket = socketUnder(session);
@@ -244,8 +245,8 @@ export class Traffic implements ServerEvents, Records, Ended {
 
   /**
    * forgetIfEnded removes the record of a connection that has closed. On an open connection, it stops counting each
-   * request whose response has ended. Usually, the event `close` shows both, but a program can remove the listeners of
-   * this event. A socket that is sent to another process emits no event.
+   * request whose response has ended. Usually, lameduck learns of these ends from the event `close`. But a program can
+   * remove the listeners of this event, and a socket that is sent to another process emits no event.
    */
   forgetIfEnded(connection: Connection): void {
     if (connection.isGone) this.forget(connection);

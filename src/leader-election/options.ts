@@ -69,7 +69,10 @@ export interface CompletedOptions<Lifecycle> {
   readonly election: Election;
   readonly settings: ElectionSettings;
   readonly sources: Readonly<Record<string, string>>;
-  /** `log` contains the settings of the log. An elector reads them only from the environment. */
+  /**
+   * `log` contains the settings of the log. An elector reads the log settings from environment variables, never from
+   * options in the code.
+   */
   readonly log: LogSettings;
   readonly code: CodeOptions<Lifecycle>;
   readonly isAlone: boolean;
@@ -159,8 +162,8 @@ export function readOptions<Lifecycle>(
   };
 }
 
-// Tells whether `problems` already contains an invalid namespace. In this case, the missing default namespace is not
-// reported as well.
+// Tells whether `problems` already says that the namespace is invalid. If so, the caller does not also report that no
+// namespace was found.
 function isNamespaceGiven(problems: readonly string[]): boolean {
   return problems.some((problem) => problem.startsWith('leaseNamespace:'));
 }

@@ -1,5 +1,5 @@
-// The signals of one lifecycle. When the event of a lifecycle signal has happened, other code reports this. The rules
-// in graph.ts decide when the signal fires.
+// The signals of one lifecycle. Other code reports each event that a lifecycle signal announces, such as the end of the
+// drain. The rules in graph.ts then decide when the signal fires.
 import { graphOf, signalNames, type Graph, type SignalName } from './graph.ts';
 import { Latch, type LifecycleSignal } from './signal.ts';
 
@@ -20,9 +20,9 @@ type PropertyName<Name extends SignalName> = Name extends `HTTP${infer Rest}` ? 
 export interface Lifecycle {
   readonly signals: LifecycleSignals;
   /**
-   * `report()` is called when the event of a lifecycle signal has happened. The signal fires at once, or as soon as the
-   * signals that must fire before it have fired. A repeated report is ignored, and so is the report of a signal that
-   * can no longer fire.
+   * `report()` is called when the event has happened that a lifecycle signal announces. The signal fires as soon as all
+   * signals that must fire before it have fired. A second report of the same signal has no effect, nor does the report
+   * of a signal that can no longer fire.
    */
   report(name: SignalName): void;
 }
@@ -44,8 +44,8 @@ export function createLifecycle(
 
   let isFiring = false;
 
-  // If `onSignal` reports another lifecycle signal, that signal fires in the next iteration of the loop. No signal thus
-  // fires while `onSignal` is running for another signal.
+  // If `onSignal` reports another lifecycle signal, the other signal fires in the next iteration of the loop below. At
+  // that time, `onSignal` has returned.
   function fireWhatCan(): void {
     if (isFiring) return;
     isFiring = true;

@@ -51,7 +51,7 @@ export function createLineWriter(format: LogFormat): Required<Omit<Logger, 'flus
  */
 export function checkRead(writer: Pick<Logger, 'warn'>): void {
   if (!isUnread()) return;
-  writer.warn({}, 'no process read standard output: log lines before this one are lost');
+  writer.warn({}, 'log lines have been lost, because no process was reading standard output');
   if (isUnread()) throw new Error('no process reads standard output');
 }
 

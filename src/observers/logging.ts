@@ -182,9 +182,10 @@ function processLines(log: Logger): ProcessLines {
 const heldHint =
   'set LAMEDUCK_OWN_SIGNAL_LISTENERS=run if a listener forwards the signal to child processes or stops a queue worker';
 
-// A hint for GraphQL over server-sent events. Its clients subscribe with POST and reconnect on their own.
+// This hint is for GraphQL over server-sent events. GraphQL clients open an event stream with POST and reconnect on
+// their own.
 const eventStreamHint =
-  'set LAMEDUCK_EVENT_STREAMS=all if the client of this event stream reconnects on its own, as with GraphQL subscriptions';
+  'if the client of this event stream reconnects on its own, as GraphQL clients do, set LAMEDUCK_EVENT_STREAMS=all';
 
 function hookLines(log: Logger): Pick<Observer, 'onHookEnd' | 'onHookFailure' | 'onStepFailure'> {
   return {
@@ -206,7 +207,7 @@ function probePortLines(log: Logger): ProbePortLines {
       log.info({ address }, 'probe port listens');
     },
     onProbePortYield(probePort) {
-      log.info({ probePort }, 'probe port used by the lifecycle of the program');
+      log.info({ probePort }, 'probe port left to the lifecycle of the program');
     },
     onProbeThreadFailure(error) {
       log.warn({ err: error }, 'probe thread failed');

@@ -1,5 +1,5 @@
-// Ends the process if its event loop is blocked when the shutdown budget ends. The main thread then cannot write the
-// final line and the termination message, so the probe thread does (P-118).
+// Ends a process whose event loop is blocked when the shutdown budget ends. The blocked main thread cannot write the
+// final line and the termination message. So the probe thread writes both (P-118).
 import type { Clock } from '../clock.ts';
 import { killed } from '../exit-codes.ts';
 import type { ShutdownRecord } from '../observer.ts';
@@ -69,8 +69,8 @@ export class BlockedProcessEnd {
   #isMessageWritten = false;
   #isLineWritten = false;
   /**
-   * `#pause` says whether a debugger has paused the main thread, according to the last check. When the event loop runs
-   * again, `#pause` is reset to `unknown`.
+   * `#pause` is the result of the last check whether a debugger has paused the main thread. It becomes `unknown` again
+   * when the event loop runs.
    */
   #pause: 'unknown' | 'asked' | 'paused' | 'none' = 'unknown';
 
@@ -85,9 +85,9 @@ export class BlockedProcessEnd {
   }
 
   /**
-   * dueIn is the number of milliseconds after which `tick` must be called if the event loop stays blocked. Before a
-   * shutdown, it is Infinity. After the time of that call, it is also Infinity, because each regular check of the probe
-   * thread calls `tick` anyway.
+   * dueIn is the number of milliseconds until `tick()` must be called if the event loop stays blocked. Before a
+   * shutdown, it is Infinity. Once this time has passed, it is Infinity again, because each regular check of the probe
+   * thread calls `tick()`.
    */
   get dueIn(): number {
     const rest = this.#rest;
@@ -134,8 +134,8 @@ export class BlockedProcessEnd {
     const now = clock.now();
     const durationMs = soFar.record.durationMs + Math.round(now - at);
     const final: ShutdownRecord = { ...soFar.record, exitCode: killed, durationMs, heldBy: ['event loop'] };
-    // Write the termination message before the final line. The probe thread may have to retry the final line, but it
-    // writes the termination message only once.
+    // First write the termination message, which the probe thread writes only once. Then write the final line. If the
+    // final line cannot be written, the probe thread tries again later.
     this.#writeMessage(terminationText(final, soFar.uncaughtError));
     if (state.get('isReported') === 0) this.#isLineWritten = write(finalLine(final, logFormat));
   }

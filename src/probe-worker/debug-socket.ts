@@ -88,7 +88,7 @@ export class DebugSocket {
       this.#asked.set(id, resolve);
     });
     ask(id, action);
-    // If the main thread is already blocked, do not wait for its answer, because the answer would not arrive in time.
+    // If the main thread is already blocked, its answer would arrive too late. In this case, do not wait for it.
     const answer = await withTimeout(clock, answered, stalledMs() < patience ? patience : 0);
     this.#asked.delete(id);
     return answer !== timedOut;

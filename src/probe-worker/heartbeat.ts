@@ -27,8 +27,8 @@ export class Heartbeat {
   readonly #onBeat: () => void;
   #inspectorPort: (() => number) | undefined;
   /**
-   * #own is the number of heartbeats that this object has added to the shared counter. Events of the servers add all
-   * other heartbeats. While no other heartbeat is added, no request arrives.
+   * #own is the number of heartbeats that this object has added to the shared counter. Each event of a server also adds
+   * a heartbeat. If the counter grows only by the heartbeats of this object, no request has arrived.
    */
   #own = 0;
   #others = 0;

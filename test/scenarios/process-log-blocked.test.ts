@@ -65,7 +65,7 @@ test('A-077 the check "log" fails while the standard output of the process is no
   await isRead;
   const messages = lines.filter((line) => line !== '').map((line) => (JSON.parse(line) as { msg: string }).msg);
   assert.equal(
-    messages.filter((message) => message === 'no process read standard output: log lines before this one are lost')
+    messages.filter((message) => message === 'log lines have been lost, because no process was reading standard output')
       .length,
     1,
   );

@@ -30,8 +30,8 @@ export interface AdmissionOptions {
 }
 
 /**
- * Records creates lameduck's record of a connection at the first request on it, if there is no record yet. The server
- * accepted such a connection before lameduck replaced the `emit` of the server (P-053).
+ * Records creates lameduck's record of a connection. It is used at the first request on a connection that has no
+ * record. The server accepted such a connection before lameduck replaced `emit` of the server (P-053).
  */
 export interface Records {
   /**
@@ -40,8 +40,8 @@ export interface Records {
    */
   adopt(socket: unknown): Connection | undefined;
   /**
-   * onSession returns lameduck's record of an HTTP/2 session. `arriving` is the stream with whose arrival lameduck
-   * first saw the session.
+   * onSession returns lameduck's record of an HTTP/2 session. `arriving` is the first stream of the session that
+   * lameduck has seen.
    */
   onSession(session: ServerHttp2Session, arriving: ServerHttp2Stream): Session;
 }
@@ -88,9 +88,8 @@ export class Admission {
    */
   onRequest(request: IncomingMessage, response: ServerResponse, event: string, proceed: Proceed): boolean {
     const connection = connectionOf(request.socket) ?? this.#records.adopt(request.socket);
-    // If lameduck has already decided about this request, pass the event to the program. The program emits a request
-    // again, for example, when its `checkContinue` listener emits `request`. The first decision applies even if the
-    // client has disconnected since.
+    // The program may emit an event for the same request twice. For example, its `checkContinue` listener may emit
+    // `request`. lameduck passes the second event to the program, even if the client has disconnected in the meantime.
     if (connection?.exchangeOf(response) !== undefined) return false;
     if (connection?.isClosing === true) {
       request.resume();
@@ -102,11 +101,12 @@ export class Admission {
       return answer !== undefined;
     }
     const exchange = this.#requests.admit(connection, response, answer !== undefined);
-    // `admit()` returns undefined if the request is no probe, no shutdown has begun, and there is no overload limit.
-    // Pass such a request to the program without further checks.
+    // `admit()` returns undefined if no shutdown has begun, no overload limit is set, and the request is not a probe.
+    // The program gets such a request at once.
     if (exchange === undefined) return false;
     const decision = this.#decide(exchange, answer);
-    // Most requests are not delayed. So create the function that continues a request only for a delayed request.
+    // Most requests are not delayed. So create the callback that later continues a request only if the request is
+    // delayed.
     if (decision === 'held') this.#holdBack(exchange, () => proceed(event, request, response));
     return decision !== 'passed on';
   }
@@ -120,7 +120,8 @@ export class Admission {
     // The client has already cancelled the stream. No response is possible, and many handlers would throw, so the
     // program does not get the stream.
     if (session === undefined) {
-      // The cancelled stream may still emit an error. Without a listener, the error would end the process.
+      // `stream` is cancelled, but it may still emit an error. Without a listener for it, the error would end the
+      // process.
       stream.on('error', () => undefined);
       return true;
     }
@@ -181,14 +182,14 @@ export class Admission {
       // If the client disconnected during the delay, do not pass its request to the program.
       if (isAwaited() && this.#decideUnheld(exchange) === 'passed on') proceed();
     };
-    // Continue the request when the delay for its connection has ended and the listening socket has closed.
+    // Continue the request when two delays have ended: the delay of its connection, and the delay until the listening
+    // socket has closed.
     exchange.ownHold.pass(() => {
       this.hold.pass(goOn);
     });
   }
 
-  // Refuses an upgrade request. If earlier requests on the connection are unanswered, waits until their responses have
-  // been sent.
+  // Refuses an upgrade request after the responses to all earlier requests on its connection have been sent.
   #refuseUpgrade(connection: Connection): void {
     const { socket, exchanges, isLate } = connection;
     connection.enter(closeAnnounced);

@@ -1,5 +1,5 @@
-// Applies the overload limits. If too many requests are in flight, lameduck rejects a new request. If a request takes
-// too long, lameduck sends a response instead of the handler. By default, no limit is set.
+// Applies the overload limits. If too many requests are in flight, lameduck rejects a new request. If the handler of a
+// request takes too long, lameduck itself sends the response. By default, no limit is set.
 import type { Clock } from '../../clock.ts';
 import { parseDuration } from '../../settings/duration.ts';
 import { closingAnswer } from '../http1/close-header.ts';
@@ -27,8 +27,8 @@ export interface Load {
    */
   readonly inFlight: Pick<InFlight, 'serving' | 'noteRejected' | 'noteTimedOut'>;
   /**
-   * `recount()` returns `inFlight.serving`. It first removes requests that have ended although no `close` event was
-   * emitted.
+   * `recount()` first stops counting the requests that have ended although Node emitted no `close` event. It then
+   * returns the number of the remaining requests, `inFlight.serving`.
    */
   recount(exchange: HttpExchange): number;
   isLongRunning(exchange: HttpExchange): boolean;

@@ -6,8 +6,8 @@ import type { Connection } from '../connection.ts';
 import type { ReadSocketTable } from './read-socket-table.ts';
 import type { SocketRow } from './socket-table.ts';
 
-// After this number of unanswered retransmissions, a peer counts as gone. With a short round trip, four retransmissions
-// take three seconds.
+// The number of unanswered TCP retransmissions after which a peer counts as gone. With a short round trip, four
+// retransmissions take three seconds.
 const mostUnanswered = 4;
 
 interface Ports {
@@ -20,11 +20,14 @@ interface Ports {
  * peer has acknowledged them.
  */
 export class Acknowledgement {
-  /** `took` is the time that the last call of `look` took, in milliseconds. */
+  /** `took` is how long the last call of `look()` took, in milliseconds. */
   took = 0;
   readonly #read: ReadSocketTable;
   readonly #clock: Clock;
-  /** #awaited contains the port pairs of the sockets whose acknowledgements the drain waits for. */
+  /**
+   * #awaited identifies the sockets whose peers must still acknowledge bytes or a FIN. Each entry combines the local
+   * and the remote port of a socket.
+   */
   readonly #awaited = new Set<number>();
   readonly #abandoned = new Set<number>();
   #rows: readonly SocketRow[] = [];
@@ -53,9 +56,9 @@ export class Acknowledgement {
   }
 
   /**
-   * `begin()` chooses the sockets on which the drain waits for acknowledgements. They are the sockets of `connections`,
-   * and all sockets on `ports` that no process owns any more. Sockets that appear later are not chosen, because another
-   * process may listen on the same port by then.
+   * `begin()` chooses the sockets for whose acknowledgements the drain waits. These are the sockets of `connections`.
+   * They also include each socket with a local port in `ports` that no process owns any more. `begin()` ignores later
+   * sockets on these ports, because they may belong to another process.
    */
   async begin(connections: Iterable<Connection>, ports: ReadonlySet<number>): Promise<void> {
     for (const { socket } of connections) this.#awaited.add(pairOf(socket));
@@ -64,7 +67,10 @@ export class Acknowledgement {
     for (const pair of this.#abandoned) this.#awaited.delete(pair);
   }
 
-  /** rows are the sockets that had unacknowledged bytes, or an unacknowledged FIN, when `look` last read the table. */
+  /**
+   * rows are the awaited sockets in the kernel's table of sockets: the peer has not acknowledged all bytes or the FIN.
+   * The last call of `look()` read the table.
+   */
   get rows(): readonly SocketRow[] {
     return this.#rows.filter((row) => this.#awaited.has(pairOf(row)));
   }
@@ -78,9 +84,9 @@ export class Acknowledgement {
   }
 }
 
-// Identifies a socket by its two ports. The addresses are left out, because one address can be written in several ways.
-// The ports of a Unix socket are NaN, which matches no row. If the program has changed a socket so that reading its
-// ports throws, they are NaN too. The drain then does not wait for this socket.
+// Identifies a socket by its local and its remote port. The addresses are left out, because one address can be written
+// in several ways. The result is NaN for a Unix socket, and for a socket whose ports throw an error when they are read.
+// NaN matches no row, so the drain does not wait for that socket.
 function pairOf(ports: Ports): number {
   try {
     const { localPort = NaN, remotePort = NaN } = ports;

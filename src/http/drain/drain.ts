@@ -31,19 +31,16 @@ const longestClose = 100;
 
 const interval = 50;
 
-// The pause between two checks of all connections, and between two reads of the kernel's table of sockets. The pause is
-// `interval` milliseconds. If `factor` times the duration of the last check is longer, the pause lasts that long.
-// Requests in flight thus get most of the processor time.
+// The pause between two checks of all connections, and between two reads of the kernel's table of sockets. It lasts
+// `interval` milliseconds, or `factor` times as long as the last check or read, whichever is longer. Requests in flight
+// thus get most of the processor time.
 const pace = { interval, factor: 10 };
 
 // The pause in development between two checks of all connections. It is short, because a developer waits for at least
 // two checks. The first check sends the FIN, and a later check destroys the socket.
 const hurriedPace: typeof pace = { interval: 10, factor: 1 };
 
-/**
- * DrainOptions are the options of the drain that lameduck chooses itself: not by a setting, but by how the process was
- * started.
- */
+/** DrainOptions are options of the drain that depend on how the process was started. No setting changes them. */
 export interface DrainOptions {
   /**
    * isHurried is true in development, where a person waits for the end of the process. The drain then waits only for
@@ -135,8 +132,8 @@ export class Drain {
   }
 
   /**
-   * `begin()` ends long-running requests one after another, and closes silent connections. The caller destroys the
-   * remaining connections at `drainBy`.
+   * `begin()` begins to end the long-running requests one after another, and to close the connections on which nothing
+   * arrives. It destroys no connection: the caller does that at the time `drainBy`.
    */
   begin(options: LongRunningDrainOptions): void {
     this.#deadline = options.drainBy;
@@ -171,9 +168,8 @@ export class Drain {
   }
 
   /**
-   * `empty()` resolves when every connection has closed and every peer has acknowledged the last byte. It also waits
-   * for the peers of connections that closed earlier. At the deadline `by`, `empty()` resolves even if connections are
-   * still open.
+   * `empty()` resolves when every connection has closed and every peer has acknowledged the last byte, including the
+   * peers of connections that closed before the call. At the deadline `by`, `empty()` resolves in any case.
    */
   async empty(by: Deadline): Promise<void> {
     const { connections } = this.#traffic;
@@ -299,9 +295,9 @@ export class Drain {
     }
   }
 
-  // Destroys each connection whose peer no longer reacts and has acknowledged all bytes. If the peer has not
-  // acknowledged all bytes, the connection stays open. Otherwise the kernel would answer further bytes of the peer with
-  // a reset, and the peer would lose the bytes that it has not read.
+  // Destroys each connection whose peer no longer reacts, if the peer has acknowledged all bytes. A connection with
+  // unacknowledged bytes stays open. If it were destroyed, the kernel would answer the peer's next bytes with a reset,
+  // and the peer would lose unread bytes.
   async #endStale(stale: readonly Connection[], now: number): Promise<void> {
     if (stale.length === 0 || now < this.#nextLookAt) return;
     this.#nextLookAt = Infinity;
@@ -346,8 +342,8 @@ export class Drain {
   }
 }
 
-// Returns how many silent connections the drain may close each time it checks all connections. This number is limited,
-// because the clients of closed connections reconnect to other pods (P-007).
+// Returns how many silent connections the drain may close in one check of all connections. The number is limited,
+// because the clients of the closed connections reconnect to other pods (P-007).
 function perSweep(idles: number, milliseconds: number): number {
   const perSecond = idles / (Math.max(milliseconds, interval) / 1_000);
   return Math.ceil((Math.max(lowestDrainRate, perSecond) * interval) / 1_000);

@@ -3,12 +3,12 @@ import { Server as NetServer } from 'node:net';
 import { type Clock, startImmediate, stopTimer, wait } from '../../clock.ts';
 import { checkingInterval } from '../../node-internals.ts';
 
-// Before the listening socket closes, lameduck delays all requests except probes. The listening socket then accepts
-// connections for this many more milliseconds, so that clients that are connecting can finish.
+// How many milliseconds the listening socket still accepts connections before it closes, so that clients that are
+// connecting can finish. During this time, lameduck delays all requests except probes.
 const acceptWindow = 30;
 
-// After `acceptWindow` has passed, stopListening waits for a turn of the event loop in which no connection arrives. It
-// waits at most this many milliseconds.
+// The time limit of stopListening, in milliseconds, for its wait after `acceptWindow`. It waits for a turn of the event
+// loop in which no connection arrives.
 const longestWait = 1_000;
 
 // Close the listening socket after a turn of the event loop that took less than `quietTurn` milliseconds. A connection

@@ -1,4 +1,5 @@
-// Handles `server.close()` and similar methods, if the program calls them on a server that the drain closes.
+// Delays the effect of `server.close()` and similar methods until the drain has ended, if the program calls them on a
+// server that the drain closes.
 import type { AddressInfo, Server } from 'node:net';
 import { removeStandIn, standIn, type ListenerHandle } from '../../node-internals.ts';
 
@@ -7,8 +8,8 @@ type Close = (this: Server, ...args: readonly [Callback?]) => Server;
 type Address = (this: Server) => ReturnType<Server['address']>;
 
 /**
- * Progress tells how far the shutdown has come. When the program calls `server.close()`, the call takes effect at once
- * or later, depending on this progress.
+ * Progress tells how far the shutdown has come. This decides whether the program's call of `server.close()` takes
+ * effect at once or later.
  */
 export interface Progress {
   /** isDrained tells whether no server listens and no request is in flight. */
@@ -17,8 +18,8 @@ export interface Progress {
 }
 
 /**
- * Drained contains the address of one server that was listening when the shutdown began, and whether the program has
- * closed it since.
+ * Drained describes a server that was listening when the shutdown began. `isClosed` says whether the program has called
+ * `close()` of the server since then.
  */
 interface Drained {
   readonly address: ReturnType<Server['address']>;
@@ -38,8 +39,8 @@ const connectionClosers = ['closeIdleConnections', 'closeAllConnections', 'close
 
 /**
  * ProgramCloses lets the program call `close()` of its servers at any time. A call during the drain takes effect after
- * the drain. The first call after the drain gets its callback and the event `close` without an error, as if the server
- * were still listening (P-116).
+ * the drain. The first call after the drain succeeds, as if the server were still listening: its callback gets no
+ * error, and the server emits `close` (P-116).
  */
 export class ProgramCloses {
   readonly #progress: Progress;
@@ -65,7 +66,7 @@ export class ProgramCloses {
     this.#replace(server, drained);
   }
 
-  /** `withholds()` returns true while lameduck must hold back the event `close` of a server from the program. */
+  /** `withholds()` returns true as long as the program must not receive the event `close` of the server. */
   withholds(server: Server): boolean {
     const drained = this.#drained.get(server);
     if (drained === undefined || drained.isTold) return false;
@@ -82,8 +83,8 @@ export class ProgramCloses {
   }
 
   /**
-   * `settle()` makes `listening` of the servers false. It also emits the event `close` of each server from which
-   * lameduck has withheld this event so far.
+   * `settle()` makes the property `listening` of each server false. It also emits each event `close` that lameduck has
+   * withheld from the program so far.
    */
   settle(): void {
     for (const [server, drained] of this.#drained) {
@@ -120,8 +121,8 @@ export class ProgramCloses {
   #close(server: Server, close: Close, drained: Drained, args: readonly [Callback?]): unknown {
     if (this.#hasEnded) return closeDrained(server, close, drained, args);
     if (!this.#progress.isDrained()) return this.#closeLater(server, close, drained, args);
-    // After the drain, call the program's callback of `close` at once, because a destroy hook may wait for this
-    // callback. The promise `ended` resolves only after the destroy hooks, so the callback must not wait for it.
+    // After the drain, call the callback that the program passed to `close()` at once, because a destroy hook may wait
+    // for it. The promise `ended` would be too late: it resolves only after the destroy hooks.
     const [callback] = args;
     if (typeof callback === 'function') process.nextTick(callback);
     void this.#closeLater(server, close, drained, []);
@@ -134,15 +135,15 @@ export class ProgramCloses {
   }
 }
 
-// Tells whether the program's call of `close()` returns a promise. This is possible if the program has set its own
-// `close` on the server, or if `close` is an async method. lameduck's `close()` then returns a promise that resolves or
-// rejects as the original promise does.
+// Tells whether the original `close()` of the server returns a promise. This is assumed if the program has set its own
+// `close` on the server, or if `close` is an async function. lameduck's `close()` then also returns a promise, which
+// settles as the original promise does.
 function returnsPromise(server: Server, close: Close): boolean {
   return Object.hasOwn(server, 'close') || Object.prototype.toString.call(close) === '[object AsyncFunction]';
 }
 
-// The first call of `close()` finds a server that appears to listen. A second call gets Node's error
-// ERR_SERVER_NOT_RUNNING.
+// Calls `close()` of a server after the drain. For the program's first call, lameduck makes the server appear to
+// listen, so that the call succeeds. A second call fails with Node's error ERR_SERVER_NOT_RUNNING.
 function closeDrained(server: Server, close: Close, drained: Drained, args: readonly [Callback?]): Server {
   if (!drained.isClosed) reopen(server, drained);
   return close.apply(server, [...args]);
@@ -163,8 +164,8 @@ class StandIn implements ListenerHandle {
   constructor(drained: Drained) {
     this.#drained = drained;
     const { address } = drained;
-    // For a server on a Unix socket, Node reports the path even if the server has no handle. StandIn, which replaces
-    // the handle, therefore needs no address for such a server.
+    // StandIn replaces the server's handle. For a server on a Unix socket, `address()` returns the path without a
+    // handle, so StandIn needs no address.
     if (typeof address !== 'object' || address === null) return;
     this.getsockname = (out) => {
       Object.assign(out, address);

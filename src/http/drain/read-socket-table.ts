@@ -9,9 +9,9 @@ import { parseSocketTable, type SocketRow } from './socket-table.ts';
 // never larger than this buffer.
 const pageSize = 65_536;
 
-// How many synchronous reads of the socket table are made in one turn of the event loop. These reads take about a
-// millisecond. With asynchronous reads, each page of the table would need a turn of its own. A long table has hundreds
-// of pages, because the kernel keeps the rows of closed connections for a minute.
+// The largest number of synchronous reads of the socket table in one turn of the event loop. These reads together take
+// about a millisecond. Asynchronous reads would need one turn for each page of the table. A long table has hundreds of
+// pages, because the kernel keeps the rows of closed connections for a minute.
 const readsPerTurn = 32;
 
 /**

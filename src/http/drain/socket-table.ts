@@ -1,5 +1,5 @@
 // Parses the text of /proc/net/tcp and /proc/net/tcp6 to find the sockets with unacknowledged bytes. The kernel
-// documents the format in proc_net_tcp.txt. This file reads no files.
+// documents the format in proc_net_tcp.txt. The caller reads the files.
 import type { endianness } from 'node:os';
 
 /** SocketRow is one TCP socket whose peer has not acknowledged all bytes, or has not acknowledged the FIN. */

@@ -39,8 +39,8 @@ export function closingAnswer(exchange: HttpExchange, answer: Answer): Answer {
 
 /**
  * writeClosing calls `writeHead` with the handler's headers. It replaces every header about the connection with
- * `Connection: close` (P-016). If the program's own `writeHead` drops this header, Node adds it, because
- * `shouldKeepAlive` is false.
+ * `Connection: close` (P-016). If the program has replaced `writeHead` and drops `Connection: close`, Node adds this
+ * header, because `shouldKeepAlive` of the response is false.
  */
 export function writeClosing(response: ServerResponse, writeHead: WriteHead, args: Parameters<WriteHead>): void {
   response.shouldKeepAlive = false;
@@ -49,7 +49,9 @@ export function writeClosing(response: ServerResponse, writeHead: WriteHead, arg
   else writeHead(status, closingHeaders(response, headers ?? reason));
 }
 
-/** saysClose tells whether a response with this head ends its connection. */
+/**
+ * saysClose tells whether the response headers in `head` contain `Connection: close`, after which the connection ends.
+ */
 export function saysClose(head: string): boolean {
   return /^connection: *close\r$/im.test(head);
 }

@@ -11,9 +11,9 @@ import { hasLength, isChunked } from '../responses/head.ts';
 import { answerRetryAfter } from '../responses/rejection.ts';
 import { isToClose, saysClose, writeClosing, type WriteHead } from './close-header.ts';
 
-// Delays a request until Node has parsed the whole packet in which the request arrived. After that, lameduck knows
-// every request that the client has pipelined in the packet. Only the response to the last of them says `Connection:
-// close`, even if the handler responds at once (P-009).
+// Delays a request until Node has parsed the whole packet in which the request arrived. lameduck then knows all
+// requests that the client has pipelined in this packet. So only the last response says `Connection: close`, even if
+// the handler of an earlier request responds at once (P-009).
 const onePacket: OwnHold = {
   pass: (goOn) => {
     process.nextTick(AsyncResource.bind(goOn));
@@ -95,8 +95,8 @@ export class Http1Exchange implements HttpExchange {
     return onePacket;
   }
 
-  // For HTTP/1.1, hold defers no event of the delayed request. Node emits none of these events before the handler has
-  // added its listeners.
+  // Unlike for HTTP/2, no event has to be deferred while an HTTP/1.1 request is delayed. Node emits the events of such
+  // a request only after the handler has added its listeners.
   hold(): () => boolean {
     return () => !this.connection.socket.destroyed;
   }

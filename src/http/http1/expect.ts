@@ -18,8 +18,8 @@ export function withholdContinue(server: Server): void {
 }
 
 /**
- * `continued()` returns the name of the event to emit for a request with `Expect`. If the program does not listen for
- * `checkContinue`, `continued()` sends the 100 and returns `request`.
+ * `continued()` returns the name of the event to emit for a request with the header `Expect`. If the program does not
+ * listen for `checkContinue`, `continued()` sends the response `100 Continue` and returns the name `request`.
  */
 export function continued(server: Server, event: string | symbol, [, response]: readonly unknown[]): string | symbol {
   if (event !== 'checkContinue' || server.listeners(event).length > 0) return event;

@@ -4,15 +4,15 @@ import type { ServerResponse } from 'node:http';
 import type { Connection } from '../connection.ts';
 import { ignoreResets } from '../responses/socket-errors.ts';
 
-// Milliseconds between two 102 responses to a peer. If the peer has exited, its kernel answers the first 102 with a
-// reset, and writing the second 102 fails.
+// Milliseconds between two 102 responses that test whether a peer has exited. The kernel of a peer that has exited
+// answers the first 102 with a reset, and writing the second 102 fails.
 const askAgainAfter = 200;
 
 /**
  * HalfOpen detects peers that have exited, so that they do not delay the drain (P-021). After a peer's FIN, HalfOpen
  * sends an interim response with the status 102. A client that waits for the response must skip the 102 (RFC 9110
- * section 15.2). If the client has exited, its kernel answers with a reset. A 102 is not allowed after the headers of a
- * response, but then the next write of the handler provokes the reset.
+ * section 15.2). If the client has exited, its kernel answers with a reset. Once the headers of the response have been
+ * sent, a 102 is not allowed. In that case, the handler's next write provokes the reset.
  */
 export class HalfOpen {
   // `#askedAt` contains only connections whose peer sent a FIN before it received its response. The value is the time

@@ -8,9 +8,9 @@ import { isInBody, isInMessage } from '../../node-internals.ts';
 const mostBytes = 1_048_576;
 
 /**
- * isHalfHead tells whether only a part of a request's head has arrived. When the rest arrives, the request will be
- * served (P-012). If the connection was accepted after NotAcceptingNewRequest, the result is false, because its request
- * would be refused.
+ * isHalfHead tells whether only a part of a request head has arrived on a connection. The drain waits for the rest and
+ * serves the request (P-012). The result is always false for a connection that was accepted after
+ * NotAcceptingNewRequest, because lameduck would refuse the request.
  */
 export function isHalfHead({ socket, isLate }: Connection): boolean {
   return !isLate && isInMessage(socket) === true && !isInBody(socket);
@@ -21,9 +21,9 @@ export function isHalfHead({ socket, isLate }: Connection): boolean {
  * answered.
  */
 export class AnsweredUploads {
-  // `#begun` contains only connections whose client still sends a request body after the response to the request. `at`
-  // is when lameduck first saw this. `bytesRead` is the number of bytes that the socket had received by then. A field
-  // in the record of every connection would cost more memory.
+  // `#begun` has an entry for each connection whose client still sends a request body after the response. `at` is the
+  // time at which lameduck first saw this. `bytesRead` is the number of bytes that the socket had received at that
+  // time. Two more fields in the record of every connection would cost more memory.
   readonly #begun = new WeakMap<Connection, { readonly at: number; readonly bytesRead: number }>();
 
   /**

@@ -1,5 +1,5 @@
-// Sets how long a server leaves an idle connection open. If `keepAliveTimeout` is not set, the server keeps its own
-// timeouts.
+// Sets how long a server leaves an idle connection open. Without the setting `keepAliveTimeout`, the timeouts of the
+// server do not change.
 import type { Server } from '../server.ts';
 
 // `headersTimeout` of a server is raised to `keepAliveTimeout` plus this margin, in milliseconds. If a connection has

@@ -28,7 +28,8 @@ export class Http2Exchange implements HttpExchange {
   #compatible: object | undefined;
   #onHead: ((exchange: HttpExchange) => void) | undefined;
   /**
-   * #isEndedHere tells whether this process, not the client, ended the stream. It is recorded only during a shutdown.
+   * #isEndedHere tells whether this process, and not the client, ended the stream. It is always false before a
+   * shutdown.
    */
   #isEndedHere = false;
   /**
@@ -116,8 +117,8 @@ export class Http2Exchange implements HttpExchange {
   }
 
   /**
-   * From beginShutdown on, lameduck records whether this process itself ends the stream. After the end of a stream,
-   * lameduck could otherwise not tell whether the client has reset the stream.
+   * beginShutdown makes lameduck record whether this process itself ends the stream. Once the stream has ended, it is
+   * too late to find out whether the client has reset it.
    */
   beginShutdown(): void {
     const { stream } = this;
@@ -154,8 +155,8 @@ export class Http2Exchange implements HttpExchange {
     });
     return () => {
       restore();
-      // Emit the deferred events of the request in a later tick. The caller calls the handler in this tick, so that the
-      // handler can add its listeners first.
+      // lameduck has deferred these events of the request. Emit them in a later tick than the current one. In the
+      // current tick, the caller calls the handler, which adds its listeners for these events.
       for (const event of deferred) process.nextTick(() => stream.emit(...(event as Parameters<typeof stream.emit>)));
       return !this.connection.socket.destroyed && !stream.closed;
     };
@@ -190,8 +191,8 @@ export class Http2Exchange implements HttpExchange {
     this.response.endIfGivenUp();
     if (this.request.complete || !this.isOut) return;
     this.#uploadsSince ??= now;
-    // Stop reading the request body `longest` milliseconds after the complete response. If the stream has closed, stop
-    // only after twice this time, so that the handler can still read the bytes that have arrived.
+    // lameduck reads the rest of a request body for `longest` milliseconds after the complete response. If the stream
+    // has closed, it allows twice this time, so that the handler can read the bytes that have arrived.
     if (now - this.#uploadsSince >= (this.stream.closed ? 2 : 1) * longest) this.response.stopReading();
   }
 }

@@ -8,18 +8,20 @@ import { queuedBytes } from '../../node-internals.ts';
 import { ignoreResets } from '../responses/socket-errors.ts';
 
 /**
- * How long, in milliseconds, the server waits for a client's next stream, in addition to one round trip. The server
- * waits after each response, and for streams that the client opened before it received the GOAWAY. A round trip alone
- * is too short: one thread of the client may answer the server's ping while another thread still waits for a processor.
+ * How long, in milliseconds, the server waits for the next stream of a client, in addition to one round trip. It waits
+ * after each response. It also waits after a first GOAWAY, for streams that the client opened before it received this
+ * GOAWAY. A round trip alone is too short: one thread of the client may answer the server's ping while another thread
+ * still waits for a processor.
  */
 export const quiet = 100;
 
-// If the client has opened streams in each of the first `roundTrips` round trips, use this shorter pause, in
-// milliseconds, instead of `quiet`.
+// A shorter pause, in milliseconds, that replaces `quiet` for a client that has opened streams in each of the first
+// `roundTrips` round trips.
 const shortestPause = 20;
 
-// A client may keep opening streams without waiting for responses. lameduck waits for such a client at most this many
-// milliseconds, or three round trips if these take longer. lameduck cannot recognize such a client sooner.
+// The time, in milliseconds, after which lameduck no longer waits for a pause of a client that opens streams without
+// waiting for responses. lameduck first lets `roundTrips` round trips pass, because it cannot recognize such a client
+// sooner. If the round trips are slow, it waits at most `longestRoundTrips` milliseconds.
 const longestSettling = 500;
 const roundTrips = 4;
 const longestRoundTrips = 3_000;
@@ -46,7 +48,10 @@ const announcement = Buffer.from([0, 0, 8, 7, 0, 0, 0, 0, 0, 0x7f, 0xff, 0xff, 0
  * only one GOAWAY.
  */
 export class Goaway {
-  /** `hold` delays each new stream of the client until the server has sent the GOAWAY of the session. */
+  /**
+   * Before the server sends a GOAWAY of the session, `hold` begins to delay each new stream of the client. When the
+   * GOAWAY has been sent, the delay ends.
+   */
   readonly hold = new Hold();
   readonly #session: ServerHttp2Session;
   readonly #socket: Socket;
@@ -74,8 +79,8 @@ export class Goaway {
   }
 
   /**
-   * `send()` sends every GOAWAY except the last. It then calls `end`, which sends the last GOAWAY. Only the first call
-   * of `send()` or `sendSoon()` has an effect.
+   * `send()` sends every GOAWAY except the last. It then calls `end`, which sends the last GOAWAY. If `send()` or
+   * `sendSoon()` was called before, `send()` does nothing.
    */
   async send(end: () => void): Promise<void> {
     if (this.#isSending) return;
@@ -92,8 +97,8 @@ export class Goaway {
 
   /**
    * sendSoon delays new streams for one round trip and a short pause. It then calls `end`, which sends the only GOAWAY.
-   * If the client answers no ping, the round trip counts as `longest` milliseconds. Only the first call of `send()` or
-   * `sendSoon()` has an effect.
+   * If the client answers no ping, the round trip counts as `longest` milliseconds. If `send()` or `sendSoon()` was
+   * called before, sendSoon does nothing.
    */
   async sendSoon(end: () => void, longest: number): Promise<void> {
     if (this.#isSending) return;

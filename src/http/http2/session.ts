@@ -8,8 +8,8 @@ import type { Http2Exchange } from './exchange.ts';
 import { Goaway, quiet } from './goaway.ts';
 import { UnsentResponses } from './unsent-responses.ts';
 
-// How long the client may take, in milliseconds, to read lameduck's own responses. This time begins when the ending
-// session has no more requests of the program.
+// How long the client of an ending session may take, in milliseconds, to read the responses of lameduck itself. The
+// time begins when no request of the program is left on the session.
 const longestOwn = 1_000;
 
 // How long a client may take, in milliseconds, to open the first stream of a session that was accepted after
@@ -20,7 +20,10 @@ export interface SessionOptions {
   readonly clock: Clock;
   /** random returns a number from 0 up to, but not including, 1. */
   readonly random: () => number;
-  /** goawayChance is the probability that a stream makes the server end its session with a GOAWAY (A-161). */
+  /**
+   * goawayChance is the probability, for each stream that a client opens, that the server ends the session with a
+   * GOAWAY (A-161).
+   */
   readonly goawayChance: number;
 }
 
@@ -39,8 +42,8 @@ export class Session {
   #changedAt: number;
   #hasReleased = false;
   /**
-   * #aloneSince is when lameduck first saw that all streams of the ending session are responses of lameduck, such as
-   * responses to probes.
+   * #aloneSince is the time at which lameduck first saw that the ending session had no stream of the program left. All
+   * its streams are then answered by lameduck itself, for example streams of probes.
    */
   #aloneSince: number | undefined;
 
@@ -55,24 +58,27 @@ export class Session {
     this.#changedAt = clock.now();
   }
 
-  /** `hold` delays each new stream of the client until the server has sent the GOAWAY of this session. */
+  /**
+   * Before the server sends the GOAWAY of this session, `hold` begins to delay each new stream of the client. When the
+   * GOAWAY has been sent, the delay ends.
+   */
   get hold(): Hold {
     return this.#goaway.hold;
   }
 
   /**
-   * isHolding is true if a stream that arrives now must wait until the server has sent the GOAWAY of this session. In a
-   * session that was accepted after NotAcceptingNewRequest, every stream waits for the GOAWAY. lameduck refuses such a
-   * stream after the GOAWAY.
+   * isHolding is true if a stream that arrives now must wait until the server has sent the GOAWAY of this session. If
+   * the session was accepted after NotAcceptingNewRequest, every stream waits, and lameduck refuses it after the
+   * GOAWAY.
    */
   get isHolding(): boolean {
     return this.connection.isLate || this.hold.isOn;
   }
 
   /**
-   * ownHold delays each stream of this session as `hold` does. If the session was accepted after
-   * NotAcceptingNewRequest, ownHold delays no stream. lameduck refuses the streams of such a session, and the drain
-   * would wait for delayed streams.
+   * ownHold delays each stream of this session in the same way as `hold`. It delays no stream of a session that was
+   * accepted after NotAcceptingNewRequest. lameduck refuses these streams anyway, and the drain would have to wait for
+   * delayed streams.
    */
   get ownHold(): OwnHold {
     return this.connection.isLate ? atOnce : this.hold;
@@ -142,12 +148,12 @@ export class Session {
     if (connection.isClosing) return;
     // If the HTTP/2 session has already closed, for example because the client has closed it, no GOAWAY is needed.
     if (this.#session.closed || this.#session.destroyed) connection.end();
-    // A session that was accepted after NotAcceptingNewRequest is ended here only if its client has opened no stream
-    // for a second. `endBefore` ends such a session as soon as the client opens a stream.
+    // A session that was accepted after NotAcceptingNewRequest usually ends in `endBefore`, when the client opens the
+    // first stream. If the client opens no stream for a second, the session ends in this branch.
     else if (connection.isLate) this.#endIfSilent();
-    // `send()` delays the GOAWAY until the client only waits for responses and opens no stream. Such a GOAWAY refuses
-    // no stream that the client has sent. The library of the client may still make streams fail that it has not sent
-    // yet.
+    // `send()` delays the GOAWAY until the client opens no more streams and only waits for responses. The GOAWAY then
+    // refuses no stream that the client has sent. The client's HTTP/2 library may still let a request fail that it has
+    // not sent yet.
     else {
       void this.#goaway.send(() => {
         connection.end();
@@ -180,8 +186,8 @@ export class Session {
   /** `destroy()` ends the session immediately, with a reset for each remaining stream. */
   destroy(): void {
     for (const { response } of this.#exchanges) response.destroy();
-    // First send a reset on each stream, and only then destroy the session. Destroying a session sends a GOAWAY, and
-    // Node sends no reset after this GOAWAY.
+    // Reset each stream before the session is destroyed. Destroying the session sends a GOAWAY, and after this GOAWAY,
+    // Node sends no reset of a stream.
     if (this.connection.isBusy) startImmediate(() => this.#destroy());
     else this.#destroy();
   }

@@ -14,7 +14,7 @@ const internalError = 2;
 // reports an internal error.
 const grpcTrailers = { 'grpc-status': '14', 'grpc-message': 'the server is shutting down' };
 
-// The headers about a connection, which HTTP/2 does not allow (RFC 9113, 8.2.2).
+// The names of the HTTP/1.1 headers about the connection. HTTP/2 does not allow these headers (RFC 9113, 8.2.2).
 const ofConnection = new Set(['connection', 'keep-alive', 'transfer-encoding']);
 
 /** StreamRequest is the request that opened an HTTP/2 stream. */
@@ -44,8 +44,8 @@ export class StreamRequest implements HttpRequest {
     return this.stream.readableEnded;
   }
 
-  // For HTTP/2, `resume()` does nothing, because Node closes a stream after its response even if the request body is
-  // unread. If lameduck read the body, Node would wait for the end of the body.
+  // For HTTP/2, `resume()` does nothing. Node closes a stream after its response even if the request body is unread. If
+  // lameduck began to read the body, Node would wait for its end.
   resume(): void {
     return undefined;
   }
@@ -84,8 +84,8 @@ export class StreamResponse implements HttpResponse {
   }
 
   get writableFinished(): boolean {
-    // If the client cancels a stream, Node counts the response as complete, whatever the error code is. lameduck counts
-    // such a response as incomplete.
+    // If a client cancels a stream, Node says that the response is complete, whatever the error code is. For lameduck,
+    // the response is incomplete.
     if (this.#isBroken || this.stream.aborted || !this.stream.headersSent) return false;
     if (sendsFile(this.stream)) return this.isOut && this.stream.rstCode === 0;
     return this.stream.writableFinished || this.isClosedAhead;
@@ -96,8 +96,8 @@ export class StreamResponse implements HttpResponse {
   }
 
   /**
-   * isClosedAhead is true if Node has closed the stream too early: before it has written the last bytes of the
-   * response.
+   * isClosedAhead is true if Node has closed the stream too early: the last bytes of the response have not been written
+   * yet.
    */
   get isClosedAhead(): boolean {
     const { closed, writableEnded, writableFinished, aborted, rstCode } = this.stream;
@@ -105,8 +105,8 @@ export class StreamResponse implements HttpResponse {
   }
 
   /**
-   * isOut tells whether the server sends nothing more on this stream. Either it has sent the complete response, with
-   * its file and trailers, or the stream has closed earlier.
+   * isOut is true if the server will send nothing more on this stream. Either it has sent the complete response, with
+   * its file and trailers, or the stream closed before that.
    */
   get isOut(): boolean {
     return isClosedHere(this.stream) || (this.stream.closed && this.stream.writableFinished);
@@ -122,8 +122,8 @@ export class StreamResponse implements HttpResponse {
     return this.stream.headersSent ? this.stream.sentHeaders : {};
   }
 
-  // Returns an empty list. If the program sets headers, they are in the response object of node:http2's compatibility
-  // API, and not in this StreamResponse.
+  // Returns no header names. Headers that the program has set are in the response object of node:http2's compatibility
+  // API, not in this StreamResponse.
   getHeaderNames(): string[] {
     return [];
   }
@@ -167,9 +167,9 @@ export class StreamResponse implements HttpResponse {
   }
 
   /**
-   * `destroy()` truncates the response with the code INTERNAL_ERROR. Node's client and undici treat a response that
-   * ends with CANCEL as complete. After REFUSED_STREAM, a client would repeat the request, although the program may
-   * have executed it.
+   * `destroy()` truncates the response: it resets the stream with the code INTERNAL_ERROR. Other codes would mislead
+   * the client. Node's client and undici treat a response that ends with CANCEL as complete. After REFUSED_STREAM, a
+   * client would repeat the request, although the program may have executed it.
    */
   destroy(): this {
     const { stream } = this;
@@ -180,7 +180,8 @@ export class StreamResponse implements HttpResponse {
     const code = this.#isBroken ? internalError : noError;
     if (stream.writableEnded) stream.close(code);
     else {
-      // Replace end(), because Node's close() calls end() first, which would make the truncated response look complete.
+      // Node's `close()` first calls `end()` of the stream, which would make the truncated response look complete. So
+      // replace `end()` during this call.
       stream.end = () => stream;
       stream.close(code);
       Reflect.deleteProperty(stream, 'end');
@@ -189,8 +190,8 @@ export class StreamResponse implements HttpResponse {
   }
 
   /**
-   * endIfGivenUp destroys a stream that has closed before its response was sent completely. Otherwise Node would wait
-   * for the rest of the response.
+   * endIfGivenUp destroys a stream that Node has closed before the response was sent completely. Without this, Node
+   * would wait for the rest of the response.
    */
   endIfGivenUp(): void {
     const { stream } = this;

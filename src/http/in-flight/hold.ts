@@ -17,7 +17,10 @@ export class Hold {
     this.#held ??= [];
   }
 
-  /** `end()` ends the delay and calls all stored functions, so that the delayed requests continue. */
+  /**
+   * `end()` ends the delay: it calls all functions that `pass()` has stored. Each of them continues one delayed
+   * request.
+   */
   end(): void {
     const held = this.#held ?? [];
     this.#held = undefined;
@@ -26,13 +29,13 @@ export class Hold {
   }
 
   /**
-   * `pass()` receives a function that continues a request. It calls this function immediately, or, between `begin()`
-   * and `end()`, stores it until `end()`.
+   * `pass()` calls `goOn`, which continues one request. During a delay, which lasts from `begin()` to `end()`, it
+   * stores `goOn` instead, and `end()` calls it.
    */
   pass(goOn: () => void): void {
     if (this.#held === undefined) goOn();
-    // Bind the function to the async context of this call, because a tracer or the program stores data of the request
-    // in that context.
+    // Bind `goOn` to the async context of the caller of `pass()`. A tracer or the program stores data of the request in
+    // that context.
     else this.#held.push(AsyncResource.bind(goOn));
   }
 

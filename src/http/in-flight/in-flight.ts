@@ -23,8 +23,8 @@ export interface Totals {
 }
 
 /**
- * InFlight counts the exchanges (requests with their responses) of all connections by state. An exchange in the state
- * `noted` or `released` is not counted, and is in no connection's list of exchanges.
+ * InFlight counts the exchanges (requests with their responses) of all connections by state. It does not count an
+ * exchange in the state `noted` or `released`. No connection lists such an exchange.
  */
 export class InFlight {
   readonly #totals: Totals = { answered: 0, refused: 0, longRunningEnded: 0, aborted: 0, rejected: 0, timedOut: 0 };
@@ -47,7 +47,10 @@ export class InFlight {
     return this.#isShuttingDown;
   }
 
-  /** serving is the number of requests in flight that the program handles, without the long-running requests. */
+  /**
+   * serving is the number of requests in flight that the program handles. It does not include long-running requests,
+   * nor requests that lameduck itself answers.
+   */
   get serving(): number {
     return this.#counts.serving;
   }
@@ -69,7 +72,10 @@ export class InFlight {
     exchange.state = to;
   }
 
-  /** beginShutdown begins to count how requests end: answered, refused or aborted. */
+  /**
+   * After the call of beginShutdown, the counters of answered, refused and aborted requests count each request that
+   * ends.
+   */
   beginShutdown(): void {
     this.#isShuttingDown = true;
   }

@@ -1,6 +1,6 @@
-// Counts the requests of one lifecycle until their responses have ended. If a setting requires this, a request is
-// counted when it arrives. Otherwise, it is counted when a count is next read. HTTP/1.1 and HTTP/2 requests are counted
-// in the same way.
+// Counts the requests of one lifecycle until their responses have ended. Some settings, such as the overload limits,
+// require that a request is counted when it arrives. Without such a setting, a request is counted only when the numbers
+// of requests are next read. HTTP/1.1 and HTTP/2 requests are counted in the same way.
 import { startImmediate, type Clock } from '../../clock.ts';
 import { socketOf, type HttpResponse } from '../../message.ts';
 import type { AuditLog, RequestObserver } from '../../observer.ts';
@@ -18,8 +18,9 @@ import { visitEach } from '../visit-each.ts';
 
 const recognizedPerTurn = 1_000;
 
-// A recount finds requests that have ended without an event. After a recount, the next recount waits for at least this
-// many times the duration of the last recount. Rejecting many requests therefore takes little processor time.
+// A recount finds requests that have ended without an event. The pause until the next recount lasts at least
+// `pauseFactor` times as long as the recount took. So recounts take little processor time, even if lameduck rejects
+// many requests.
 const pauseFactor = 10;
 
 export interface RequestsOptions {
@@ -44,15 +45,15 @@ export interface RequestsOptions {
 }
 
 /**
- * The interface Ended has the functions that the class Requests calls when a response has ended, or may have ended
- * without an event.
+ * The interface Ended has the functions that the class Requests calls at the end of a response. Two of them search for
+ * responses that may have ended without an event.
  */
 export interface Ended {
   /** onEnd is called when the response of an exchange has ended, complete or not. */
   onEnd(exchange: HttpExchange): void;
   /**
-   * If the program has removed the listeners of a response, the response ends without a `close` event. forgetIfEnded
-   * and forgetEnded find such responses and stop counting their requests.
+   * forgetIfEnded and forgetEnded find responses that have ended without a `close` event, because the program has
+   * removed the listeners of the response. They no longer count the requests of these responses as in flight.
    */
   forgetIfEnded(connection: Connection): void;
   forgetEnded(): void;
@@ -79,8 +80,8 @@ export class Requests {
    */
   readonly #isWatched: boolean;
   /**
-   * #enrolsOnArrival is true if lameduck must count each request when the request arrives. From ShutdownInitiated on,
-   * it is always true. Several conditions make it true, so that each request checks only one boolean.
+   * If #enrolsOnArrival is true, lameduck counts each request when the request arrives. It is one boolean for several
+   * conditions, so that each request checks only one value. From ShutdownInitiated on, it is always true.
    */
   #enrolsOnArrival: boolean;
   readonly #ended: Ended;
@@ -104,7 +105,7 @@ export class Requests {
     this.#now = () => clock.now();
     this.#ended = ended;
     this.#onFailure = onFailure;
-    // Use one function for all requests, because a function for each request would cost memory.
+    // All requests share this one `close` listener. A new function for each request would cost memory.
     this.#onEnd = function (this: HttpResponse): void {
       const exchange = connectionOf(this.req.socket)?.exchangeOf(this);
       if (exchange !== undefined) ended.onEnd(exchange);
@@ -127,8 +128,8 @@ export class Requests {
   }
 
   /**
-   * From beginShutdown on, each response tells its client to close the connection, if the protocol allows this. This
-   * includes the responses to requests in flight.
+   * After the call of beginShutdown, each response tells its client to close the connection, if the protocol has a way
+   * to say so. This includes the responses to requests that are already in flight.
    */
   beginShutdown(connections: Iterable<Connection>): void {
     this.enrolNoted(connections);
@@ -186,8 +187,8 @@ export class Requests {
     if (exchange !== undefined) this.#begin(exchange, false);
   }
 
-  // Creates the exchange of a request that has none yet. `admit` has recorded only the arrival time of such a request,
-  // or the request arrived before the lifecycle began.
+  // Creates the exchange of a request that has none yet. Either `admit` has recorded only the arrival time of the
+  // request, or the request arrived before the lifecycle was created.
   #addNoted(connection: Connection): HttpExchange | undefined {
     const { noted } = connection;
     if (noted === undefined) return undefined;
@@ -198,9 +199,9 @@ export class Requests {
 
   /**
    * enrolOlder counts the HTTP/1.1 request that was in flight on a connection when the lifecycle began (P-053). Node
-   * shows only one response of a socket at a time. So if the client has pipelined requests, enrolOlder counts the
-   * second request when the first response has ended. If the second response has ended by then too, the second request
-   * is not counted.
+   * shows only the current response of a socket. So if the client has pipelined requests, enrolOlder counts the second
+   * request only when the first response has ended. If the second response has already ended at that time, its request
+   * is never counted.
    */
   enrolOlder(connection: Connection): void {
     const exchange = this.#addNoted(connection);
@@ -263,7 +264,10 @@ export class Requests {
     exchange.refuse();
   }
 
-  /** setApart removes a request from the program's requests in flight, because lameduck itself answers the request. */
+  /**
+   * setApart removes a request from the requests in flight of the program, because lameduck itself answers the request.
+   * The numbers of the program's requests then no longer include it.
+   */
   setApart(exchange: HttpExchange): void {
     this.longRunning.delete(exchange);
     this.inFlight.move(exchange, ours);

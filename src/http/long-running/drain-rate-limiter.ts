@@ -1,4 +1,4 @@
-// Limits the number of long-running requests that the drain ends per second.
+// Decides how many long-running requests the drain may end per second.
 import { lowestDrainRate } from '../../settings/drain-rate.ts';
 
 /**
@@ -23,8 +23,8 @@ export class DrainRateLimiter {
   }
 
   /**
-   * `take()` returns true if the drain may end another long-running request now. The limiter then counts this request
-   * as ended.
+   * `take()` returns true if the rate allows the drain to end one more long-running request now. A call that returns
+   * true uses up this permission.
    */
   take(now: number): boolean {
     if (this.next > now) return false;

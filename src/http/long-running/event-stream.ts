@@ -4,7 +4,9 @@ import type { HttpExchange } from '../exchange.ts';
 import { isEncoded } from '../responses/head.ts';
 import { ignoreResets } from '../responses/socket-errors.ts';
 
-/** EventStream reads what the handler of an event stream writes, so that the stream can end after a complete event. */
+/**
+ * EventStream observes what a handler writes to an event stream. The drain can thus end the stream between two events.
+ */
 export class EventStream {
   readonly #exchange: HttpExchange;
   readonly #isEncoded: boolean;
@@ -28,8 +30,8 @@ export class EventStream {
     }) as typeof writable.write;
   }
 
-  // Tells whether the handler has written every event completely. A comment, such as a keep-alive line, is not part of
-  // an event.
+  // Tells whether the handler has written every event completely. An unfinished comment, such as a keep-alive line,
+  // does not count as an incomplete event.
   get #isBetweenEvents(): boolean {
     return this.#rest === undefined || !/^[^:\r\n]/m.test(this.#rest);
   }
@@ -58,8 +60,8 @@ export class EventStream {
 
   #note(chunk: unknown): void {
     const text = `${this.#rest ?? ''}${textOf(chunk)}`;
-    // If an incomplete server-sent event is long, keep only its last characters. The `x` before them makes the next
-    // call treat its text as the rest of this event.
+    // If the last event in the stream is incomplete and long, store only its last characters. The letter `x` in front
+    // of them makes the next call see that the event has already begun.
     const rest = text.slice(endOfLastEvent(text));
     this.#rest = rest.length > longestRest ? `x${rest.slice(-longestRest)}` : rest;
     if (!this.#isBetweenEvents) return;

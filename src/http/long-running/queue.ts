@@ -10,16 +10,16 @@ import type { InFlight } from '../in-flight/in-flight.ts';
 // due at once, and ending all of them in one turn would cause another stall.
 const mostPerTurn = 100;
 
-// After the grace period for long-running requests, lameduck ends all that are still open. In one turn of the event
-// loop, this takes at most this many milliseconds.
+// The longest time, in milliseconds, that one turn of the event loop spends on ending long-running requests. These
+// requests are still open after their grace period.
 const longestTurn = 25;
 
-// How long the handler of the last long-running request may still run after the abort of its AbortSignal, in
-// milliseconds.
+// How long the handler of the last long-running request may still run after lameduck has aborted the request's
+// AbortSignal, in milliseconds.
 const abortGrace = 500;
 
-// The drain ends the last long-running requests at least this many milliseconds before it destroys all connections. In
-// that time, their connections can close.
+// The shortest time, in milliseconds, between the end of the last long-running requests and the time at which the drain
+// destroys all connections. Meanwhile, the connections of these requests can close.
 const reserve = 250;
 
 /** LongRunningDrainOptions limit the drain of the long-running requests. Times are in milliseconds. */
@@ -34,8 +34,8 @@ export interface LongRunningDrainOptions {
 }
 
 /**
- * LongRunning contains the long-running requests that wait until the drain ends them, and the requests that the drain
- * is ending.
+ * LongRunning contains the long-running requests. Some of them wait for their turn to be ended by the drain, and the
+ * drain is ending the others.
  */
 export class LongRunning {
   readonly #clock: Clock;
@@ -63,7 +63,7 @@ export class LongRunning {
 
   /**
    * `delete()` removes an ended request from the queue, or returns false if the queue does not contain the request. If
-   * the drain had not reached this request yet, it ends the next request at the same time instead (P-037).
+   * the drain has not reached this request yet, the next request in the queue takes its place and ends sooner (P-037).
    */
   delete(exchange: Exchange): boolean {
     return this.#waiting.delete(exchange) || this.#ending.delete(exchange);

@@ -12,8 +12,8 @@ export class ResponseEnding implements Ending {
   readonly #exchange: HttpExchange;
   #stream: EventStream | undefined;
   /**
-   * #isGoingAway is true if lameduck has sent a close frame on a WebSocket over HTTP/2, and waits for the peer's close
-   * frame.
+   * #isGoingAway is true while lameduck waits for the peer's close frame on a WebSocket over HTTP/2. lameduck has sent
+   * its own close frame before.
    */
   #isGoingAway = false;
 

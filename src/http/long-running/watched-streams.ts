@@ -7,9 +7,9 @@ import { isEventStream } from '../responses/head.ts';
 export type WatchedStreams = 'reconnecting' | 'all' | 'none';
 
 /**
- * watchedStreams returns a function that tells whether a response is an event stream that the drain may end after any
- * event. The client of another event stream, for example of an LLM, would mistake a clean end for the end of the
- * response.
+ * watchedStreams returns a function that recognizes event streams whose client reconnects. The drain may end such a
+ * response after any event. Other clients, for example those of an LLM, would mistake this end for the end of the
+ * complete response.
  */
 export function watchedStreams(eventStreams: WatchedStreams): (exchange: HttpExchange) => boolean {
   if (eventStreams === 'none') return () => false;

@@ -1,4 +1,4 @@
-// Decides who ended a request whose response was not complete: this process, or the client by disconnecting.
+// Determines who ended a request before its response was complete: this process, or the client, which disconnected.
 import type { Socket } from 'node:net';
 import type { HttpResponse } from '../../message.ts';
 
@@ -8,9 +8,10 @@ import type { HttpResponse } from '../../message.ts';
  */
 export function isDestroyedHere(socket: Socket, response: HttpResponse): boolean {
   if (response.writableFinished) return false;
-  // A socket that has no handle but is not destroyed was sent to another process. That process answers the request.
+  // If a socket has no handle but is not destroyed, the program has sent it to another process. That process answers
+  // the request.
   if (!socket.destroyed || socket.readableEnded) return false;
-  // If nothing was sent through the response object but the socket has ended, the program has written its response
+  // If the response object has sent nothing, but the program has ended the socket, the program has written its response
   // directly to the socket.
   if (!response.headersSent && socket.writableFinished) return false;
   const errored: NodeJS.ErrnoException | null = socket.errored;

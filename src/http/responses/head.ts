@@ -15,7 +15,7 @@ interface Head {
   readonly head: string;
 }
 
-/** isEventStream tells whether a response is an event stream, according to its sent headers. */
+/** isEventStream tells from the response headers that have been sent whether a response is an event stream. */
 export function isEventStream({ head }: Head): boolean {
   return eventStreamHeader.test(head);
 }

@@ -1,5 +1,5 @@
-// Sends or ends a response although the handler of the request is still running. Later calls of the handler on the
-// response have no effect.
+// Sends lameduck's own response, or ends the response of the program, while the handler of the request is still
+// running. Later calls of the handler on the response have no effect.
 import type { EventEmitter } from 'node:events';
 import { Duplex } from 'node:stream';
 import { LameduckError } from '../../errors.ts';
@@ -51,7 +51,7 @@ function muteOne(response: EventEmitter): void {
     writeContinue: none,
     writeProcessing: none,
     writeEarlyHints: none,
-    // Replace the methods of HTTP/2 streams that send headers or a body. Do not replace `sendTrailers`: a stream that
+    // Replace those methods of an HTTP/2 stream that send headers or a body, but not `sendTrailers`. A stream that
     // waits for its trailers ends only when `sendTrailers` is called.
     respond: none,
     respondWithFD: none,
@@ -65,8 +65,8 @@ function muteOne(response: EventEmitter): void {
 }
 
 // Emits an error on the response, as Node does when a client has disconnected. A `stream.pipeline()` that writes to the
-// response then destroys its source. It also destroys the response, so calls of `destroy()` are ignored until the
-// response has been sent.
+// response then destroys its source and also the response. The response must still be sent, so lameduck ignores calls
+// of its `destroy()` until then.
 function emitPrematureClose(response: EventEmitter & { destroy: (reason?: unknown) => unknown }): void {
   if (response.listenerCount('error') === 0) return;
   const cause = requestEnded();

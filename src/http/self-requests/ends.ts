@@ -1,11 +1,11 @@
-// Computes the client's and the server's address for a connection of this process to its own server. lameduck redirects
-// such a connection to a second listening socket. The program sees the addresses that the connection would have without
-// this redirection.
+// If this process connects to its own server during the drain, lameduck redirects the connection to a second listening
+// socket. This file computes the addresses of client and server that the connection would have without this
+// redirection. The program sees these addresses.
 import { isIPv4 } from 'node:net';
 import { hostAndPort } from '../../address.ts';
 import type { TcpHandle } from '../../node-internals.ts';
 
-/** End is the address and port of the client or of the server of a TCP connection. */
+/** End is one of the two ends of a TCP connection, client or server: its address and port. */
 export interface End {
   readonly address: string;
   readonly port: number;
@@ -29,8 +29,8 @@ const anyAddress: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '
 
 /**
  * endsOf returns the addresses that the client and the server of a connection would have if lameduck had not redirected
- * the connection. `bound` is the real address of the client. `asked` is the address of the server that the program
- * passed to `connect()`.
+ * the connection. `bound` is the real address of the client. `asked` is the server address to which the program
+ * connected with `connect()`.
  */
 export function endsOf(bound: End, asked: End): Ends {
   const server = { ...asked, address: anyAddress[asked.address] ?? asked.address };

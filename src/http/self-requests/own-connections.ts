@@ -1,5 +1,5 @@
-// The connections that this process makes to its own servers. During a drain, a server treats a new connection of this
-// kind as if the connection had been accepted before the shutdown.
+// Recognizes the connections that this process makes to its own servers. During the drain, a server must accept them.
+// It treats them like connections that it accepted before the shutdown.
 import type { Socket } from 'node:net';
 import type { Connection } from '../connection.ts';
 import { tcpSocketOf } from '../../node-internals.ts';
@@ -15,8 +15,8 @@ export class OwnConnections {
   }
 
   /**
-   * `recognize()` sets the function `isEarlier`. That function receives a socket that a server accepted before the
-   * shutdown. It returns true if the client of this socket is the process itself.
+   * `recognize()` sets the function `isEarlier`, which is called for a socket that a server accepted before the
+   * shutdown. `isEarlier` returns true if the client of this socket is the process itself.
    */
   recognize(isEarlier: (socket: Socket) => boolean): void {
     this.#isEarlier = isEarlier;
@@ -31,9 +31,9 @@ export class OwnConnections {
   }
 
   /**
-   * endLast returns those of the silent connections that the drain may end now. It leaves out connections of this
-   * process to itself while a connection of another client can still receive a response or send a request. The handler
-   * of such a request may use a connection of the process to itself.
+   * endLast returns the silent connections that the drain may end now. Connections of other clients end first.
+   * Connections of this process to itself stay open while another client can still receive a response or send a
+   * request. The handler of that request may need them.
    */
   endLast(silent: readonly Connection[], all: Iterable<Connection>): readonly Connection[] {
     const others = silent.filter(({ socket }) => !this.has(socket));

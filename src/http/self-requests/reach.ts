@@ -2,7 +2,10 @@
 import { BlockList, isIPv4, type AddressInfo, type Server } from 'node:net';
 import { networkInterfaces } from 'node:os';
 
-/** Reach is a port on which a server listens, with the addresses at which this process can connect to that port. */
+/**
+ * Reach describes how this process can connect to a server: the port on which the server listens, and the addresses
+ * that lead to this port.
+ */
 export interface Reach {
   readonly server: Server;
   readonly port: number;
@@ -30,7 +33,7 @@ function reach(server: Server, { address, port, family }: AddressInfo): Reach {
   const isIPv6 = family === 'IPv6';
   if (address === '0.0.0.0' || address === '::') {
     // A server on `::` also accepts IPv4 connections, unless it was started with `ipv6Only`. Neither `address()` nor
-    // the handle shows this option, so include the IPv4 addresses in both cases.
+    // the handle shows this option, so add the IPv4 addresses whether or not it is set.
     const own = ownAddresses().filter((one) => isIPv6 || isIPv4(one));
     for (const one of own) add(one);
     addresses.addSubnet('127.0.0.0', 8);

@@ -19,8 +19,8 @@ export interface Connect {
  */
 export type Redirect = (connect: Connect) => boolean;
 
-// Contains the functions that were passed to `redirectConnects`. The set is a variable of the module, because lameduck
-// patches the shared prototype of all TCP handles only once.
+// The functions that were passed to `redirectConnects`. All of them share one set, because lameduck patches the
+// prototype of all TCP handles only once.
 const redirects = new Set<Redirect>();
 let restore = (): void => undefined;
 
@@ -53,9 +53,8 @@ function patch(prototype: TcpHandle): () => void {
   const patched = { connect: redirected(connect), connect6: redirected(connect6) };
   Object.assign(prototype, patched);
   return () => {
-    // If another library has replaced `connect` or `connect6` after lameduck, do not restore the original function,
-    // which would remove the library's function. The library's function may still call lameduck's function, which no
-    // longer redirects a connection.
+    // If another library has replaced `connect` or `connect6` after lameduck, leave its function in place. It may still
+    // call lameduck's function, which from now on redirects nothing and only calls the original function.
     if (prototype.connect === patched.connect) prototype.connect = connect;
     if (prototype.connect6 === patched.connect6) prototype.connect6 = connect6;
   };

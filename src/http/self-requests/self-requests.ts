@@ -44,7 +44,7 @@ export class SelfRequests {
     this.#listener = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
       this.#accept(socket);
     });
-    // This net.Server passes its sockets to the servers of the program. Mark it as taken, so that lameduck does not
+    // `#listener` only passes its sockets to the servers of the program. Mark it as taken, so that lameduck does not
     // treat it as a server of the program and close it during the drain.
     take(this.#listener);
     if (this.#reaches.length === 0) return;
@@ -74,8 +74,8 @@ export class SelfRequests {
     const ports = this.#reaches.map(({ port }) => port);
     const made = new Set<string>();
     for (const { connecting, localAddress, localPort, remotePort } of socketsMade()) {
-      // While a socket is connecting, Node does not show its remote port. So add one entry for each port of the
-      // servers.
+      // While a socket is connecting, Node does not show the port to which it connects. So add an entry for this socket
+      // and each port of the servers.
       for (const port of ports) if (connecting || port === remotePort) made.add(pairOf(localAddress, localPort, port));
     }
     this.#traffic.own.recognize((socket) =>
@@ -85,22 +85,22 @@ export class SelfRequests {
 
   #begin(): void {
     const handle = tcpHandleOf(this.#listener);
-    // While the second listening socket was being opened, the program may have made more connections to its own
-    // servers. Record these connections too.
+    // lameduck has just opened its second listening socket. Meanwhile, the program may have made more connections to
+    // its own servers. Recognize these connections too.
     this.#recognizeEarlier();
     if (handle === undefined || this.#hasEnded) this.#listener.close();
     else this.#stopRedirecting = redirectConnects(handle, (connect) => this.#redirect(connect));
   }
 
-  // Redirects a connection attempt to the second listening socket if its target is a server of this process. It does so
-  // only while another process waits for a response, because the handler of that response may need the connection.
-  // Otherwise, a program that calls itself in a loop would never drain.
+  // If a connection attempt leads to a server of this process, redirects it to the second listening socket. A
+  // redirection requires that a client in another process waits for a response: the handler of that response may need
+  // the connection. Without this condition, a program that calls itself in a loop would never drain.
   #redirect({ address, port, handle, toLoopback }: Connect): boolean {
     const reach = this.#reaches.find((one) => one.port === port && one.has(address));
     if (reach === undefined || !this.#servesOthers) return false;
     if (!toLoopback((this.#listener.address() as AddressInfo).port)) return false;
-    // `toLoopback` has bound the client's socket to a local port, so `getsockname` returns this port now. The second
-    // listening socket accepts the connection only in a later turn of the event loop.
+    // `toLoopback` has already bound the client's socket to a local port, which `getsockname` returns. Store this port
+    // now, because the second listening socket accepts the connection in a later turn of the event loop.
     const bound: Partial<AddressInfo> = {};
     handle.getsockname(bound);
     const ends = endsOf(bound as AddressInfo, { address, port });
@@ -109,7 +109,7 @@ export class SelfRequests {
     return true;
   }
 
-  // Tells whether a client outside this process waits for a response or uses an upgraded connection.
+  // Tells whether at least one client in another process waits for a response or uses an upgraded connection.
   get #servesOthers(): boolean {
     const { connections, own } = this.#traffic;
     for (const { socket, upgraded, unansweredCount } of connections) {

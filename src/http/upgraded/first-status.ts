@@ -7,13 +7,13 @@ const statusLine = /^HTTP\/1\.[01] (\d{3})/;
 type Write = (this: Duplex, chunk?: unknown, ...rest: unknown[]) => unknown;
 
 /**
- * onFirstStatus calls `callback` with the status of the response, if the first bytes that are written to `socket` are
- * a status line.
+ * onFirstStatus waits for the first bytes that are written to `socket`. If they are the status line of a response, it
+ * calls `callback` with the status.
  */
 export function onFirstStatus(socket: Duplex, callback: (status: number) => void): void {
   const stop = [before(socket, 'write', look), before(socket, 'end', look)];
   function look(chunk: unknown): void {
-    // The first argument of the socket's `end()` may be a callback instead of a chunk.
+    // The first argument of the socket's `end()` may be a callback. A callback contains no status, so ignore it.
     if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) return;
     for (const restore of stop) restore();
     const head = typeof chunk === 'string' ? chunk.slice(0, 12) : Buffer.from(chunk.subarray(0, 12)).toString('latin1');

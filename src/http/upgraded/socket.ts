@@ -94,34 +94,39 @@ export class Upgraded implements Exchange {
       return;
     }
     sendFin(this.#socket);
-    // After the FIN, drop each write of the program, because it would make Node destroy the connection.
+    // After the server has sent its FIN on an upgraded socket, ignore each later write of the program. Such a write
+    // would make Node destroy the connection.
     dropWrites(this.#socket);
   }
 
   /**
-   * After `hurry()`, the drain no longer waits until the socket has sent all its bytes or until the peer stops sending.
+   * After the call of `hurry()`, the drain closes the socket without waiting until all bytes have been sent, or until
+   * the peer stops sending.
    */
   hurry(): void {
     this.#isOverdue = true;
   }
 
-  /** isAllSent is true if every byte for the peer has been sent, or if `hurry()` was called. */
+  /**
+   * isAllSent is true if all bytes for the peer have been handed to the kernel. After the call of `hurry()`, it is
+   * always true.
+   */
   get isAllSent(): boolean {
     if (this.#isOverdue) return true;
     return this.#webSocket === undefined ? this.#socket.writableFinished : this.#webSocket.bufferedAmount === 0;
   }
 
   /**
-   * mayGoOn tells whether the drain waits until the peer stops sending. It is false for a WebSocket, whose peer gets a
+   * If mayGoOn is true, the drain waits until the peer stops sending. It is false for a WebSocket, whose peer gets a
    * close frame. It is true for every other protocol, because lameduck cannot tell the peer that the connection ends.
-   * After `hurry()`, it is always false.
+   * After the call of `hurry()`, it is always false.
    */
   get mayGoOn(): boolean {
     return this.#webSocket === undefined && !this.#isOverdue;
   }
 
-  // Tells whether the program has answered the upgrade. Only a TCP or Unix socket counts its bytes. On any other
-  // socket, the upgrade always counts as answered.
+  // Tells whether the program has answered the upgrade, which the number of written bytes shows. Only TCP and Unix
+  // sockets have this number. On any other socket, an upgrade always counts as answered.
   get #isAnswered(): boolean {
     return !(this.#socket.bytesWritten <= this.#writtenBefore);
   }

@@ -1,5 +1,5 @@
-// Records that a connection no longer uses HTTP after an upgrade. Reports the status of the response to the upgrade to
-// the audit log.
+// Records that a connection no longer uses HTTP after an upgrade. Reports to the audit log with which status the
+// upgrade was answered.
 import type { Duplex } from 'node:stream';
 import type { HttpRequest } from '../../message.ts';
 import type { AuditLog } from '../../observer.ts';

@@ -32,7 +32,8 @@ export function sayGoingAway(webSocket: WebSocket): boolean {
     webSocket.close(goingAway, 'the server is shutting down');
     return true;
   } catch {
-    // The object is not a WebSocket of `ws`, so its socket is ended like any other upgraded socket.
+    // `webSocket` does not come from the package `ws`, because its `close()` has thrown. Its socket is therefore ended
+    // like any other upgraded socket.
     return false;
   }
 }

@@ -97,8 +97,8 @@ export function problemOf(method: Method, received: Received, verb = verbs[metho
   if (kind === undefined) return undefined;
   const { message } = statusOf(received);
   const text = typeof message === 'string' ? message : body;
-  // If the response comes from a proxy, its text possibly does not name the missing permission. So add the verb and the
-  // resource to the logged text.
+  // The response may come from a proxy, whose text does not say which permission is missing. So the logged text also
+  // names the verb and the resource.
   const denied = kind === 'forbidden' ? ` (cannot ${verb} leases)` : '';
   return {
     kind,

@@ -1,5 +1,5 @@
-// The client of the API server: one HTTP/1.1 connection for requests and one for the watch (L-123). It makes no
-// decisions about leadership. undici is loaded when the first client is created.
+// The client of the API server. It uses one HTTP/1.1 connection for requests and one for the watch (L-123). It does not
+// decide who leads. The package undici is loaded when the process creates its first client.
 import type * as Undici from 'undici';
 import { fromBundle } from '../../bundled.ts';
 import { timedOut, withTimeout, type Clock } from '../../clock.ts';
@@ -9,7 +9,7 @@ import { parseLease, type Lease } from '../decision/lease.ts';
 import { answerOf, problemOf, type Answer, type Received } from './answer.ts';
 import type { LeaseRequest } from '../decision/state.ts';
 
-/** LeaseApi contains the requests that an elector sends to the API server. */
+/** LeaseApi has a method for each kind of request that an elector sends to the API server. */
 export interface LeaseApi {
   /**
    * `send()` sends a request for the Lease. Its promise resolves with the API server's answer, or with a failure if the

@@ -213,9 +213,9 @@ function isOwn(reply: LeaseReply, claim: Claim | undefined, election: Election):
   return claim !== undefined && lossIn(reply, claim, election) === undefined;
 }
 
-// Returns why a Lease does not belong to this elector, or undefined if the elector holds it. If the API server has
-// stored values other than those that this elector wrote, the term ends too. Followers see only the stored duration and
-// the stored `renewTime`.
+// Returns why a Lease does not belong to this elector, or undefined if the elector holds it. The elector also loses the
+// Lease if the API server has stored other values than the elector sent. Followers see only the stored duration and the
+// stored `renewTime`.
 function lossIn(
   { lease, altered }: LeaseReply,
   claim: Claim | undefined,
@@ -231,8 +231,9 @@ function lossIn(
 
 /**
  * `lose()` returns the state of an elector that has just lost its leadership. If the renew deadline has passed, the
- * Lease may still name this elector as the holder. The state then keeps the claim, with which the elector can later
- * recognize and release the Lease (L-092). In all other cases, the state drops the claim.
+ * Lease may still name this elector as the holder. The state then keeps `claim`, which identifies the elector's last
+ * write, so that the elector can later recognize and release the Lease (L-092). In all other cases, `lose()` removes
+ * `claim`.
  */
 export function lose(state: State, cause: LossCause, now: Moment): State {
   const claim = cause === 'renew deadline' ? state.claim : undefined;
@@ -263,12 +264,15 @@ export function hint(state: State, lease: Lease, now: Moment, random: number, el
     return { ...state, freed: version, due: Math.min(due, now.at + spread(random, election)) };
   }
   const updated = observe(state, lease, now.at);
-  // A version in which only labels have changed does not delay the next attempt to acquire the Lease. Otherwise,
+  // If only the labels of the Lease have changed, do not delay the next attempt to acquire the Lease. Otherwise,
   // repeated edits of labels could prevent a takeover forever.
   return { ...updated, due: hasRecordOf(observed, lease) ? due : followAt(updated, now, random, election) };
 }
 
-/** `watching()` returns the new state of an elector after its watch of the Lease has begun or ended. */
+/**
+ * `watching()` returns the state of an elector after its watch of the Lease has begun (`isWatching` is true) or ended
+ * (`isWatching` is false).
+ */
 export function watching(state: State, isWatching: boolean, now: Moment, random: number, election: Election): State {
   const changed = { ...state, isWatching };
   const { goal, step, observed, due } = changed;
@@ -288,9 +292,9 @@ function retryLater(state: State, exchange: Exchange, election: Election): State
   if (isReleaseUnread(state)) {
     if (reply.kind === 'failed') due = Math.min(due, pollAt(received, random, election));
     else {
-      // The watch has reported that the Lease was released. Send one more GET, and then reset `freed`, even if the GET
-      // returns an older version of the Lease. After a restore of etcd, every GET may return an older version. If
-      // `freed` was not reset, the elector would then send GETs without a pause.
+      // The watch has reported that the Lease was released, so `freed` is set. Send one more GET, and then reset
+      // `freed`, even if the GET returns an older version of the Lease. After a restore of etcd, every GET may return
+      // an older version. Without the reset, the elector would then send GETs without a pause.
       due = received.at + spread(random, election);
       freed = undefined;
     }
@@ -298,8 +302,8 @@ function retryLater(state: State, exchange: Exchange, election: Election): State
   return { ...state, freed, step: 'read', due: Math.max(due, received.at + Math.min(asked, election.leaseDuration)) };
 }
 
-// Tells whether the watch has reported a version of the Lease without a holder that is newer than the version that was
-// read last.
+// Tells whether the watch has reported a release of the Lease that the elector has not read yet. The reported version
+// is then newer than the version that the elector read last.
 function isReleaseUnread({ freed, observed }: State): boolean {
   return freed !== undefined && observed !== undefined && isNewer(freed, observed.lease.resourceVersion);
 }

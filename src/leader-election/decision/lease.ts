@@ -27,14 +27,17 @@ export interface Lease {
   readonly duration: number | undefined;
   readonly acquireTime: string | undefined;
   readonly transitions: number;
-  /** `strategy` is empty unless coordinated leader election chooses the holder of the Lease (L-160). */
+  /**
+   * `strategy` is the field of the same name in the Lease. It is empty, unless coordinated leader election of
+   * Kubernetes chooses the holder (L-160).
+   */
   readonly strategy: string;
   readonly preferredHolder: string;
 }
 
 /**
  * Holding contains the fields of the Lease's spec that an elector writes. A time is in milliseconds of the wall clock.
- * An `acquireTime` that an earlier write has set is the text from the received Lease.
+ * If a write does not change `acquireTime`, it repeats the text of the Lease that was read.
  */
 export interface Holding {
   readonly holder: string;
@@ -118,8 +121,8 @@ export function isCoordinated({ strategy, preferredHolder }: Lease): boolean {
 }
 
 /**
- * isNewer tells whether one resourceVersion is newer than another: the longer number is greater, and numbers of equal
- * length are compared by their digits (KEP-5504).
+ * isNewer compares two resourceVersions, which are decimal numbers of any length (KEP-5504). The number with more
+ * digits is newer. Numbers with equally many digits are compared digit by digit.
  */
 export function isNewer(version: string, than: string): boolean {
   return version.length === than.length ? version > than : version.length > than.length;

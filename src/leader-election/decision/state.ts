@@ -30,7 +30,7 @@ export interface Election {
  * measure durations (L-096).
  */
 export interface Moment {
-  /** `at` is this moment on the monotonic clock, in milliseconds. */
+  /** `at` is a time of the monotonic clock, in milliseconds. */
   readonly at: number;
   /**
    * `wall` is the time of the wall clock, which the elector writes into the Lease. If the wall clock advances further
@@ -41,7 +41,7 @@ export interface Moment {
 
 /** Reply is the result of a request that reads or writes the Lease. */
 export type Reply =
-  /** `lease` is the result if the API server has answered a GET or a PUT with 200, or a POST with 201. */
+  /** `lease`: the API server has answered a GET or a PUT with 200, or a POST with 201. The reply contains the Lease. */
   | LeaseReply
   /** `absent`: the API server has answered with 404. */
   | { readonly kind: 'absent' }
@@ -66,8 +66,8 @@ export interface LeaseReply {
   readonly kind: 'lease';
   readonly lease: Lease;
   /**
-   * `altered` is set if the API server has accepted a write but has stored another spec than this elector sent. It
-   * describes the difference. Otherwise, it is undefined.
+   * If the API server has accepted a write but stored another spec than the elector sent, `altered` describes the
+   * difference. In all other cases, `altered` is undefined.
    */
   readonly altered: Alteration | undefined;
 }
@@ -99,8 +99,8 @@ export type LossCause =
   'renew deadline' | 'other holder' | 'no holder' | 'deleted' | 'replaced' | 'edited' | 'coordinated';
 
 /**
- * Claim identifies the last write with which this elector tried to become the holder of the Lease. The API server may
- * not have acknowledged that write.
+ * Claim identifies the last write in which this elector named itself as the holder of the Lease. The API server may not
+ * have acknowledged this write.
  */
 export interface Claim {
   /**
@@ -146,8 +146,8 @@ export interface State {
   /** `due` is the time on the monotonic clock at which the elector must send its next request. */
   readonly due: number;
   /**
-   * attemptAt is the time at which the current attempt to acquire the Lease began, before its GET. The Lease counts as
-   * expired only if it had expired at this time (L-064).
+   * attemptAt is the time at which the current attempt to acquire the Lease began, just before the attempt's GET of the
+   * Lease. The Lease counts as expired only if it had already expired at this time (L-064).
    */
   readonly attemptAt: number;
   /**
@@ -155,10 +155,14 @@ export interface State {
    * request.
    */
   readonly tried: Moment | undefined;
-  /** `observed` is the last version of the Lease that was read, with the time when it was first seen. */
+  /**
+   * `observed` is the version of the Lease that the elector read most recently. It includes the time at which the
+   * elector first read this version.
+   */
   readonly observed: Observation | undefined;
   /**
-   * `freed` is a resourceVersion: that of the newest version without a holder that the watch of the Lease has reported.
+   * `freed` is set if the watch has reported that the Lease was released. It is the resourceVersion of the newest such
+   * version of the Lease.
    */
   readonly freed: string | undefined;
   /** isWatching tells whether a watch reports the changes of the Lease, so that the elector need not poll. */
@@ -198,9 +202,8 @@ export type Plan =
   | { readonly kind: 'end' };
 
 /**
- * mostDrift is how many milliseconds further than the monotonic clock the wall clock may advance while this process
- * leads. If the wall clock advances further, the machine may have been suspended, and another elector may have become
- * the leader (L-096).
+ * mostDrift limits the result of `drift()` while this process leads, in milliseconds. A greater result means that the
+ * machine may have been suspended. Another elector may then have become the leader (L-096).
  */
 export const mostDrift = 2_000;
 
@@ -241,7 +244,10 @@ export function isValid(tenure: Tenure, now: Moment, election: Election): boolea
   return now.at < validUntil(tenure, election) && drift(tenure.renewed, now) <= mostDrift;
 }
 
-/** `drift()` returns how much more time has passed on the wall clock than on the monotonic clock since a moment. */
+/**
+ * `drift()` returns how much more time has passed on the wall clock than on the monotonic clock between `since` and
+ * `now`.
+ */
 export function drift(since: Moment, now: Moment): number {
   return now.wall - since.wall - (now.at - since.at);
 }

@@ -23,8 +23,8 @@ export function requestTimeout({ renewDeadline }: Election): number {
 }
 
 /**
- * limitOf returns the time until which a renewal or a release of the Lease must have succeeded. For a follower, it
- * returns Infinity.
+ * limitOf returns the deadline for the current renewal or release of the Lease. For a follower, which has no deadline,
+ * it returns Infinity.
  */
 export function limitOf({ goal, tenure, releaseBy }: State, election: Election): number {
   if (goal === 'release') return releaseBy;
@@ -61,7 +61,7 @@ export function followAt({ observed, isWatching }: State, now: Moment, random: n
   return isWatching ? end + spread(random, election) : Math.min(poll, end);
 }
 
-/** pollAt returns the time at which a follower that polls must send its next GET. */
+/** pollAt returns the time of the next GET of a follower that polls the Lease. */
 export function pollAt(now: Moment, random: number, { retryPeriod }: Election): number {
   return now.at + retryPeriod * (1 + jitter * random);
 }

@@ -53,8 +53,8 @@ export class ElectionLog {
   }
 
   /**
-   * stoppedWith logs the error of the program's work if the work rejected after the end of its term as leader. If the
-   * error only says that the term has ended, stoppedWith logs nothing.
+   * stoppedWith is called if the program's work has ended with an error after its term as leader. It logs the error,
+   * unless the error only says that the term has ended.
    */
   stoppedWith(error: unknown): void {
     const isAbort = error instanceof Error && error.name === 'AbortError';

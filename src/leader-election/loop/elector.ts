@@ -1,5 +1,5 @@
 // The loop of an elector. It sends the requests that the function `plan` returns, and runs the program's work while
-// this process leads. The method `stop` first ends the work and then the loop.
+// this process leads. The method `stop` ends the work. The loop ends after that.
 import type { Clock } from '../../clock.ts';
 import { LameduckError } from '../../errors.ts';
 import type { ElectorCounts } from '../../observer.ts';
@@ -28,16 +28,16 @@ export interface ElectorParts {
    */
   readonly onLoss: () => boolean;
   /**
-   * `exit()` ends the process at once. After a loss of leadership, it is called if the program's work still runs at the
-   * end of the lease duration.
+   * `exit()` ends the process at once. The elector calls it if the program's work is still running at the end of the
+   * lease duration after a loss of leadership.
    */
   readonly exit: () => void;
   /** `record()` sends a core/v1 Event about the Lease with the given uid. No renewal waits for this call. */
   readonly record: (api: LeaseApi, uid: string, message: string) => void;
 }
 
-// The shortest time that the program's work gets to stop after the abort of its signal, in milliseconds. The work gets
-// this time even if the lease duration has already passed, for example after a suspension of the process.
+// How long, in milliseconds, the program's work may at least continue after the abort of its signal. The work gets this
+// time even if the lease duration has already passed, for example after a suspension of the process.
 const leastTimeToStop = 1_000;
 
 // The elector stops trying to release the Lease this many milliseconds before the time limit of `stop()`. The promise
@@ -48,9 +48,6 @@ const leastTimeToReport = 100;
 // components of Kubernetes tolerate the same time (L-103).
 const renewalTolerance = 20_000;
 
-/**
- * Contest contains the state of one call of the elector's `run`, the program's work, and the client of the API server.
- */
 interface Contest {
   readonly api: LeaseApi;
   readonly work: Work;
@@ -71,8 +68,8 @@ export class LeaseElector {
   #isStopped = false;
   #isReleased = false;
   /**
-   * #stopBy is the time after which the elector no longer tries to release the Lease. If the program's work ends later
-   * than that, the elector tries for at most `renewDeadline`.
+   * #stopBy is the time limit of `stop()`: from then on, the elector no longer tries to release the Lease. If the
+   * program's work ends after #stopBy, the elector still tries for at most `renewDeadline`.
    */
   #stopBy = Infinity;
   #done: Promise<void> = Promise.resolve();
@@ -127,8 +124,8 @@ export class LeaseElector {
   }
 
   /**
-   * `stop()` resolves within `limit` milliseconds if the program's work ends in time. If the work takes longer,
-   * `stop()` resolves at most `renewDeadline` after the end of the work.
+   * `stop()` resolves within `limit` milliseconds if the program's work, which runs while this process leads, ends
+   * early enough. If the work takes longer, `stop()` resolves at most `renewDeadline` after the end of the work.
    */
   async stop(limit = Infinity): Promise<boolean> {
     this.#isStopped = true;
@@ -160,8 +157,8 @@ export class LeaseElector {
     }
   }
 
-  // Contends for the Lease, and runs the program's work, until the elector has released the Lease. After a loss of
-  // leadership, it contends again. Returns the outcome of the last run of the program's work.
+  // Contends for the Lease, and runs the program's work while this process leads. After a loss of leadership, contends
+  // again. Ends when the elector has released the Lease, and returns how the work ended when it last ran.
   async #holdOnce(contest: Contest): Promise<Ended | undefined> {
     const { election, log } = this.#parts;
     this.#contest = contest;
@@ -208,9 +205,9 @@ export class LeaseElector {
     const { ended } = term ?? {};
     if (ended?.kind === 'stopped') log.stoppedWith(ended.error);
     const now = this.#now();
-    // After a suspension of the process, the program's work may detect the end of its term before the elector does. The
-    // elector treats such an end as a loss of leadership. If the work failed for any other reason, `run` must reject
-    // with the error of the work.
+    // The program's work may notice the end of its term before the elector does, for example after a suspension of the
+    // process. If the work ended for this reason, or without an error, treat its end as a loss of leadership. If the
+    // work failed for another reason, `run` must reject with its error.
     const canLose = ended !== undefined && ended.kind !== 'failed' && !this.#isStopped;
     if (canLose && tenure !== undefined && !isValid(tenure, now, election)) {
       this.#advance(contest, lose(contest.state, 'renew deadline', now));
@@ -228,8 +225,9 @@ export class LeaseElector {
     }
   }
 
-  // Stores the new state of the election. If leadership begins with this state, starts the program's work. If
-  // leadership ends, aborts the signal of the work. Also begins or ends the watch of the Lease.
+  // Stores `next` as the state of the election, and acts on the changes. If leadership begins, it starts the program's
+  // work. If leadership ends, it aborts the signal of the work. For a follower, it begins the watch of the Lease. For
+  // any other elector, it ends the watch.
   #advance(contest: Contest, next: State): void {
     const before = contest.state.tenure;
     contest.state = next;

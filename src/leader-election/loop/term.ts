@@ -8,8 +8,8 @@ import { LameduckError, isLameduckError } from '../../errors.ts';
  */
 export interface Term {
   /**
-   * `signal` is aborted when the term or the work has ended, and always before the elector releases the Lease. The
-   * reason of the abort is an error with the code LAMEDUCK_ERR_NOT_LEADER.
+   * `signal` is aborted when the term of this process as leader ends, or when the work has ended. The elector releases
+   * the Lease only after the abort. The reason of the abort is an error with the code LAMEDUCK_ERR_NOT_LEADER.
    */
   readonly signal: AbortSignal;
   /**
@@ -35,8 +35,8 @@ export type Work = (term: Term) => unknown;
 export type Ended =
   | { readonly kind: 'returned' }
   /**
-   * `stopped`: the program's work rejected after this process had lost its leadership, or it rejected with
-   * LAMEDUCK_ERR_NOT_LEADER.
+   * `stopped`: the promise of the program's work rejected because the term had ended. Either this process had lost its
+   * leadership before, or the error has the code LAMEDUCK_ERR_NOT_LEADER.
    */
   | { readonly kind: 'stopped'; readonly error: unknown }
   | { readonly kind: 'failed'; readonly error: unknown };
@@ -49,8 +49,8 @@ export interface TermParts {
 }
 
 /**
- * RunningTerm is a term of this process as leader, for which the elector has called the program's work. It has the
- * methods that only the elector may call.
+ * RunningTerm is one term of this process as leader. It starts the program's work, and has the methods that only the
+ * elector may call.
  */
 export class RunningTerm {
   readonly term: Term;
@@ -96,17 +96,18 @@ export class RunningTerm {
     // returns true from the beginning of the work.
     await Promise.resolve();
     try {
-      // If the process was suspended, it may have lost its leadership before the work begins. In this case, do not call
-      // the work: work that only listens for `abort` events would never end.
+      // If the process was suspended, it may have lost its leadership before the work begins, and the signal is already
+      // aborted. In this case, do not call the work: its listener for `abort` would never be called, so the work might
+      // never end.
       this.term.signal.throwIfAborted();
       await work(this.term);
       this.#ended = { kind: 'returned' };
     } catch (error) {
       this.#ended = { kind: this.isAborted || isNotLeader(error) ? 'stopped' : 'failed', error };
     }
-    // A part of the program's work may still run after the promise of the work has settled, for example after a
-    // rejection of Promise.all(). That part must stop before the elector releases the Lease. So abort the signal that
-    // the work has received.
+    // Abort the signal that the work has received before the elector releases the Lease. A part of the work may still
+    // run after the promise of the work has settled, for example after a rejection of Promise.all(). The abort tells
+    // this part to stop.
     this.abort('the work has ended');
     this.#parts.onSettled();
   }

@@ -36,8 +36,8 @@ const lostAfter = (longestWatch + 10) * 1_000;
 const pauseWithoutPermission = 300_000;
 
 /**
- * Following watches the Lease for a follower, from `begin` to `end`. While no watch is open, the elector polls the
- * Lease.
+ * Following watches the Lease for a follower. The watch lasts from the call of `begin()` to the call of `end()`. While
+ * no watch is open, the elector polls the Lease.
  */
 export class Following {
   #abort: AbortController | undefined;
@@ -48,7 +48,7 @@ export class Following {
     void follow(parts, this.#abort.signal);
   }
 
-  /** `end()` stops watching the Lease. It returns true if a follower was watching the Lease. */
+  /** `end()` ends the watch of the Lease. It returns false if no watch was in progress. */
   end(): boolean {
     const wasFollowing = this.#abort !== undefined;
     this.#abort?.abort();

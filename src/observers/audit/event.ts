@@ -7,10 +7,10 @@ export type Stage = 'RequestReceived' | 'ResponseStarted' | 'ResponseComplete' |
 
 /** AuditedRequest contains the parts of an audit log line that all audit events of one request have in common. */
 export interface AuditedRequest {
-  /** `first` is the beginning of each audit log line of a request, up to the value of the field `stage`. */
+  /** `first` is the text with which all audit log lines of this request begin, up to the value of the field `stage`. */
   readonly first: string;
   /**
-   * `second` is the text after the value of `stage` in each audit log line of a request, up to the field
+   * `second` is the text that follows the value of `stage` in all audit log lines of this request, up to the field
    * `responseStatus`.
    */
   readonly second: string;

@@ -23,8 +23,8 @@ export interface Target {
   /** longestWrite is the maximum number of bytes in one call of `write`. */
   readonly longestWrite: number;
   /**
-   * `before` must be written before the first event. It is a line feed if the last line of the file is incomplete, and
-   * empty otherwise.
+   * `before` is the text to write in front of the first event. It is a line feed if the last line of the file is
+   * incomplete. Otherwise, it is empty.
    */
   readonly before: string;
   /**
@@ -81,8 +81,8 @@ function output(): Target {
     longestWrite: longestPipeWrite,
     before: '',
     async write(bytes) {
-      // If the pipe of standard output is full, the rest of one of the program's lines may still be in the buffer of
-      // `process.stdout`. An audit event must not be written into the middle of that line.
+      // The buffer of `process.stdout` may still contain a part of one of the program's log lines, because the pipe is
+      // full. Do not write an audit event now, because it would split this log line.
       if (stdout.writableLength > 0) throw Object.assign(new Error('standard output is full'), { code: 'EAGAIN' });
       return (await writeFile(standardOutput, bytes)).bytesWritten;
     },

@@ -2,7 +2,7 @@
 import { startImmediate, withTimeout, type Clock } from '../../clock.ts';
 import type { Target } from './target.ts';
 
-// The maximum number of characters in the queue of the audit log. About 10 000 events fit into the queue.
+// The maximum size of the queue of the audit log, in characters. About 10 000 events have this size.
 const mostWaiting = 4_194_304;
 
 // The shortest and the longest pause between a failed append and the next attempt, in milliseconds. The pause doubles
@@ -26,16 +26,17 @@ export class Writer {
   readonly #options: WriterOptions;
   #queue: string[] = [];
   /**
-   * `#taken` contains the lines that the writer has taken from the queue. `#next` is the index of the first of these
-   * lines that is not part of an append yet. Removing lines with `shift()` instead would be slow.
+   * `#taken` contains the lines that the writer has taken from the queue. `#next` is the index of the first line in
+   * `#taken` that no append has written or begun to write. The writer increases this index, because removing lines with
+   * `shift()` would be slow.
    */
   #taken: readonly string[] = [];
   #next = 0;
   /** `#waiting` is the number of characters in `#queue` and `#taken` together. */
   #waiting = 0;
   /**
-   * `#rest` contains the bytes of the current append that are not written yet. #restLines is the number of lines that
-   * begin in these bytes.
+   * `#rest` contains the bytes of the current append that have not been written to the audit log yet. #restLines is the
+   * number of log lines that begin in these bytes.
    */
   #rest: Uint8Array = new Uint8Array();
   #restLines = 0;
@@ -84,8 +85,9 @@ export class Writer {
   }
 
   /**
-   * writeAtOnce makes the writer begin an append as soon as a line arrives, instead of at the end of the turn of the
-   * event loop. Lines that arrive during an append share the next append.
+   * After the call of writeAtOnce, the writer appends a line as soon as the line arrives. Without this call, it waits
+   * for the end of the turn of the event loop. Lines that arrive during an append are written together by the next
+   * append.
    */
   writeAtOnce(): void {
     this.#isAtOnce = true;
@@ -113,15 +115,16 @@ export class Writer {
 
   async #run(): Promise<void> {
     do {
-      // Wait for the end of this turn of the event loop, so that one append writes all audit events of the turn.
+      // Collect all audit events of this turn of the event loop, and write them together in one append.
       if (!this.#isAtOnce) await new Promise((resolve) => startImmediate(resolve));
       try {
         await this.#append();
         this.#appends++;
         this.#pause = shortestPause;
       } catch (error) {
-        // EAGAIN means that the pipe is full. This is not a failure yet. If the pipe stays full, the queue of audit
-        // events becomes full too, and `add` reports that it drops events.
+        // EAGAIN means that the pipe of the audit log is full. The writer tries again, and does not report a failure.
+        // If the pipe stays full, the queue of audit events becomes full too. `add()` then reports that it drops
+        // events.
         if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') this.#fail(error as Error);
         await this.#wait();
       }

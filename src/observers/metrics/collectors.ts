@@ -145,7 +145,7 @@ export function healthCollectors({ checks }: EventCounters): Collectors<keyof ty
   };
 }
 
-/** slisCollectors contains the functions that collect the metrics that only the path `/slis` has. */
+/** slisCollectors contains the functions that collect those metrics that only the path `/slis` serves. */
 export const slisCollectors: Collectors<keyof typeof slisTable> = {
   process_start_time_seconds: () => [plain(seconds(performance.timeOrigin))],
 };

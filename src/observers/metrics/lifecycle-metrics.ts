@@ -43,8 +43,8 @@ export interface Metrics {
   /** answerProbePort returns the response to a scrape on the probe port, where the metrics have a fixed path. */
   answerProbePort(url: string, method: string): Answer | Promise<Answer> | undefined;
   /**
-   * `watch()` gives the metrics the lifecycle whose state they must show. It is called once, before the lifecycle
-   * reports its first event.
+   * `watch()` tells the metrics which lifecycle they show. It is called once, before the lifecycle reports its first
+   * event.
    */
   watch(watched: Watched): void;
 }

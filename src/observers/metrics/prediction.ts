@@ -1,7 +1,10 @@
 // Predicts how long a shutdown takes. No side effects: all times are arguments, in milliseconds.
 import { lowestDrainRate } from '../../settings/drain-rate.ts';
 
-/** Outlook contains the facts from which `predict` computes a prediction. Times are in milliseconds. */
+/**
+ * Outlook contains the facts from which `predict` computes how long the shutdown will take, and whether it will cut
+ * requests. Times are in milliseconds.
+ */
 export interface Outlook {
   /**
    * `budget` is the longest time from the beginning of the shutdown to its end. drainEnd is the longest time from the
@@ -55,7 +58,8 @@ function ordinaryDrain({ requestsInFlight, oldest, usual }: Outlook): number {
 }
 
 // Returns how many milliseconds the drain needs to end the long-running requests. The drain ends at least
-// `lowestDrainRate` of them per second. It takes at most `grace` and at most `left` milliseconds.
+// `lowestDrainRate` of these requests per second. The result is at most `grace`, and at most `left`, the time that the
+// drain has left.
 function longRunningDrain({ longRunningRequests, grace }: Outlook, left: number): number {
   return Math.max(0, Math.min(grace, left, (longRunningRequests * 1_000) / lowestDrainRate));
 }

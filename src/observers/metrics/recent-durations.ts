@@ -9,8 +9,8 @@ export class RecentDurations {
   #previous: Slice | undefined;
 
   /**
-   * The constructor creates an empty sliding window. The window covers at least the last `length` milliseconds, and at
-   * most twice as many. `bounds` are the upper bounds of the buckets.
+   * The constructor creates an empty sliding window. The window covers a period between `length` and twice `length`
+   * milliseconds. `bounds` are the upper bounds of the histogram's buckets.
    */
   constructor(bounds: readonly number[], length: number, now: number) {
     this.#bounds = bounds;
@@ -53,8 +53,8 @@ export class RecentDurations {
   #slide(now: number): void {
     const age = now - this.#current.since;
     if (age < this.#length) return;
-    // The current half of the sliding window becomes the previous half. If the current half began too long ago, drop it
-    // instead.
+    // A new half of the sliding window begins. Keep the current half as the previous half, unless it began too long
+    // ago.
     this.#previous = age < 2 * this.#length ? this.#current : undefined;
     this.#current = new Slice(this.#bounds.length, now);
   }
@@ -63,7 +63,7 @@ export class RecentDurations {
 class Slice {
   readonly since: number;
   readonly counts: number[];
-  /** `longest` contains the longest request duration in each bucket. */
+  /** `longest[bucket]` is the longest request duration that was recorded in a bucket of the histogram. */
   readonly longest: number[];
 
   constructor(bounds: number, since: number) {

@@ -15,8 +15,8 @@ export interface Sample {
   readonly labels: Readonly<Record<string, string | number>>;
   readonly value: number;
   /**
-   * sharedLabels are labels that several samples have in common. These samples share one JavaScript object with the
-   * labels.
+   * sharedLabels is one JavaScript object with labels that several samples have in common. All of these samples refer
+   * to this object.
    */
   readonly sharedLabels?: Readonly<Record<string, string>>;
   /**
@@ -49,7 +49,7 @@ type MetricWithSamples = Pick<RegistryMetric, 'name' | 'help' | 'type' | 'aggreg
   readonly values: readonly Sample[];
 };
 
-/** createRegistryMetric returns a metric that calls `read` for its samples at each scrape. */
+/** createRegistryMetric returns a metric for a registry. At each scrape, the metric calls `read` to get its samples. */
 export function createRegistryMetric(
   name: string,
   { help, type, aggregator = 'sum' }: MetricRow,

@@ -72,8 +72,8 @@ export async function takeSnapshot(watched: Watched, options: SnapshotOptions): 
   const { settings, events, requests, tookMs } = options;
   await traffic.recognize();
   const now = options.now();
-  // Before counting, set the number of requests in flight to 0 for each HTTP method that has occurred. Otherwise, the
-  // time series of a method would disappear after the end of its last request.
+  // Begin the count with 0 for each HTTP method that has occurred. Without this entry, the time series of a method
+  // would disappear after the end of the last request with this method.
   const active = new Map([...requests.methods()].map((method) => [method, 0]));
   let oldest = 0;
   for (const { request, arrivedAt } of inFlight(traffic)) {

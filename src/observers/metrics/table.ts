@@ -1,7 +1,7 @@
 // The table of all metrics. lameduck creates the metrics from it, and a script creates docs/metrics.md from it.
 import type { MetricRow } from './registry-metric.ts';
 
-/** metricsTable contains the metrics at `metricsPath` and in the program's own registry. */
+/** metricsTable contains the metrics that lameduck serves at `metricsPath` and adds to the program's own registry. */
 export const metricsTable = {
   http_server_request_duration_seconds: {
     type: 'histogram',
@@ -189,8 +189,9 @@ export const healthMetricsTable = {
 } as const satisfies Record<string, MetricRow>;
 
 /**
- * slisTable contains the metrics that only `/slis` has in addition to the metrics of the health checks. They are not at
- * `metricsPath`: if that path serves the program's own registry, the registry already has these metrics (A-182).
+ * slisTable contains the metrics that the path `/slis` serves in addition to the metrics of the health checks. They are
+ * not in `metricsTable`, because `metricsPath` may serve the program's own registry, which already has these metrics
+ * (A-182).
  */
 export const slisTable = {
   process_start_time_seconds: {

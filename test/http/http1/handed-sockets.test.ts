@@ -26,7 +26,11 @@ import {
 import { until } from '../../support/until.ts';
 
 for (const [how, env, warning] of [
-  ['lameduck() in code', { WITH_CODE: '1' }, /a server gets requests but does not listen: its lifecycle starts when/],
+  [
+    'lameduck() in code',
+    { WITH_CODE: '1' },
+    /a server gets requests but does not listen: lameduck starts the lifecycle/,
+  ],
   [
     'lameduck/register',
     registered(),
