@@ -6,8 +6,10 @@ import { hrtime, startTimer, stopTimer } from './node-timers.ts';
 export { startImmediate, stopTimer } from './node-timers.ts';
 
 // Store the bound function, because calling it is faster than reading the global `performance`, which is a getter. Take
-// `now` from the prototype, because fake timers may have replaced `performance.now` before this file is loaded.
-const now = (Object.getPrototypeOf(performance) as Performance).now.bind(performance);
+// `now` from the prototype, because fake timers may have replaced `performance.now` before this file is loaded. In Bun,
+// the prototype has no such method.
+const native = (Object.getPrototypeOf(performance) as Partial<Performance>).now;
+const now = (native ?? performance.now).bind(performance);
 
 /**
  * threadTime returns a monotonic time in milliseconds that is equal in every thread. `Clock.now` counts from the start
