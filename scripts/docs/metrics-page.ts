@@ -130,7 +130,7 @@ const asking = [
   '  for: 5m',
   '```',
   '',
-  '**A running shutdown is about to cut requests.** The value of this alert is the rest of the shutdown budget at the last scrape, in seconds.',
+  '**A running shutdown is about to cut requests.** The value of this alert is the rest of the shutdown budget in seconds.',
   'A drain may last for only one or two scrapes. So the query reads the last five minutes. The alert stays active for five minutes after the end of the pod. The',
   '[final line](log.md#the-final-line) of the log names the requests that were cut.',
   '',
