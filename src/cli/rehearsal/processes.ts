@@ -99,7 +99,8 @@ function listening(table: string): Row[] {
     });
 }
 
-const loopback4 = /^[0-9A-F]{6}7F$/;
+// An IPv4 address of loopback. In the table tcp6, an IPv4 address follows the prefix ::ffff.
+const loopback4 = /^(0{16}FFFF0000)?[0-9A-F]{6}7F$/;
 const loopback6 = '00000000000000000000000001000000';
 
 function reach(address: string): Pick<Listener, 'isLoopback' | 'address'> {
