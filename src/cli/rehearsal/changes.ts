@@ -1,6 +1,7 @@
 // Proposes changes of a manifest that would prevent lost requests, such as `deployment.yaml:23
 // spec.template.spec.terminationGracePeriodSeconds: 30 -> 45`. No side effects.
 import { fieldAt, isObject, object, objects, pathText, type Fields, type Path } from '../manifest/fields.ts';
+import { parseDuration } from '../../settings/duration.ts';
 import type { EventKind, RehearsalEvent } from './event-log.ts';
 import { defaultGracePeriodSeconds } from './pod.ts';
 
@@ -49,7 +50,23 @@ const containerOf = (manifest: RehearsedManifest): Fields => object(valueAt(mani
 
 const graceOf = (manifest: RehearsedManifest): Path => [...manifest.specPath, 'terminationGracePeriodSeconds'];
 
-// Proposes 1.5 times the present grace period. A rehearsal cannot know how much time a process that was killed would
+// Proposes a larger value of a number or a duration. Proposes nothing if the manifest already has this value or a larger
+// one. One example is a rehearsal with a --grace-period that is shorter than the grace period of the manifest.
+function larger(manifest: RehearsedManifest, path: Path, to: number | string, ifNotSet?: number): Change[] {
+  const [present, proposed] = [valueAt(manifest, path) ?? ifNotSet, to].map(amountOf);
+  return present !== undefined && proposed !== undefined && proposed <= present ? [] : [{ path, to }];
+}
+
+// Returns a number as it is, and a duration such as `5s` in milliseconds. Returns undefined for any other value.
+function amountOf(value: unknown): number | undefined {
+  if (typeof value === 'number') return value;
+  return typeof value === 'string' ? parseDuration(value) : undefined;
+}
+
+const longerPodGrace = (manifest: RehearsedManifest, to: number): Change[] =>
+  larger(manifest, graceOf(manifest), to, defaultGracePeriodSeconds);
+
+// Proposes 1.5 times the grace period of the rehearsal. A rehearsal cannot know how much time a process that was killed would
 // have needed.
 const longerGrace: Find = (events, manifest) => {
   const kill = first(events, 'killSignal');
@@ -61,8 +78,9 @@ const longerGrace: Find = (events, manifest) => {
   if (kill === undefined || (deletion !== undefined && deletion.detail['cause'] !== 'deletion')) return [];
   const grace = Number(killing?.detail['gracePeriodSeconds']);
   const probe = [...manifest.containerPath, 'livenessProbe', 'terminationGracePeriodSeconds'];
-  const path = deletion === undefined && valueAt(manifest, probe) !== undefined ? probe : graceOf(manifest);
-  return [{ path, to: Math.ceil(grace * 1.5) }];
+  const to = Math.ceil(grace * 1.5);
+  const isOfProbe = deletion === undefined && valueAt(manifest, probe) !== undefined;
+  return isOfProbe ? larger(manifest, probe, to) : longerPodGrace(manifest, to);
 };
 
 // Proposes to change the field `command`, but proposes no value. The command of the manifest, or the entry point of the
@@ -80,7 +98,7 @@ const laterStopSignal: Find = (events, manifest) => {
   );
   const delay = Math.max(leastDelay, toSeconds((losses.at(-1)?.at ?? 0) - deletion.at) + margin);
   const own = delayVariable(manifest);
-  if (own !== undefined) return [{ path: own, to: `${String(delay)}s` }];
+  if (own !== undefined) return larger(manifest, own, `${String(delay)}s`);
   const preStop = [...manifest.containerPath, 'lifecycle', 'preStop'];
   const hook = valueAt(manifest, preStop);
   if (isObject(hook) && !isObject(hook['sleep'])) return [{ path: preStop }];
@@ -90,11 +108,9 @@ const laterStopSignal: Find = (events, manifest) => {
       kind === 'containerExited' && at >= deletion.at && detail['container'] === signal?.detail['container'],
   );
   const took = signal === undefined || exit === undefined ? 0 : toSeconds(exit.at - signal.at);
-  const needed = delay + took + margin;
-  const isTooShort = needed > Number(valueAt(manifest, graceOf(manifest)) ?? defaultGracePeriodSeconds);
   return [
-    { path: [...preStop, 'sleep', 'seconds'], to: delay },
-    ...(isTooShort ? [{ path: graceOf(manifest), to: needed }] : []),
+    ...larger(manifest, [...preStop, 'sleep', 'seconds'], delay),
+    ...longerPodGrace(manifest, delay + took + margin),
   ];
 };
 
@@ -180,9 +196,9 @@ const laterLiveness: Find = (_events, { containerPath }) => [
   { path: [...containerPath, 'livenessProbe', 'failureThreshold'] },
 ];
 
-const morePods: Find = (_events, { fields }) => {
-  const { kind } = fields;
-  return kind === 'Deployment' || kind === 'StatefulSet' ? [{ path: ['spec', 'replicas'], to: 2 }] : [];
+const morePods: Find = (_events, manifest) => {
+  const { kind } = manifest.fields;
+  return kind === 'Deployment' || kind === 'StatefulSet' ? larger(manifest, ['spec', 'replicas'], 2) : [];
 };
 
 // If the serving container has no postStart hook, the hook that did not end belongs to another container. Then no

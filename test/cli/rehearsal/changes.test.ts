@@ -233,3 +233,36 @@ test('if a probe fails on a port on which the container listens, `lameduck rehea
   ];
   assert.deepEqual(changes('neverReady', story), [`shop.yaml:16 ${container}.readinessProbe.httpGet.path: "/readyz"`]);
 });
+
+const threeReplicas = deployment.replace('spec:\n  template', 'spec:\n  replicas: 3\n  template');
+const shortRun: Story = killed.map(([at, kind, detail = {}]) => [
+  at,
+  kind,
+  'gracePeriodSeconds' in detail ? { ...detail, gracePeriodSeconds: 2 } : detail,
+]);
+const ownDelay = deployment.replace('HOST, value: 127.0.0.1', 'LAMEDUCK_SHUTDOWN_DELAY_DURATION, value: 1m30s');
+
+for (const [what, cause, story, manifest] of [
+  ['grace period, if --grace-period is shorter', 'gracePeriodTooShort', shortRun, deployment],
+  [
+    'grace period, if it is not set and --grace-period is shorter than its default',
+    'gracePeriodTooShort',
+    shortRun,
+    deployment.replace('      terminationGracePeriodSeconds: 30\n', ''),
+  ],
+  ['number of replicas', 'lastEndpointNotReady', deleted, threeReplicas],
+  ['number of replicas, if it is equal', 'lastEndpointNotReady', deleted, threeReplicas.replace('s: 3', 's: 2')],
+  ['shutdown delay', 'listenerClosedTooEarly', refused, ownDelay],
+] as const) {
+  test(`\`lameduck rehearse\` suggests no value below that of the manifest for the ${what}`, () => {
+    assert.deepEqual(changes(cause, story, manifest), []);
+  });
+}
+
+test('`lameduck rehearse` suggests smaller values for a slow readiness probe', () => {
+  const slow = deployment.replace('periodSeconds: 1', 'periodSeconds: 10\n            failureThreshold: 3');
+  assert.deepEqual(changes('readinessNeverRed', [], slow), [
+    `shop.yaml:18 ${container}.readinessProbe.failureThreshold: 3 -> 1`,
+    `shop.yaml:17 ${container}.readinessProbe.periodSeconds: 10 -> 1`,
+  ]);
+});
