@@ -52,11 +52,16 @@ function ignoredSignal(all: Events): string | undefined {
   // closed a port between the stop signal and SIGKILL, it must have had a handler for the stop signal.
   const untilKill = kill === undefined ? [] : events.slice(0, events.indexOf(kill));
   const hasClosed = untilKill.some(({ kind, at }) => kind === 'listenerClosed' && at >= (stop?.at ?? Infinity));
-  if (kill?.detail['isStopSignalHandled'] === false && !hasClosed) return String(kill.detail['signal']);
+  const hasIgnored = kill?.detail['isStopSignalHandled'] === false || hasLateHandler(events);
+  if (kill !== undefined && hasIgnored && !hasClosed) return String(kill.detail['signal']);
   const signal = stop?.detail['signal'];
   const died = events.find(({ kind, detail }) => kind === 'containerExited' && detail['signal'] === signal);
   return signal !== undefined && died !== undefined ? String(signal) : undefined;
 }
+
+// Tells whether the main process added its handler for the stop signal only after this signal.
+const hasLateHandler = (events: Events): boolean =>
+  first(withoutSidecars(events), 'killSignal')?.detail['isHandlerLate'] === true;
 
 const longKinds: Readonly<Record<string, string>> = {
   longPoll: 'long polls',
@@ -87,9 +92,19 @@ const rows: readonly Row[] = [
       'Handle the stop signal in the main process, or start the server itself as the main process (exec form, no npm or shell).',
     find(events) {
       const name = ignoredSignal(events);
-      return name === undefined
+      return name === undefined || hasLateHandler(events)
         ? undefined
         : `the main process has no handler for ${name}, and a process with PID 1 ignores a signal for which it has no handler`;
+    },
+  },
+  {
+    name: 'stopSignalIgnored',
+    remedy: 'Add the handler for the stop signal at the start of the program, before everything that takes time.',
+    find(events) {
+      const name = ignoredSignal(events);
+      return name === undefined || !hasLateHandler(events)
+        ? undefined
+        : `the main process added its handler for ${name} only after this signal, and a process with PID 1 ignores a signal for which it has no handler`;
     },
   },
   {

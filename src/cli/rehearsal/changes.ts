@@ -84,8 +84,10 @@ const longerGrace: Find = (events, manifest) => {
 };
 
 // Proposes to change the field `command`, but proposes no value. The command of the manifest, or the entry point of the
-// image, decides which process is PID 1. Only the author knows which process should be PID 1.
-const otherCommand: Find = (_events, { containerPath }) => [{ path: [...containerPath, 'command'] }];
+// image, decides which process is PID 1. Only the author knows which process should be PID 1. If the main process added
+// its handler for the stop signal too late, another command does not help.
+const otherCommand: Find = (events, { containerPath }) =>
+  first(events, 'killSignal')?.detail['isHandlerLate'] === true ? [] : [{ path: [...containerPath, 'command'] }];
 
 const laterStopSignal: Find = (events, manifest) => {
   const deletion = first(events, 'podDeleted');

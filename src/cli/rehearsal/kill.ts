@@ -41,10 +41,24 @@ export async function killContainer(options: KillOptions): Promise<void> {
   const timeout = stopTimeout(afterOthers);
   log.add('stopSignal', { container: name, signal: stopSignal, killAfterSeconds: timeout });
   container.signal(stopSignal);
+  const ignored = ignoresNow(container, stopSignal, destroyed);
   if (await within(timeout, container.exited, destroyed)) return;
-  log.add('killSignal', { container: name, signal: stopSignal, isStopSignalHandled: container.handles(stopSignal) });
+  const isStopSignalHandled = container.handles(stopSignal);
+  const isHandlerLate = isStopSignalHandled === true && (await ignored) ? true : undefined;
+  log.add('killSignal', { container: name, signal: stopSignal, isStopSignalHandled, isHandlerLate });
   container.killAll();
   await container.exited;
+}
+
+// How long after the stop signal the rehearsal reads the handlers of the main process again, in milliseconds. A Node
+// process has a temporary handler for SIGTERM, which removes itself after the signal.
+const secondLook = 200;
+
+// Resolves with true if the main process had no handler for the stop signal when the signal arrived.
+async function ignoresNow(container: Container, signal: NodeJS.Signals, destroyed: AbortSignal): Promise<boolean> {
+  if (container.handles(signal) === false) return true;
+  await wait(systemClock, secondLook, destroyed);
+  return container.handles(signal) === false;
 }
 
 async function runPreStop({ spec, container, gracePeriodSeconds, log, host, destroyed }: KillOptions): Promise<void> {

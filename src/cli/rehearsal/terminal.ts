@@ -46,8 +46,8 @@ const texts: Readonly<Partial<Record<EventKind, Text>>> = {
   postStartEnded: ({ container, failure }) =>
     `postStart of ${s(container)} ended${failure === undefined ? '' : `: ${s(failure)}`}`,
   stopSignal: ({ container, signal }) => `${s(signal)} sent to ${s(container)}`,
-  killSignal: ({ container, signal, isStopSignalHandled }) =>
-    `SIGKILL sent to ${s(container)}: the grace period is over${isStopSignalHandled === false ? `, and its main process has no handler for ${s(signal)}` : ''}`,
+  killSignal: ({ container, signal, isStopSignalHandled, isHandlerLate }) =>
+    `SIGKILL sent to ${s(container)}: the grace period is over${isStopSignalHandled === false ? `, and its main process has no handler for ${s(signal)}` : ''}${isHandlerLate === true ? `, and its main process added its handler for ${s(signal)} only after this signal` : ''}`,
   interrupted: () => 'the rehearsal was interrupted',
   note: ({ text }) => s(text),
   probe: ({ type, result, output, isWarning, run }) => {

@@ -97,6 +97,11 @@ for (const [cause, story, expected] of [
   });
 }
 
+test('for a signal handler that was added too late, lameduck rehearse suggests no other command', () => {
+  const late: Story = [...deleted, [34_000, 'killSignal', { container: 'shop', isHandlerLate: true }]];
+  assert.deepEqual(changes('stopSignalIgnored', late), []);
+});
+
 test('for a postStart hook that does not end, lameduck rehearse names the hook of the container that serves the requests', () => {
   const withHook = deployment.replace(
     '          ports:',

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { describe, it } from 'node:test';
 import type { EventKind } from '../../../src/cli/rehearsal/event-log.ts';
 import { listen } from '../../support/listening.ts';
-import { containerSpec, nodeProgram, PodUnderTest, probeSpec } from '../../support/pod-under-test.ts';
+import { containerSpec, nodeProgram, PodUnderTest, probeSpec, whyNoNamespace } from '../../support/pod-under-test.ts';
 
 const waits = 'setInterval(() => undefined, 1_000);';
 const endsOnSigterm = nodeProgram(`process.on('SIGTERM', () => process.exit()); console.log('up'); ${waits}`);
@@ -47,6 +47,35 @@ void describe(
       const tookMs = (kill?.at ?? 0) - (signal?.at ?? 0);
       assert.ok(tookMs >= 1_999, `the kubelet took ${String(tookMs)} ms`);
       assert.equal(pod.log.of('containerExited')[0]?.detail['code'], 137);
+    });
+
+    it(
+      'if the main process adds its handler for the stop signal only after this signal, the event of the SIGKILL says so',
+      { skip: whyNoNamespace },
+      async (t) => {
+        const source = 'trap "trap : TERM" USR1; echo up; while :; do sleep 0.1; done';
+        const pod = PodUnderTest.start(t, {
+          containers: [containerSpec({ command: ['sh', '-c', source] })],
+          terminationGracePeriodSeconds: 1,
+        });
+        await pod.output('up');
+        const ended = pod.kubelet.delete();
+        await pod.event('stopSignal');
+        pod.kubelet.main?.signal('SIGUSR1');
+        await ended;
+        const detail = pod.log.of('killSignal')[0]?.detail;
+        assert.deepEqual([detail?.['isStopSignalHandled'], detail?.['isHandlerLate']], [true, true]);
+      },
+    );
+
+    it('a main process that has its handler before the stop signal is not reported as late', async (t) => {
+      const pod = PodUnderTest.start(t, {
+        containers: [containerSpec({ command: ignoresSigterm })],
+        terminationGracePeriodSeconds: 1,
+      });
+      await pod.output('up');
+      await pod.kubelet.delete();
+      assert.equal(pod.log.of('killSignal')[0]?.detail['isHandlerLate'], undefined);
     });
 
     it("K-104, K-105 the simulated kubelet ends a sidecar after the regular containers, but starts the sidecar's preStop hook at once", async (t) => {

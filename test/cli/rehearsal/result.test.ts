@@ -123,6 +123,14 @@ test('if a process has closed its port after the stop signal, the rehearsal does
   assert.deepEqual(namesOf(result), ['gracePeriodTooShort']);
 });
 
+test('if a process adds its signal handler only after the stop signal and is killed, the rehearsal reports this, and suggests no longer grace period', () => {
+  const detail = { container: 'app', signal: 'SIGTERM', isStopSignalHandled: true, isHandlerLate: true };
+  const result = judge([...started, [34_000, 'killSignal', detail], ...exit(137, 34_010)]);
+  assert.deepEqual(namesOf(result), ['stopSignalIgnored']);
+  assert.match(result.causes[0]?.text ?? '', /added its handler for SIGTERM only after this signal/);
+  assert.match(result.causes[0]?.remedy ?? '', /at the start of the program/);
+});
+
 test('K-100, K-220 if the stop signal kills a process, the rehearsal reports this, because the process would ignore the signal as PID 1', () => {
   const result = judge([...started, [4_010, 'containerExited', { container: 'app', code: 143, signal: 'SIGTERM' }]], {
     keptConnection: { sent: 10, answered: 9, lost: 1 },
