@@ -84,6 +84,31 @@ function killWhileBlocked(events: Events): RehearsalEvent | undefined {
 const preventable = (events: Events, client: string, kinds: readonly EventKind[]): Events =>
   withoutDeaths(lossesOf(events, client, kinds), deathsOf(events));
 
+// After a block, the process may handle a request this many milliseconds later than its timers. The report of a loss is
+// also late.
+const afterBlock = 500;
+
+interface BlockLosses {
+  readonly losses: Events;
+  readonly blockedMs: number;
+}
+
+// Returns the requests that a running server lost on kept-alive connections, and that were sent while the server was
+// blocked or shortly after that. After the block, the keep-alive timeout of a connection can end before the server reads
+// a request that has already arrived.
+function lossesAfterBlock(events: Events): BlockLosses {
+  const block = events.find(({ detail }) => detail['deed'] === 'block');
+  const unblock = events.find(({ detail }) => detail['deed'] === 'unblock');
+  if (block === undefined || unblock === undefined) return { losses: [], blockedMs: 0 };
+  const losses = lostOnKeptConnections(events).filter(
+    ({ at, detail }) => at >= unblock.at && at - Number(detail['afterMs'] ?? 0) <= unblock.at + afterBlock,
+  );
+  return { losses, blockedMs: unblock.at - block.at };
+}
+
+const lostOnKeptConnections = (events: Events): Events =>
+  ['keptConnection', 'retryingConnection'].flatMap((client) => preventable(events, client, ['requestLost']));
+
 // These causes explain why requests were lost of clients that the server had served before.
 const rows: readonly Row[] = [
   {
@@ -205,14 +230,23 @@ const rows: readonly Row[] = [
     },
   },
   {
+    name: 'cutAfterBlock',
+    remedy:
+      'Keep blocks of the event loop shorter than the keep-alive timeout of the server, or raise this timeout above the longest block.',
+    find(events) {
+      const { losses, blockedMs } = lossesAfterBlock(events);
+      return losses.length === 0
+        ? undefined
+        : `${counted(losses, 'request')} on kept-alive connections failed after the server had been blocked for ${seconds(blockedMs)}`;
+    },
+  },
+  {
     name: 'keptConnectionsCut',
     remedy:
       'Before the server closes a kept-alive connection, it should send Connection: close in a response, so that the client sends no further request on this connection.',
     find(events) {
-      const losses = [
-        ...preventable(events, 'keptConnection', ['requestLost']),
-        ...preventable(events, 'retryingConnection', ['requestLost']),
-      ];
+      const byBlock = lossesAfterBlock(events).losses;
+      const losses = lostOnKeptConnections(events).filter((loss) => !byBlock.includes(loss));
       return losses.length === 0
         ? undefined
         : `${counted(losses, 'request')} on kept-alive connections failed, ${span(events, losses)}`;

@@ -160,6 +160,30 @@ test('K-106 a sidecar that the kubelet ends at the end of the grace period is no
   );
 });
 
+test('if requests on kept-alive connections fail after a block of the server, the rehearsal reports the block as the cause', () => {
+  const lostAfter = (at: number, afterMs: number): Story[number] => [
+    at,
+    'requestLost',
+    { client: 'keptConnection', why: 'ECONNRESET', afterMs },
+  ];
+  const story: Story = [
+    ...started,
+    [3_000, 'note', { deed: 'block' }],
+    [43_000, 'note', { deed: 'unblock' }],
+    lostAfter(43_010, 39_000),
+    lostAfter(43_200, 20),
+  ];
+  const byBlock = [
+    'cutAfterBlock',
+    '2 requests on kept-alive connections failed after the server had been blocked for 40.0 s',
+  ];
+  assert.deepEqual(causes(...story), [byBlock]);
+  assert.deepEqual(causes(...story, lostAfter(47_000, 20)), [
+    byBlock,
+    ['keptConnectionsCut', '1 request on kept-alive connections failed, without a deletion of the pod'],
+  ]);
+});
+
 test('K-175 for a process that a hard eviction kills, the report does not suggest a longer grace period', () => {
   const story: Story = [
     ...started,
