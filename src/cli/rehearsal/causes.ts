@@ -193,7 +193,7 @@ const rows: readonly Row[] = [
     remedy:
       'A killed process cannot announce its end to its clients. Run more than one pod, and let clients retry idempotent requests.',
     find(events) {
-      const deaths = deathsOf(events).filter(({ by, losses }) => by === 'kill' && losses.length > 0);
+      const deaths = deathsOf(events).filter(({ by }) => by === 'kill');
       const losses = [...new Set(deaths.flatMap((death) => death.losses))];
       const times = deaths.length === 1 ? '' : ` ${String(deaths.length)} times`;
       return losses.length === 0

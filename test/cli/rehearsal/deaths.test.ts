@@ -94,6 +94,21 @@ test('if the main process is killed with SIGKILL, the rehearsal counts the reque
   ]);
 });
 
+test('the rehearsal also counts a SIGKILL of the main process during which no request failed', () => {
+  const story: Story = [
+    ...started,
+    note(3_000, 'crash'),
+    killed(3_010),
+    ...restart(4_000),
+    note(8_000, 'crash'),
+    killed(8_010),
+    lost(8_060, 'keptConnection'),
+  ];
+  assert.deepEqual(causes(...story), [
+    ['mainProcessKilled', 'the main process was killed with SIGKILL 2 times, and 1 request failed'],
+  ]);
+});
+
 test('a kept-alive connection that a server closes between two crashes is reported as closed by the server', () => {
   const story: Story = [
     ...started,
