@@ -41,7 +41,7 @@ for (const kind of kinds) {
       {
         code: 'LAMEDUCK_ERR_REGISTERED_TOO_LATE',
         message: new RegExp(
-          `^unable to add ${kind} hook "late": the ${kind} hooks have already been called; add a ${kind} hook before `,
+          `^unable to add ${kind} hook "late": the ${kind} hooks have already been called; a ${kind} hook must be added before `,
         ),
       },
     );
