@@ -9,10 +9,10 @@ import {
   parseAllDocuments,
   visit,
   type Document,
-  type Tags,
   type YAMLError,
 } from 'yaml';
 import { isObject, object, text, valueText, type Fields, type Path } from './fields.ts';
+import { customTags } from './scalars.ts';
 
 /** Place is a line of a file. The first line is 1. */
 export interface Place {
@@ -79,13 +79,6 @@ function partsOf(content: string): Part[] {
   }
   return parts.map(({ lines, linesBefore }) => ({ content: lines.join('\n'), linesBefore }));
 }
-
-// The tags of YAML 1.1 that Kubernetes supports, such as octal numbers (`defaultMode: 0644`). It does not support dates
-// and base-60 numbers.
-const customTags = (tags: Tags): Tags =>
-  tags.filter(
-    (tag) => typeof tag === 'string' || !(('format' in tag && tag.format === 'TIME') || tag.tag.endsWith(':timestamp')),
-  );
 
 const yamlOptions = { version: '1.1', merge: true, customTags, logLevel: 'error' } as const;
 

@@ -86,6 +86,43 @@ test('numbers and booleans in a manifest are parsed as in YAML 1.1, except that 
   assert.deepEqual([kind, mode, wanted, when, ports], ['Pod', 420, true, '2026-01-01', '22:22']);
 });
 
+// For each plain scalar, `yaml.YAMLToJSON` of sigs.k8s.io/yaml v1.6.0 returns the same string or the given number.
+const strings = [
+  'e2 E5 e10 . + .e3 +.e3 _1 .41_ 1e 1e+ 1.2.3 0x 0xg 0b2 -.nan 1:30 2026-01-01 .5e999 1e400 -1e400 12e4567',
+  '0x52908400098527886E0F7030069857D2E4169EE7',
+];
+const numbers = [
+  '0_=0 00=0 0o17=15 0O17=15 -0o17=-15 017=15 0644=420 08=8 09.5=9.5 0x1F=31 -0X1f=-31 0b11=3 +0B11=3 -7=-7',
+  '1_000=1000 5.=5 .5=0.5 +.5=0.5 -.5e1=-5 1e3=1000 1E-3=0.001 1e_3=1000 1.5e+3=1500 1_2.3=12.3',
+  '18446744073709551615=18446744073709551615 077777777777777777777777777=7.777777777777777e+25',
+];
+
+test('the plain scalars of a manifest are read as kubectl reads them: e2 and `.` are strings, and 0o17 is a number', () => {
+  const words = (lines: readonly string[]): string[] => lines.join(' ').split(' ');
+  const all = [
+    ...words(strings).map((text) => [text, text] as const),
+    ...words(numbers)
+      .map((one) => one.split('='))
+      .map(([text = '', number]) => [text, Number(number)] as const),
+  ];
+  const content = `kind: Pod\nread:\n${all.map(([text]) => `  - ${text}\n`).join('')}`;
+  const read = readObjects(content, 'scalars.yaml').objects[0]?.fields['read'];
+  assert.ok(Array.isArray(read));
+  assert.deepEqual(
+    all.map(([text], index) => [text, read[index] as unknown]),
+    all,
+  );
+  const explicit = 'kind: Pod\nread: [!!str 5, !!int 5, !!float 5, !!int 0o17, "5", \'e2\']\n';
+  assert.deepEqual(readObjects(explicit, 'a').objects[0]?.fields['read'], ['5', 5, 5, 15, '5', 'e2']);
+});
+
+test('a number that JSON does not have, such as .inf, is reported at its line, because kubectl rejects the document', () => {
+  for (const text of ['.inf', '+.Inf', '-.INF', '.nan', '.NaN'])
+    assert.deepEqual(reasons(`kind: Pod\nmetadata: { name: a }\nspec: ${text}\n---\nkind: Job\n`), [
+      `all.yaml:3: the document is not YAML: kubectl cannot convert ${text} to JSON`,
+    ]);
+});
+
 test('a duplicate key in YAML is reported, and the object is read in spite of it', () => {
   const content = 'kind: Pod\nmetadata:\n  name: old\n  name: new\n';
   assert.deepEqual(names(content), ['new']);

@@ -96,6 +96,16 @@ const stated = (from: string, to: string, manifest = deployment): string => {
   return manifest.replace(from, to);
 };
 
+test('`lameduck restarts` sees the change of a pod label from e1 to e2, which are strings', () => {
+  const track = (name: string): string =>
+    stated('      labels: { app: shop }\n    spec', `      labels: { app: shop, track: ${name} }\n    spec`);
+  const [effect] = effects(track('e1'), track('e2'));
+  assert.deepEqual(
+    [effect?.effect, effect?.causes.map(({ before, after }) => [before, after])],
+    ['rolls', [['e1', 'e2']]],
+  );
+});
+
 test('`lameduck restarts` compares two versions of an object even if only one of them states the namespace', () => {
   const inDefault = stated('  name: shop\n', '  name: shop\n  namespace: default\n');
   const [other, image] = [stated('default', 'other', inDefault), stated('shop:1', 'shop:2', inDefault)];

@@ -77,6 +77,9 @@ test('if the number of replicas has a wrong type, `lameduck lint` treats the num
 test('`lameduck lint` accepts each form of a value that the API server accepts', () => {
   for (const [from, to] of [
     ['replicas: 2', 'replicas: 2.0'],
+    ['labels: { app: shop }', 'labels: { app: shop, machine-family: e2 }'],
+    ['[node, server.js]', '[node, .]'],
+    ["'8080' }", 'e10 }'],
     ['replicas: 2', 'replicas: null'],
     ['replicas: 2', 'strategy: { rollingUpdate: { maxUnavailable: 25%, maxSurge: 1 } }'],
     ['image: shop:1.0', 'resources: { limits: { memory: 1Gi, cpu: 0.5 } }'],
