@@ -12,6 +12,7 @@ import {
   type YAMLError,
 } from 'yaml';
 import { isObject, object, text, valueText, type Fields, type Path } from './fields.ts';
+import { kindIn } from './kinds.ts';
 import { customTags } from './scalars.ts';
 
 /** Place is a line of a file. The first line is 1. */
@@ -22,6 +23,7 @@ export interface Place {
 
 /** ManifestObject is one Kubernetes object. */
 export interface ManifestObject extends Place {
+  /** `kind` ends with the API group if the group makes the kind differ from one of Kubernetes, see kinds.ts. */
   readonly kind: string;
   readonly apiVersion: string;
   readonly name: string;
@@ -124,7 +126,7 @@ function readPart(
         found.push({
           file,
           line: lineAt(offset),
-          kind,
+          kind: kindIn(text(apiVersion, ''), kind),
           apiVersion: text(apiVersion, ''),
           fields: item,
           name: text(object(metadata)['name'], text(object(metadata)['generateName'], '')),

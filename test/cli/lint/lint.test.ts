@@ -4,6 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { judge } from '../../../src/cli/lint/judge.ts';
+import { readObjects } from '../../../src/cli/manifest/objects.ts';
 import { CommandUnderTest } from '../../support/command-under-test.ts';
 import { disposed } from '../../support/disposed.ts';
 import { lameduck, main } from '../../support/lameduck-command.ts';
@@ -156,6 +158,25 @@ test('`lameduck lint` names invalid documents and unknown kinds by file and line
   );
   assert.deepEqual(skipped, [
     { file: 'list.yaml', line: 1, reason: 'Rollout shop is not judged: lint has no rules for this kind' },
+  ]);
+});
+
+test('`lameduck lint` does not judge a kind that another API group has under the name of a kind of Kubernetes', () => {
+  const foreign = ['serving.knative.dev/v1 Service', 'batch.volcano.sh/v1alpha1 Job', 'apps.kruise.io/v1 StatefulSet'];
+  const manifest = [...foreign, 'extensions/v1beta1 Deployment', 'v1 Service', 'keda.sh/v1alpha1 ScaledObject']
+    .map((one) => one.split(' '))
+    .map(([version = '', kind = '']) => `apiVersion: ${version}\nkind: ${kind}\nmetadata: { name: a }\nspec: 5\n`)
+    .join('---\n');
+  const { findings, skipped } = judge([readObjects(manifest, 'a.yaml')], true);
+  assert.deepEqual(
+    findings.map(({ rule, line }) => [rule, line]),
+    [16, 21, 26].map((line) => ['wrong-type', line + 3]),
+  );
+  const reason = 'a is not judged: lint has no rules for this kind';
+  assert.deepEqual(skipped, [
+    { file: 'a.yaml', line: 1, reason: `Service.serving.knative.dev ${reason}` },
+    { file: 'a.yaml', line: 6, reason: `Job.batch.volcano.sh ${reason}` },
+    { file: 'a.yaml', line: 11, reason: `StatefulSet.apps.kruise.io ${reason}` },
   ]);
 });
 

@@ -49,6 +49,11 @@ function podOf(reading: ManifestReading): PodSpec {
   return reading.pod;
 }
 
+test('`lameduck rehearse` reads no pod from a kind that another API group has under the name of a kind of Kubernetes', () => {
+  const reading = read(deployment.replace('apps/v1\nkind: Deployment', 'apps.kruise.io/v1beta1\nkind: StatefulSet'));
+  assert.deepEqual(reading, { problem: 'shop.yaml has no pod' });
+});
+
 test('`lameduck rehearse` reads a Deployment with its probes, hooks and sidecars', () => {
   const reading = read(deployment, { proxy: ['node', 'proxy.js'] });
   const { containers, terminationGracePeriodSeconds, restartPolicy } = podOf(reading);

@@ -96,6 +96,18 @@ const stated = (from: string, to: string, manifest = deployment): string => {
   return manifest.replace(from, to);
 };
 
+test('`lameduck restarts` predicts nothing for a kind that another API group has under the name of a kind of Kubernetes', () => {
+  const kruise = stated('apps/v1\nkind: Deployment', 'apps.kruise.io/v1beta1\nkind: StatefulSet');
+  assert.deepEqual(effects(kruise, stated('shop:1', 'shop:2', kruise)), []);
+  const stateful = stated('kind: Deployment', 'kind: StatefulSet');
+  assert.deepEqual(
+    effects(stateful, `${kruise}---\n${stateful}`).map(({ effect }) => effect),
+    ['nothing'],
+  );
+  const old = stated('apps/v1', 'extensions/v1beta1');
+  assert.equal(effectKindOf(old, stated('shop:1', 'shop:2')), 'rolls');
+});
+
 test('`lameduck restarts` sees the change of a pod label from e1 to e2, which are strings', () => {
   const track = (name: string): string =>
     stated('      labels: { app: shop }\n    spec', `      labels: { app: shop, track: ${name} }\n    spec`);
