@@ -4,7 +4,7 @@ import { estimate, median, quantile, type Estimate } from '../statistics.ts';
 import { measure, type Effort, type Pair } from './measure.ts';
 
 export interface Price {
-  /** CPU time of a whole request on bare `node:http`: the median, and the 10th and 90th percentile over all windows. */
+  /** CPU time of a whole request on bare `node:http`: the median and two percentiles, the 10th and the 90th, of all measured windows. */
   readonly bare: number;
   readonly bareSpread: readonly [number, number];
   readonly increment: Estimate;

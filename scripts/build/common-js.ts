@@ -94,7 +94,7 @@ async function buildFile(name: string, sources: Sources): Promise<string> {
   const { outputFiles = [] } = await build({
     ...common,
     format: 'cjs',
-    // The banner keeps the strict mode of the sources, because ECMAScript modules always run in strict mode.
+    // `use strict` at the top of the built file: the sources are ECMAScript modules, which always run in strict mode.
     banner: { js: "'use strict';" },
     // A sandbox such as Jest's has no `import()`, so esbuild must convert each `import()` into `require()`.
     supported: { 'dynamic-import': false },

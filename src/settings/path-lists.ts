@@ -1,8 +1,7 @@
 // Parses settings whose value is a list of URL paths that the program serves.
 import type { Kind } from './kinds.ts';
 
-const notLivez =
-  'paths without /livez; remove /livez, because the kubelet kills a container whose liveness probe gets a 503';
+const notLivez = 'paths other than /livez, because the kubelet kills a container whose liveness probe gets a 503';
 
 /** `paths` parses a list of URL paths that the program itself serves. With an empty list, the setting is off. */
 export const paths = listOfPaths('paths', '/health,/ready', /^\/livez(\/|$)/i, notLivez);

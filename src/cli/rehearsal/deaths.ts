@@ -20,7 +20,7 @@ export interface Death {
 /** Instance is one run of the serving container, from its start to its exit. */
 interface Instance {
   readonly exit: RehearsalEvent;
-  /** `events` contains the events between the start and the exit, without those of other containers. */
+  /** `events` contains the events of this container between its start and its exit. */
   readonly events: Events;
 }
 

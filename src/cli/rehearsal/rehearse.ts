@@ -168,7 +168,7 @@ async function runOne(
 function limitText(start: number, rest: number): string {
   const after = `at most ${String(Math.ceil(rest / 1_000))} s`;
   if (start === 0) return `the scenario takes ${after}`;
-  return `the scenario takes at most ${String(start / 1_000)} s until the pod is ready, and then ${after} until it ends`;
+  return `the scenario takes at most ${String(start / 1_000)} s until the pod is ready, and then ${after} until the scenario ends`;
 }
 
 type Reading = ManifestReading | { readonly pod: PodSpec; readonly warnings: readonly string[] };

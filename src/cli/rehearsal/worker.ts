@@ -10,7 +10,7 @@ import { afterExit, afterResult, inNewContainer, newStreak, type Published, type
 export interface Target {
   /** `container` is the running instance of the container, or undefined if no instance is running. */
   readonly container: Container | undefined;
-  /** startedAt is the time at which the running instance started, in milliseconds of the clock. */
+  /** startedAt is the time at which the running instance started, as `Clock.now()` counts it, in milliseconds. */
   readonly startedAt: number;
   /** isStarted tells whether the startup probe has succeeded. It is true if there is no startup probe. */
   readonly isStarted: boolean;

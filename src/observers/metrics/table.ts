@@ -57,7 +57,7 @@ export const metricsTable = {
     type: 'gauge',
     labels: ['signal'],
     aggregator: 'min',
-    help: '1 if the lifecycle signal in the label signal has fired, otherwise 0.',
+    help: '1 if the lifecycle signal has fired, otherwise 0. The label signal has its name.',
   },
   lameduck_lifecycle_phase_duration_seconds: {
     type: 'gauge',

@@ -126,8 +126,8 @@ interface Framing {
   readonly title: string;
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * The readers that must report an error if the response is cut. `fetch` is left out if only the end of the connection
-   * marks the end of the response. In this case, undici does not report a reset.
+   * The HTTP clients of this test that must report an error if the response is cut. `fetch` is left out if only the end
+   * of the connection marks the end of the response. In this case, undici does not report a reset.
    */
   readonly readers: readonly Reader[];
 }

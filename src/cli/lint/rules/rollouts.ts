@@ -61,7 +61,7 @@ export const rolloutRules: readonly Rule[] = [
     severity: 'advice',
     find: inWorkloads((workload, inventory) => {
       const rolling = rollingUpdateOf(workload);
-      // If the rollout ends all pods of a Service, the rule `rollout-without-pods` reports maxUnavailable instead.
+      // If the rollout ends all pods of a Service, only the rule `rollout-without-pods` reports maxUnavailable.
       const isOutage = endsAllPods(workload) && soleServicesOf(workload, inventory).length > 0;
       if (rolling === undefined || rolling.unavailable === 0 || isOutage) return [];
       return [

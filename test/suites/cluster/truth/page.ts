@@ -1,5 +1,5 @@
-// Renders docs/rehearsal-truth.md, which compares a real kubelet with a rehearsal, pod by pod. This file has no side
-// effects.
+// Renders docs/rehearsal-truth.md, which compares a real kubelet with a rehearsal, pod by pod. The functions of this
+// module have no side effects.
 import type { Row } from './account.ts';
 import { hasAgreed, type ComparedLoss } from './losses/compare.ts';
 import type { Loss } from './losses/on-cluster.ts';
