@@ -142,7 +142,8 @@ export const errorCodes = {
   },
   LAMEDUCK_ERR_HOOK_TIMED_OUT: {
     cause: 'A hook did not end within its time limit.',
-    remedy: 'Make the hook end when its `AbortSignal` aborts, or give the hook a longer limit. After a hook with this error, the process exits with code 81.',
+    remedy:
+      'Make the hook end when its `AbortSignal` aborts, or give the hook a longer limit. After a hook with this error, the process exits with code 81.',
   },
   LAMEDUCK_ERR_CHECK_FAILED: {
     cause: 'A health check failed: it returned false, threw, rejected, or did not end within its time limit.',

@@ -78,8 +78,7 @@ test('/livez is rejected as a readiness path, with the reason, but /healthz and 
 test('a path prefix must be a path, and / is rejected because it matches every request', () => {
   assert.deepEqual(pathPrefixes.fromText('/socket.io/, /livez'), { value: ['/socket.io/', '/livez'] });
   assert.match(refused(pathPrefixes.fromText('socket.io')), /^one or more paths such as \/socket\.io,\/watch, each/);
-  for (const root of ['/', '//', '/watch,/'])
-    assert.match(refused(pathPrefixes.fromText(root)), /^paths below \/;/);
+  for (const root of ['/', '//', '/watch,/']) assert.match(refused(pathPrefixes.fromText(root)), /^paths below \/;/);
   assert.match(refused(pathPrefixes.fromCode(['/'])), /^paths below \/;/);
 });
 
