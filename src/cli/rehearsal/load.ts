@@ -38,6 +38,16 @@ export interface LoadPlan extends LoadOptions {
   readonly port: number;
 }
 
+/** noOptionalClients leaves out every kind of client that an option adds to a rehearsal. */
+export const noOptionalClients = {
+  retry: false,
+  longPoll: undefined,
+  stream: undefined,
+  upload: undefined,
+  webSocket: undefined,
+  http2: undefined,
+} as const;
+
 // One thread can send about 5 000 requests per second. Each thread therefore sends at most this smaller number of
 // requests per second.
 const mostPerThread = 4_000;
@@ -48,17 +58,9 @@ const mostPerThread = 4_000;
  */
 export function dividePlan(plan: LoadPlan): LoadPlan[] {
   const threads = Math.max(1, Math.min(Math.ceil(plan.rate / mostPerThread), plan.connections));
-  const none = {
-    retry: false,
-    longPoll: undefined,
-    stream: undefined,
-    upload: undefined,
-    webSocket: undefined,
-    http2: undefined,
-  };
   return Array.from({ length: threads }, (_, index) => ({
     ...plan,
-    ...(index > 0 && none),
+    ...(index > 0 && noOptionalClients),
     rate: plan.rate / threads,
     connections: Math.floor((plan.connections + index) / threads),
     seed: plan.seed + index,

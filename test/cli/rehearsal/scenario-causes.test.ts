@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { systemClock } from '../../../src/clock.ts';
 import type { Isolation } from '../../../src/cli/rehearsal/container.ts';
 import { EventLog } from '../../../src/cli/rehearsal/event-log.ts';
-import type { LoadOptions } from '../../../src/cli/rehearsal/load.ts';
+import { noOptionalClients, type LoadOptions } from '../../../src/cli/rehearsal/load.ts';
 import { allProcesses } from '../../../src/cli/rehearsal/processes.ts';
 import { scenarioResult, type ScenarioResult } from '../../../src/cli/rehearsal/result.ts';
 import { ScenarioRun } from '../../../src/cli/rehearsal/scenario-run.ts';
@@ -21,15 +21,6 @@ interface Given {
   readonly isolated?: Isolation;
 }
 
-const noClients = {
-  retry: false,
-  longPoll: undefined,
-  stream: undefined,
-  upload: undefined,
-  webSocket: undefined,
-  http2: undefined,
-};
-
 /** resultOf runs a scenario to its end, on a container whose readiness probe connects to the port of its server. */
 async function resultOf({ command, steps, endsAfter, clients, isolated = isolation }: Given): Promise<ScenarioResult> {
   const log = new EventLog(() => systemClock.now());
@@ -40,7 +31,14 @@ async function resultOf({ command, steps, endsAfter, clients, isolated = isolati
       terminationGracePeriodSeconds: 2,
       restartPolicy: 'Always',
     },
-    load: { rate: 100, connections: 20, requests: [{ method: 'GET', path: '/' }], ...noClients, seed: 1, ...clients },
+    load: {
+      rate: 100,
+      connections: 20,
+      requests: [{ method: 'GET', path: '/' }],
+      ...noOptionalClients,
+      seed: 1,
+      ...clients,
+    },
     scenario: { title: 'x', steps, ...(endsAfter === undefined ? {} : { endsAfter }) },
     port: undefined,
     propagation: 0,

@@ -5,7 +5,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { Crowd, shareOf } from '../../../../src/cli/rehearsal/clients/crowd.ts';
-import type { ClientKind, LoadPlan, Loss } from '../../../../src/cli/rehearsal/load.ts';
+import { noOptionalClients, type ClientKind, type LoadPlan, type Loss } from '../../../../src/cli/rehearsal/load.ts';
 import type { Destination } from '../../../../src/cli/rehearsal/endpoints.ts';
 import { until } from '../../../support/until.ts';
 
@@ -33,12 +33,7 @@ async function counts(
       connections: 0,
       seed: 1,
       requests: [{ method: 'GET', path: '/' }],
-      retry: false,
-      longPoll: undefined,
-      stream: undefined,
-      upload: undefined,
-      webSocket: undefined,
-      http2: undefined,
+      ...noOptionalClients,
       ...plan,
     },
     Math.random,

@@ -10,6 +10,7 @@ import { EventLog, type RehearsalEvent } from '../../../../src/cli/rehearsal/eve
 import { readManifest } from '../../../../src/cli/rehearsal/manifest.ts';
 import { ScenarioRun } from '../../../../src/cli/rehearsal/scenario-run.ts';
 import type { Scenario } from '../../../../src/cli/rehearsal/scenarios.ts';
+import { noOptionalClients } from '../../../../src/cli/rehearsal/load.ts';
 import type { Line } from '../programs/told-server.ts';
 import type { Account } from './account.ts';
 import type { Case } from './pods.ts';
@@ -33,12 +34,7 @@ const noLoad = {
   connections: 0,
   requests: [{ method: 'GET', path: '/' }],
   seed: 1,
-  retry: false,
-  longPoll: undefined,
-  stream: undefined,
-  upload: undefined,
-  webSocket: undefined,
-  http2: undefined,
+  ...noOptionalClients,
 };
 
 /**
