@@ -229,7 +229,7 @@ test('A-205 after the last request, the process waits until a slow reader has re
   assert.equal((await served.finalLine())['auditEventsMissing'], 0);
 });
 
-test('if nobody reads the pipe of the audit log, one log line says so. The metric and the final log line count each dropped event', async (t) => {
+test('if no process reads the pipe of the audit log, one log line reports this, and the metric and the final log line count the dropped events', async (t) => {
   const file = disposed(t, new AuditFile());
   execFileSync('mkfifo', [file.path]);
   const reader = await open(file.path, constants.O_RDONLY | constants.O_NONBLOCK);

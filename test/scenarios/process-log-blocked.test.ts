@@ -1,5 +1,5 @@
-// Tests a process whose standard output nobody reads. Its health endpoints fail until a reader reads the standard
-// output again.
+// Tests a process whose standard output is a pipe that no other process reads. The health endpoints of the process
+// fail until another process reads the pipe again.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
