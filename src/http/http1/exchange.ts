@@ -95,10 +95,17 @@ export class Http1Exchange implements HttpExchange {
     return onePacket;
   }
 
-  // Unlike for HTTP/2, no event has to be deferred while an HTTP/1.1 request is delayed. Node emits the events of such
-  // a request only after the handler has added its listeners.
+  // While the request is delayed, the program cannot answer it. So the timeout that the program has set with
+  // `server.setTimeout()` is off during the delay, and starts again at its end. Unlike for HTTP/2, no event has to be
+  // deferred: Node emits the events of a request only after the handler has added its listeners.
   hold(): () => boolean {
-    return () => !this.connection.socket.destroyed;
+    const { socket } = this.connection;
+    const { timeout = 0 } = socket;
+    if (timeout > 0) socket.setTimeout(0);
+    return () => {
+      if (timeout > 0) socket.setTimeout(timeout);
+      return !socket.destroyed;
+    };
   }
 
   refuse(): void {

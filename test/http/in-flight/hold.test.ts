@@ -33,4 +33,27 @@ describeAdapters((adapter) => {
     assert.equal((await client.reader.next())?.body, 'ok');
     assert.deepEqual(seen, ['its own']);
   });
+
+  it('server.setTimeout() does not end a connection whose request lameduck delays, and applies again as soon as the delay has ended', async (t) => {
+    const serving = await serve(t, {
+      adapter,
+      listener: ({ url }, response) => {
+        if (url === '/answered') response.end('ok');
+      },
+      prepare: (server) => server.setTimeout(100),
+    });
+    const { hold } = serving.traffic;
+    await serving.traffic.beginShutdown({ since: performance.now(), window: 60_000 });
+    hold.begin();
+    const [answered, unanswered] = await Promise.all([serving.dial(), serving.dial()]);
+    answered.get('/answered');
+    unanswered.get('/unanswered');
+    await until(() => serving.traffic.counts.requestsInFlight === 2);
+    // This connection begins after the requests have arrived. So it ends after the timeouts of their connections.
+    const idle = await serving.dial();
+    await idle.ended();
+    hold.end();
+    assert.equal((await answered.reader.next())?.body, 'ok');
+    await unanswered.ended();
+  });
 });
