@@ -1,8 +1,8 @@
 // The program that `npm test` and the Node matrix run. It runs every test file except those that need a cluster, Helm,
 // a container runtime, or clients from other projects.
 //
-// Files named `.long.test.ts` take a minute each and run only if an argument names them. An argument selects the files
-// whose paths begin with it. Flags are passed to node.
+// An argument selects the files whose paths begin with it. Flags are passed to node. A file named `.long.test.ts` takes
+// up to a minute. It runs only if an argument contains its name: an argument with the path of its folder does not select it.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -19,10 +19,17 @@ const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf
   .map((file) => join(relative(root, import.meta.dirname), file))
   .filter((file) => file.endsWith('.test.ts'))
   .filter((file) => !elsewhere.includes(dirname(file)))
-  .filter((file) => prefixes.length > 0 || !file.endsWith('.long.test.ts'))
-  .filter((file) => prefixes.length === 0 || prefixes.some((prefix) => file.startsWith(prefix)))
+  .filter((file) => (prefixes.length === 0 ? !isLong(file) : prefixes.some((prefix) => isSelected(file, prefix))))
   .sort()
   .sort((one, other) => Number(first.includes(dirname(other))) - Number(first.includes(dirname(one))));
+
+function isLong(file: string): boolean {
+  return file.endsWith('.long.test.ts');
+}
+
+function isSelected(file: string, prefix: string): boolean {
+  return file.startsWith(prefix) && (!isLong(file) || prefix.length >= file.length - '.long.test.ts'.length);
+}
 
 // Without a file name, `node --test` would search for files itself, and could report success without a test.
 if (files.length === 0) throw new Error(`no test file begins with ${prefixes.join(' or ') || 'test/'}`);
