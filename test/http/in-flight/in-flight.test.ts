@@ -87,6 +87,7 @@ describeAdapters((adapter) => {
     const serving = await serve(t, {
       adapter,
       maxRequestsInflight: 2,
+      shutdownWatchTerminationGracePeriod: 500,
       functions: { longRunning: ({ url }) => url === '/watch' },
       listener: ({ url }, response) => {
         if (url === '/stream') {
