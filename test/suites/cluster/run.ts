@@ -11,7 +11,7 @@ import { importImages } from './images.ts';
  * The suites that mostly wait for pods. Two of these suites run at a time, and all other suites run one after another.
  * On a machine with two cores, three suites at a time would be too slow for the time limits that the suites check.
  */
-const waiting = ['hand-over', 'leader-election', 'operations', 'restarts', 'slow-readers'].map(
+const waiting = ['hand-over', 'injector', 'leader-election', 'operations', 'restarts', 'slow-readers'].map(
   (name) => `${name}.test.ts`,
 );
 
