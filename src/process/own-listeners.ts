@@ -2,6 +2,7 @@
 // have started.
 import { Server } from 'node:net';
 import { startImmediate, type Clock } from '../clock.ts';
+import { callAndFollow } from './started-promises.ts';
 
 /** Listener is a function that was passed to `process.on()`. */
 export type Listener = (this: NodeJS.Process, ...args: unknown[]) => unknown;
@@ -10,7 +11,8 @@ type Close = (this: Server, callback?: (this: Server, ...args: unknown[]) => unk
 
 /**
  * OwnListeners calls the program's own listeners for a process signal. It waits for the promises that the listeners
- * return, for the callbacks that they pass to `server.close()`, and for the promises of these callbacks.
+ * return, for the callbacks that they pass to `server.close()`, and for the promises of these callbacks. If a listener or
+ * a callback returns no promise, OwnListeners waits for all promises that it has created.
  */
 export class OwnListeners {
   readonly #process: NodeJS.Process;
@@ -31,7 +33,7 @@ export class OwnListeners {
   /** callAtOnce calls all listeners of the program in one turn of the event loop, as `process.emit()` does. */
   callAtOnce(listeners: readonly Listener[], args: readonly unknown[]): void {
     this.#watchCloses();
-    for (const listener of listeners) void this.#settle(listener.apply(this.#process, [...args]));
+    for (const listener of listeners) void this.#settle(this.#call(() => listener.apply(this.#process, [...args])));
   }
 
   /**
@@ -56,7 +58,8 @@ export class OwnListeners {
 
   /**
    * whenIdleFor calls `callback` when the program's signal listeners have had no work in progress for `milliseconds`.
-   * Such work is a pending promise of a signal listener, or a pending call of `server.close()`.
+   * Such work is a pending promise that a signal listener has returned or created, or a pending call of
+   * `server.close()`.
    */
   whenIdleFor(milliseconds: number, callback: () => void): void {
     this.#patience = milliseconds;
@@ -82,13 +85,17 @@ export class OwnListeners {
         let outcome: unknown;
         this.#isCalling = true;
         try {
-          outcome = call();
+          outcome = this.#call(call);
         } finally {
           this.#isCalling = false;
           resolve(this.#settle(outcome));
         }
       });
     });
+  }
+
+  #call(call: () => unknown): unknown {
+    return callAndFollow(call, this.#begin.bind(this));
   }
 
   async #settle(outcome: unknown): Promise<void> {
@@ -126,6 +133,7 @@ export class OwnListeners {
     // eslint-disable-next-line @typescript-eslint/unbound-method
     const close = Server.prototype.close as Close;
     const begin = this.#begin.bind(this);
+    const call = this.#call.bind(this);
     const settle = this.#settle.bind(this);
     const watched: Close = function (callback) {
       if (typeof callback !== 'function') return close.call(this, callback);
@@ -133,7 +141,7 @@ export class OwnListeners {
       return close.call(this, function (...args) {
         let outcome: unknown;
         try {
-          outcome = callback.apply(this, args);
+          outcome = call(() => callback.apply(this, args));
         } finally {
           void settle(outcome);
           end();

@@ -252,6 +252,29 @@ test('P-075 if the promise of a signal listener of the program never settles, th
   assert.ok(log.includes("the program's own cleanup took longer than the shutdown budget: exiting"));
 });
 
+for (const [what, start] of [
+  ['an async function without returning its promise', (work: Promise<unknown>) => void (async () => await work)()],
+  ['a chain of promises without returning it', (work: Promise<unknown>) => void Promise.resolve().then(() => work)],
+] as const) {
+  test(`P-058 if a signal listener of the program starts ${what}, the process waits for this work, and then for at most one second`, async () => {
+    const { target, lifecycle, clock } = create();
+    const { promise: work, resolve: finish } = Promise.withResolvers<undefined>();
+    target.on('SIGTERM', () => {
+      start(work);
+    });
+    target.emit('SIGTERM', 'SIGTERM', 15);
+    lifecycle.end(clean);
+    await clock.advance(20_000);
+    assert.deepEqual(target.exits, []);
+    finish(undefined);
+    await turns();
+    await clock.advance(999);
+    assert.deepEqual(target.exits, []);
+    await clock.advance(1);
+    assert.deepEqual(target.exits, [0]);
+  });
+}
+
 test('P-058 process.exit(0) by the program during the drain exits with the code of the shutdown', () => {
   const { target, lifecycle, log } = create();
   lifecycle.cutShort = () => 80;

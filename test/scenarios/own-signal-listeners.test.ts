@@ -123,6 +123,32 @@ void describe("lameduck() calls the program's signal listeners only after the dr
     assert.deepEqual(await program.exit, { code: 5, signal: null });
   });
 
+  for (const listener of ['starts an async function', 'starts an async function in its close callback'])
+    test(`a signal listener that ${listener} and returns nothing gets the rest of the shutdown budget`, async (t) => {
+      const program = await signalled(t, listener);
+      assert.deepEqual(await program.exit, { code: 5, signal: null });
+    });
+
+  for (const [when, env] of [
+    ['hold', {}],
+    ['run', run],
+  ] as const) {
+    test(`with ownSignalListeners=${when}, if a signal listener returns nothing, the process waits for the promises that the listener has created`, async (t) => {
+      const program = await signalled(t, 'starts work and returns nothing', env);
+      assert.deepEqual(await program.exit, clean);
+      assert.ok(order(program, 'done').length === 1, program.output);
+    });
+  }
+
+  for (const listener of ['shuts down', 'returns a promise that settles before another']) {
+    test(`P-058 a signal listener that ${listener} does not keep the process alive for longer than one second`, async (t) => {
+      const program = await signalled(t, listener);
+      await program.line('the call', ({ msg }) => msg === 'called');
+      // If the process waited for the end of the shutdown budget, its exit code would be 80.
+      assert.deepEqual(await program.exit, clean);
+    });
+  }
+
   test('after the drain, the process waits for the close() callback of a server that lameduck does not manage, until the last client of this server has disconnected', async (t) => {
     const program = start(t, 'closes another server that has a client');
     await program.ready();
@@ -201,6 +227,7 @@ void describe("lameduck() calls the program's signal listeners only after the dr
   for (const [listener, error] of [
     ['throws', /^Error: thrown on purpose$/m],
     ['rejects', /^Error: rejected on purpose$/m],
+    ['starts work that fails', /^Error: rejected on purpose$/m],
   ] as const) {
     test(`P-063 if a signal listener of the program ${listener}, this causes an uncaught error after the drain`, async (t) => {
       const program = await signalled(t, listener);
