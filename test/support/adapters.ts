@@ -24,7 +24,10 @@ export const adapterNames = serverKinds.filter((kind): kind is AdapterName => ki
 // An HTTP/2 server over TLS passes HTTP/1.1 requests to its handlers as requests of node:http.
 const mixed = { ...certificate, allowHTTP1: true };
 
-/** Each adapter is a function that turns a plain handler into a server that does not listen yet. */
+/**
+ * Each adapter is a function for one framework or Node module. It creates a server that passes its requests to
+ * `listener`. The server does not listen yet.
+ */
 export const adapters: Readonly<Record<AdapterName, (listener: RequestListener) => Promise<Http1Server>>> = {
   'node:http': async (listener) => createServer(listener),
   'node:https': async (listener) => createSecureServer(certificate, listener),

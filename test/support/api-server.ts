@@ -1,5 +1,5 @@
 // A simulated Kubernetes API server on a real socket. It serves Leases and Kubernetes Events over HTTP/1.1. A test can
-// make requests to this server fail.
+// choose requests that the server fails.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -31,13 +31,13 @@ export interface Scripted {
   /** If set, the simulated API server sends this response, and neither reads nor writes its stored Leases. */
   readonly answer?: Answered & { readonly headers?: Record<string, string>; readonly text?: string };
   /**
-   * How many milliseconds of the test's clock pass before the simulated API server responds. With Infinity, the server
-   * never responds. In any case, the server stores a write before this time begins.
+   * How long the simulated API server waits before it responds, in milliseconds of the test's clock. With Infinity, the
+   * server never responds. The server stores a write before it waits.
    */
   readonly delay?: number;
   /** If true, the simulated API server stores a write, and then resets the connection without a response. */
   readonly isReset?: boolean;
-  /** If true, the simulated API server ignores the request: it neither stores a write nor sends a response. */
+  /** If true, the simulated API server drops the request: it stores no write, and sends no response. */
   readonly isLost?: boolean;
   /**
    * If true, the simulated API server sends the response headers and half of the body. The rest of the response never

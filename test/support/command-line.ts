@@ -28,6 +28,6 @@ export async function feed(input: string, commandLine: string, ...args: string[]
 
 /** `start()` starts a command line with further arguments as a child process. */
 export function start(commandLine: string, args: string[]): ChildProcessWithoutNullStreams {
-  // With `exec` the shell becomes the command, so that killing the child kills the command.
+  // With the shell's `exec`, the command replaces the shell. So a signal to the child process reaches the command.
   return spawn('/bin/sh', ['-c', `exec ${commandLine} "$@"`, 'sh', ...args], { stdio: 'pipe' });
 }

@@ -44,8 +44,8 @@ export class FakeClock implements Clock {
   }
 
   /**
-   * `advance()` advances the fake clock by `milliseconds`, and runs the timers that become due in order. After each
-   * timer, `advance()` waits for pending promises.
+   * `advance()` advances the fake clock by `milliseconds`, and runs each timer that becomes due, the earliest first.
+   * After each timer, `advance()` waits until the callbacks of pending promises have run.
    */
   async advance(milliseconds: number): Promise<void> {
     const end = this.#now + milliseconds;

@@ -18,8 +18,8 @@ export class HeldRequest {
   }
 
   /**
-   * `open()` sends the request on a new connection, and resolves when the server has responded with `100 Continue`. At
-   * the end of the test, the connection is destroyed.
+   * `open()` sends a POST with `Expect: 100-continue` on a new connection, and resolves when the server has responded
+   * with `100 Continue`. At the end of the test, the connection is destroyed.
    */
   static async open(test: TestContext, port: number, path = '/held', isSecure = false): Promise<HeldRequest> {
     const socket = isSecure
@@ -48,8 +48,8 @@ export class HeldRequest {
   }
 
   /**
-   * `cut()` waits until the connection has ended, without sending the rest of the request. It resolves with the last
-   * line that has arrived.
+   * `cut()` sends no more of the request, and waits until the server has ended the connection. It resolves with the
+   * last line that the client has received.
    */
   async cut(): Promise<string | undefined> {
     await this.#ended;

@@ -17,7 +17,8 @@ export function hangs(): Promise<never> {
 }
 
 /**
- * outcomeOf returns an object without fields. When the run of the hook has ended, the object gets the field `failure`.
+ * outcomeOf returns an object that is empty until the hook has ended. The object then gets the field `failure`, which
+ * is undefined if the hook has succeeded.
  */
 export function outcomeOf(run: Promise<HookFailure | undefined>): { failure?: HookFailure | undefined } {
   const outcome: { failure?: HookFailure | undefined } = {};

@@ -27,7 +27,10 @@ export interface ProberOptions {
  */
 export class Prober {
   readonly outcomes: Outcome[] = [];
-  /** How many times the published state of the probe has changed, from passing to failing or back. */
+  /**
+   * How many times the probe has changed from passing to failing or back, as a kubelet counts it with the thresholds of
+   * the probe.
+   */
   changes = 0;
   readonly #options: ProberOptions;
   #streak: Streak;

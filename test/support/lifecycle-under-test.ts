@@ -13,7 +13,7 @@ import { RecordingObserver } from './recording-observer.ts';
 export interface LifecycleUnderTest extends Parts {
   readonly clock: FakeClock;
   readonly observer: RecordingObserver;
-  /** The listening addresses that each call of the observer's `onStart()` got, with one list for each call. */
+  /** One list of listening addresses for each call of the observer's `onStart()`. */
   readonly starts: (readonly string[])[];
 }
 

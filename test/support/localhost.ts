@@ -2,7 +2,7 @@
 import dns from 'node:dns';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** `localhost` lists the addresses of `localhost`. */
+/** The IP addresses to which the name `localhost` resolves after a call of `patchLocalhost()`. */
 export const localhost = ['127.0.0.1', '127.0.0.2'] as const;
 
 interface Lookups {

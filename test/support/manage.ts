@@ -1,4 +1,5 @@
-// Creates the lifecycles of all tests, as `lameduck()` does but without a process and without a log.
+// Creates lifecycles for tests, in the same way as `lameduck()`. But these lifecycles do not end the process, and write
+// no log.
 import { systemClock, type Clock } from '../../src/clock.ts';
 import { createParts, type Parts, type PartsOptions } from '../../src/parts.ts';
 import { interceptServerEvents } from '../../src/http/server-events.ts';
@@ -16,8 +17,8 @@ export interface ManageOptions {
   readonly functions?: RequestFunctions;
   readonly clock?: Clock;
   /**
-   * `random()` decides at which time each connection gets `Connection: close`. By default, it starts with the same seed
-   * in each test.
+   * `random()` decides at which time each connection gets `Connection: close`. By default, it has the same seed in each
+   * test, so these times are the same in each test.
    */
   readonly random?: (() => number) | undefined;
   readonly observer?: Observer;

@@ -41,8 +41,8 @@ export class PodNetwork implements AsyncDisposable {
   }
 
   /**
-   * startClients starts a client program, which is a file in test/fixtures, in the network namespace of the clients. It
-   * passes `args` to the program.
+   * startClients starts a client program of test/fixtures with the arguments `args`. The program runs in the network
+   * namespace of the clients.
    */
   startClients(fixture: string, args: readonly string[], env: Readonly<Record<string, string>>): LoggingCommand {
     return start(this.#clients, [fixture, ...args], env);

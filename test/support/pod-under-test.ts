@@ -19,7 +19,10 @@ import { until } from './until.ts';
  */
 export const isolation = findIsolation();
 
-/** whyNoNamespace is the reason to skip a test that needs a PID namespace, or false. */
+/**
+ * whyNoNamespace is false if this machine can create PID namespaces. Otherwise, it is the reason to skip a test that
+ * needs a PID namespace.
+ */
 export const whyNoNamespace = isolation.length === 0 ? 'no PID namespace can be made here' : false;
 
 /** nodeProgram returns a command line that runs `source` as a Node program. */

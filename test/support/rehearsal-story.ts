@@ -1,5 +1,5 @@
-// A short notation for test cases of a rehearsal: the events of a scenario, and the causes of lost requests that the
-// rehearsal must find.
+// Short notations for the tests of a rehearsal's result. A test lists the events of a scenario, and the causes of lost
+// requests that the rehearsal must find.
 import { causesOf } from '../../src/cli/rehearsal/causes.ts';
 import type { Detail, EventKind, RehearsalEvent } from '../../src/cli/rehearsal/event-log.ts';
 
@@ -22,7 +22,10 @@ export const started: Story = [
   [1_000, 'readinessChanged', { isReady: true }],
 ];
 
-/** `deleted` contains the events of a pod that becomes ready and is deleted at 4000 ms. */
+/**
+ * `deleted` has the events of a simulated pod that becomes ready, and is deleted 4000 ms after the start of the
+ * scenario.
+ */
 export const deleted: Story = [...started, [4_000, 'podDeleted', { cause: 'deletion' }]];
 
 export const exit = (code: number, at = 5_000): Story[number] => [at, 'containerExited', { container: 'app', code }];

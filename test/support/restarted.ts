@@ -20,7 +20,7 @@ export interface Restart {
   readonly idleMs: number;
 }
 
-/** Restarted is a program that the test starts once, or that a watcher starts again after each change. */
+/** Restarted is a test program that runs once, or that a watcher restarts after each change of a file. */
 export class Restarted {
   readonly command: LoggingCommand;
   readonly #test: TestContext;
@@ -51,7 +51,10 @@ export class Restarted {
     return { tookMs: Number(time) - Number(since), idleMs: Number(idle) };
   }
 
-  /** Resolves with the next log line whose message, or whose lifecycle signal, is `what`. */
+  /**
+   * Resolves with the next log line whose field `msg` or field `name` is `what`. `name` is the name of a lifecycle
+   * signal.
+   */
   async #next(what: string): Promise<Line> {
     const { lines } = this.command;
     const line = await this.command.line(

@@ -43,7 +43,10 @@ export interface ServeOptions extends SettingsOptions {
 
 interface Kind {
   readonly isSecure: boolean;
-  /** True if the server uses Node's compatibility API. False if the server uses Node's API of streams. */
+  /**
+   * True if the server uses the compatibility API of node:http2 (the event `request`), and false if it uses the API of
+   * streams (the event `stream`).
+   */
   readonly isCompatible: boolean;
   readonly by?: 'Fastify' | 'register';
 }
@@ -70,8 +73,8 @@ export function describeKinds(cases: Cases, casesAtOnce = 1): void {
 }
 
 /**
- * describeKindsInTurn runs the test cases on one kind of HTTP/2 server after another. Use it for cases that need the
- * whole processor.
+ * describeKindsInTurn runs the test cases on one kind of HTTP/2 server after another. Use it for test cases that need
+ * all CPU cores of the machine.
  */
 export function describeKindsInTurn(cases: Cases): void {
   describeEachKind(cases, false);

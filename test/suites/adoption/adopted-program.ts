@@ -13,7 +13,10 @@ import { ask, Load, type Ended, type Target } from './load.ts';
 import type { Paths, Startable } from './program.ts';
 
 export const delay = 1_000;
-/** The milliseconds after which a program is killed, as the kubelet would kill it. */
+/**
+ * The grace period in milliseconds. If a program is still running this long after its process signal, the test kills
+ * the program with SIGKILL, as the kubelet would.
+ */
 export const gracePeriod = 10_000;
 const register = 'lameduck/register';
 
@@ -115,7 +118,10 @@ export class AdoptedProgram implements AsyncDisposable {
     return this.#wasKilled ? 'killed' : String(code ?? signal);
   }
 
-  /** `lost()` returns the requests that clients have lost on connections that the program had accepted. */
+  /**
+   * `lost()` returns the requests that the clients have lost, except those on connections that the program never
+   * accepted.
+   */
   lost(clients: readonly Ended[]): string[] {
     const accepted = new Set(readFileSync(join(this.#folder, 'accepted'), 'utf8').split('\n').map(Number));
     return clients.flatMap(({ account: { lost, lostPorts, resetPorts } }) => [

@@ -1,6 +1,6 @@
 // Starts each program of examples/ as its package.json does, ends it with SIGTERM under load, and checks the results of
-// its clients. `.ci/register-programs` runs this file. PROGRAMS is the folder in which the examples are installed, and
-// LONG adds those with a long build.
+// its clients. `.ci/register-programs` runs this file. The variable PROGRAMS names the folder in which the examples are
+// installed. With LONG=yes, this file also tests the examples whose build takes minutes.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,8 +19,8 @@ const isLong = process.env['LONG'] === 'yes';
 interface Example extends Omit<Startable, 'folder' | 'args'> {
   readonly name: string;
   /**
-   * How the example program is started, as text for the title of the test. Set only if several entries start the same
-   * example in different ways.
+   * How the example program is started, for the title of the test. Set only if several entries of the list of examples
+   * start the same example program in different ways.
    */
   readonly startedBy?: string;
   readonly args?: readonly string[];

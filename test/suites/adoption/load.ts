@@ -135,7 +135,7 @@ export async function openWebSockets({ port }: Target): Promise<WebSocket[]> {
         socket.addEventListener('message', resolve, { once: true });
         socket.addEventListener('error', reject, { once: true });
       });
-      // Joins the default namespace, as the client of Socket.IO does.
+      // Sends the packet with which a client of Socket.IO joins the default namespace of Socket.IO.
       socket.send('40');
     }),
   );

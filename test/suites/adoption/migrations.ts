@@ -13,7 +13,7 @@ import { failedOf } from './load.ts';
 
 const root = process.env['PROGRAMS'] ?? '';
 
-// The module `app.js` that the programs on the page import. Readers of the page write their own.
+// The module `app.js` that the programs in docs/migrate.md import. Readers of docs/migrate.md write their own `app.js`.
 const stub = `
   export const app = (request, response) => {
     if (request.url === '/slow') setTimeout(() => response.end('slow'), 200);
@@ -87,7 +87,7 @@ void describe('each program in docs/migrate.md loses no request after its migrat
 // The test rehearses both manifests of the section "A preStop sleep" of docs/migrate.md. This section has no programs,
 // so the test uses the programs of another section. To save time, the test shortens the 15 s of the manifests to 5 s.
 // The simulated nodes send new connections to a deleted pod for only 2.3 s, so 5 s are enough.
-test('A preStop sleep in docs/migrate.md: a pod that uses the shutdown delay instead of the preStop sleep loses no request', async (t) => {
+test('docs/migrate.md, section "A preStop sleep": a pod that uses the shutdown delay instead of the preStop sleep loses no request', async (t) => {
   const section = sections.find(({ title }) => title === 'A preStop sleep');
   const [before = '', after = ''] = section?.manifests ?? [];
   const withSleep = await rehearsed(t, before, 0);

@@ -1,4 +1,4 @@
-// The type of a program that is run with lameduck/register.
+// The TypeScript type of a program that the tests run with lameduck/register.
 
 /** Paths are the paths that the clients of a program request. */
 export interface Paths {
@@ -30,7 +30,7 @@ export interface Program {
   readonly preload?: { readonly module: string; readonly side: 'before' | 'after' };
   /** If true, an argument of node loads lameduck/register. By default, NODE_OPTIONS loads it. */
   readonly isInArguments?: boolean;
-  /** The lines that the program's own cleanup code must print, each exactly once. */
+  /** The lines that the cleanup code of the tested program must print, each line exactly once. */
   readonly cleanup: readonly string[];
   /**
    * The expected end of the program after its own cleanup: an exit code, or the process signal that the program sends

@@ -30,7 +30,8 @@ test('lameduck is installed from its packed package, and each test program has t
 void describe('programs that never call lameduck() lose no request with lameduck/register', { concurrency: 2 }, () => {
   for (const program of chosen) {
     test(`P-003, P-112 ${program.title}: with lameduck/register no request is lost, and the program's own cleanup runs once`, async (t) => {
-      // The test runs the program without lameduck/register only if the test writes the table of docs/register.md.
+      // The run without lameduck/register provides data for the table of docs/register.md. The test leaves this run out
+      // if it does not write the table.
       const without = results === undefined ? undefined : await endWithout(t, program);
       const withRegister = await endRegistered(t, program);
       if (without === undefined) return;
@@ -60,8 +61,8 @@ interface End {
   readonly end: string;
 }
 
-// Returns how the program ends without lameduck/register. The program may lose requests in this test, and the test
-// still passes. The table in docs/register.md shows how many requests were lost.
+// Runs the program without lameduck/register. Returns how many requests were lost and how the process ended, for the
+// table in docs/register.md. The test passes even if requests were lost.
 async function endWithout(t: TestContext, program: Program): Promise<End> {
   const adopted = disposed(t, await AdoptedProgram.start(root, program, false));
   await adopted.serving();

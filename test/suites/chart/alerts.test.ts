@@ -80,8 +80,8 @@ const cases: Readonly<Record<string, Case>> = {
     at: '8m',
     fires: { [overrun]: steps([0, 0], [310, 1], [346, 'stale']), [remaining]: drained },
     silent: { [overrun]: steps([0, 1], [290, 0], [346, 'stale']), [remaining]: drained },
-    // The time series of the pod end at second 346. The last scrape is 8 s before this end with a scrape interval of 15
-    // s. It is 5 s before this end with a scrape interval of 30 s.
+    // The time series of the pod end at second 346. With a scrape interval of 15 s, the last scrape is 8 s before this
+    // end. With a scrape interval of 30 s, the last scrape is 5 s before this end.
     says: /will cut requests: [85]s of the shutdown budget were left at the last scrape/,
   },
   LameduckRequestsCut: {
@@ -94,8 +94,8 @@ const cases: Readonly<Record<string, Case>> = {
   },
   LameduckHookFails: {
     at: '5m',
-    // The hook failed before the first scrape, so the first value of the counter is 1. After a minute, the pod no
-    // longer exists.
+    // The post-start hook failed before the first scrape, so the first value of its failure counter is 1. After a
+    // minute, the pod no longer exists. The alert must fire nevertheless.
     fires: { [scraped('lameduck_hook_failures_total', ',kind="post-start"')]: steps([0, 1], [60, 'stale']) },
     silent: { [scraped('lameduck_hook_failures_total', ',kind="post-start"')]: always(0) },
     says: /A post-start hook of shop-lameduck-5d9c7b-x2x4z has failed/,
@@ -119,8 +119,8 @@ const cases: Readonly<Record<string, Case>> = {
   LameduckContainerKilled: {
     at: '5m',
     fires: { [exitCode]: steps([120, 137]), [restarts]: steps([0, 0], [120, 1]) },
-    // In these time series, the container was killed long before the first scrape. The exit code is old then, so the
-    // alert must not fire.
+    // In the time series of `silent`, the container was killed long before the first scrape. The exit code is then not
+    // new, so the alert must not fire.
     silent: { [exitCode]: always(137), [restarts]: always(1) },
     says: /exit code 137/,
   },
@@ -245,7 +245,8 @@ describe('H-145 H-146 HC-30 each alert of the chart fires for its own cause, and
     ];
     const rules = Object.fromEntries(names.map((name) => [name, { threshold: 1 }]));
     const groups = await metricRules({ alerts: { rules } });
-    // The test evaluates the alert 15 s after the last sample, so that increase() must extrapolate beyond the samples.
+    // The test evaluates each alert 15 s after the last sample of its time series. So increase() in the alert's
+    // expression must extrapolate beyond this sample.
     const once = names.map((alert) => ({ alert, at: '14m15s', series: { ...known, ...cases[alert]?.fires } }));
     for (const scraping of scrapings) assert.deepEqual(await fired(groups, once, scraping), ['', '', '', '']);
   });

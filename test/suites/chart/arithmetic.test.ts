@@ -33,7 +33,7 @@ describe('H-043 HC-01 HC-02 the grace period is preStop + max(delay, hooks) + lo
     ['for a load balancer of Google', { front: 'gce' }, 83],
   ];
   for (const [what, lameduck, seconds] of cases) {
-    it(`${what}, the grace period in the chart is ${String(seconds)} s`, async () => {
+    it(`the chart sets a grace period of ${String(seconds)} s ${what}`, async () => {
       assert.equal(await graceOf(lameduck), seconds);
     });
   }
@@ -77,7 +77,7 @@ test('H-040 HC-06 preStopSeconds makes the container sleep before the process si
   assert.equal(containerOf(await object('Deployment')).lifecycle, undefined);
 });
 
-test('H-047 H-056 HC-07 the default shutdown delay depends on the load balancer or proxy that the values name', async () => {
+test('H-047 H-056 HC-07 the default shutdown delay depends on the load balancer or proxy in the chart value `lameduck.front`', async () => {
   for (const [front, delay] of Object.entries({ none: '10s', nginx: '15s', aws: '30s', gce: '45s', azure: '90s' })) {
     const environment = environmentOf(await object('Deployment', { lameduck: { front } }));
     assert.equal(environment['LAMEDUCK_SHUTDOWN_DELAY_DURATION'], delay, front);

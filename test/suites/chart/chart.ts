@@ -28,7 +28,7 @@ export interface KubernetesObject {
   kind: string;
   apiVersion: string;
   metadata: { name: string; labels: Record<string, string>; annotations?: Record<string, string> };
-  // The fields that only some kinds of Kubernetes objects have, such as `spec`.
+  // Further top-level fields of a Kubernetes object, such as `spec`. Not every kind of object has them.
   [field: string]: unknown;
 }
 

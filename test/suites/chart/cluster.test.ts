@@ -18,8 +18,8 @@ const hasCluster = kubeconfig !== undefined || kubectl !== 'kubectl';
 const isRequired = wish === 'required';
 
 /**
- * Kinds that only clusters of Google and AWS have. No Go module contains their definitions, so the test leaves out
- * objects of these kinds.
+ * The kinds of Kubernetes objects that exist only on clusters of Google and AWS. No Go module contains the definitions
+ * of these kinds, so the test leaves out objects of these kinds.
  */
 const clouds = ['BackendConfig', 'GCPBackendPolicy', 'HealthCheckPolicy', 'TargetGroupConfiguration'];
 

@@ -79,7 +79,10 @@ export function annotation(pod: Pod, name: 'injected' | 'skipped'): string | und
   return pod.metadata.annotations?.[`lameduck/${name}`];
 }
 
-/** containerNamed returns the container with this name, and fails if there is none. */
+/**
+ * containerNamed returns the container of `pod` whose name is `name`. It fails unless the pod has exactly one such
+ * container.
+ */
 export function containerNamed(pod: Pod, name = 'app'): Container {
   const found = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])].filter((one) => one.name === name);
   assert.equal(found.length, 1, `the pod must have one container named ${name}`);

@@ -50,7 +50,7 @@ describe('with inject.enabled, the chart adds an init container that copies the 
     assert.equal(readFileSync(join(to, 'package/dist/register.cjs'), 'utf8'), 'dist/register.cjs');
   });
 
-  it('the init container that copies the package fails if its image lacks a part of the package, and leaves no folder that Node could load', async () => {
+  it('the init container that copies the package fails if its image lacks a part of the package, and then leaves no folder from which Node could load the package', async () => {
     const other = join(work, 'other');
     mkdirSync(other);
     rmSync(join(from, 'node_modules'), { recursive: true });

@@ -75,7 +75,8 @@ describe('the injector skips pods that it cannot inject, and gives the reason', 
         'the container mounts a volume at /opt or /opt/lameduck',
       ]),
     ];
-    // In a namespace that enforces pod security, a Windows pod would need other fields than these test pods have.
+    // A Windows pod is tested in a namespace without pod security. Pod security would require other fields of a Windows
+    // pod than the fields of these test pods.
     const isSkipped = async (given: Pod, reason: string) => {
       assert.equal(await (reason.includes('Linux') ? open : byVolume).skipped(given), reason);
     };
@@ -128,8 +129,8 @@ describe('the injector skips pods that it cannot inject, and gives the reason', 
     const given = podWith({}, { volumes });
     assert.deepEqual(changed(await byVolume.untouched(given), await byVolume.inject(given)), []);
     const mirror = { ...podWith(), metadata: { annotations: { 'kubernetes.io/config.mirror': 'x' } } };
-    // The API server runs the policy of the injector first. Only then does it reject the mirror pod, because the pod
-    // does not come from a node.
+    // The API server runs the policy of the injector before it rejects the mirror pod of this test. The API server
+    // rejects this pod because it does not come from a node.
     await assert.rejects(byVolume.inject(mirror), (error: Error) => !error.message.includes('lameduck/'));
   });
 });

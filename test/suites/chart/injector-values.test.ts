@@ -102,7 +102,7 @@ describe(
   },
 );
 
-test('the hook timeouts that the injector chart assumes for the shortest valid grace period are the defaults of the package', () => {
+test('the injector chart computes the shortest valid grace period with the default hook timeouts of the package', () => {
   const defaultOf = (name: 'preShutdownHookTimeout' | 'destroyHookTimeout'): unknown =>
     settingsTable[name].default(true);
   assert.deepEqual([defaultOf('preShutdownHookTimeout'), defaultOf('destroyHookTimeout')], [5000, 3000]);

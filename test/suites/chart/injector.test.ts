@@ -94,7 +94,7 @@ describe('the injector adds lameduck to a pod', { skip, concurrency: 2 }, () => 
     assert.equal(await options({ env: twice }), `--require b ${load}`);
   });
 
-  it('M-05 NODE_OPTIONS of the pod that contain a reference come last, because Node reads no option after an unresolved reference', async () => {
+  it('M-05 if NODE_OPTIONS of the pod contain a reference such as $(A), they come after the option of lameduck, because Node reads no option after an unresolved reference', async () => {
     const options = async (container: object) =>
       environmentOf(await byVolume.inject(podWith(container)))['NODE_OPTIONS'];
     const valueFrom = { secretKeyRef: { name: 'a', key: 'b' } };
@@ -106,7 +106,7 @@ describe('the injector adds lameduck to a pod', { skip, concurrency: 2 }, () => 
   it('M-07 M-08 pod security restricted accepts pods that are injected by image volume and by init container', async () => {
     for (const injector of [byVolume, byContainer])
       assert.equal(annotation(await injector.inject(podWith()), 'injected'), 'app');
-    // If the API server rejects the pod with this error, the namespace enforces pod security.
+    // The API server rejects a pod without a security context only if the namespace enforces pod security.
     await assert.rejects(byVolume.inject(plainPod()), /violates PodSecurity "restricted/);
   });
 

@@ -142,7 +142,7 @@ export class Injector {
   }
 
   /**
-   * `add()` installs a second admission policy of the injector for the namespace of this injector, which already has a
+   * `add()` installs a second admission policy of the injector. It selects the same namespace as the first admission
    * policy.
    */
   async add(values: Values): Promise<void> {

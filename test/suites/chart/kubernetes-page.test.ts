@@ -81,7 +81,7 @@ test('examples/kustomize adds no container to the Deployment, and keeps its repl
   assert.equal(specOf(patched).template.spec.containers.length, 1);
 });
 
-test('the component `lifecycle` of examples/kustomize sets the same fields of a pod as the chart', async () => {
+test('the component `lifecycle` of examples/kustomize gives the fields for the start, the probes and the end of a pod the same values as the chart', async () => {
   const patched = only('Deployment', await withComponents(['lifecycle']));
   assert.deepEqual(lifecycleOf(patched), lifecycleOf(await object('Deployment', noSocket)));
 });
@@ -106,7 +106,7 @@ test('docs/kubernetes.md shows the kustomization of examples/kustomize', () => {
   assert.deepEqual(parse(shown[0]?.text ?? ''), parse(withPath));
 });
 
-test('the manifest of docs/kubernetes.md has the same durations, limits and disruption budget as the chart', async () => {
+test('the manifest of docs/kubernetes.md has the same durations, resource limits and disruption budget as the manifests that the chart renders by default', async () => {
   const all = writtenByHand();
   const written = only('Deployment', all);
   assert.deepEqual(lifecycleOf(written), lifecycleOf(await object('Deployment')));

@@ -19,8 +19,8 @@ import { addWorkloads, createOwnChart, shownValues } from './own-chart.ts';
 import { containerOf, environmentOf, specOf } from './pods.ts';
 
 /**
- * Sets of values for the block `lameduck`. From each set, the library chart must render the same grace period, settings
- * and probes as the application chart.
+ * Sets of chart values under the key `lameduck`. With each set, the library chart must render the same grace period,
+ * settings and probes as the application chart.
  */
 const blocks: Readonly<Record<string, Values>> = {
   'no values': {},
@@ -46,8 +46,8 @@ const blocks: Readonly<Record<string, Values>> = {
 for (const helm of helms) libraryWith(helm);
 
 /**
- * Fails unless the pods of `workload` have the same grace period, settings, probes and lifecycle hooks as the pods of
- * `theirs`. `theirs` is an object of the application chart. For a Job, no probes are compared.
+ * Fails unless the pods of `workload` and of `theirs` have the same grace period, settings, probes and lifecycle hooks.
+ * `theirs` is an object of the application chart. The probes of a Job are not compared.
  */
 function assertSamePod(workload: KubernetesObject, theirs: KubernetesObject, port: string | number): void {
   assert.equal(
@@ -96,7 +96,7 @@ function libraryWith(helm: string): void {
       });
     }
 
-    it('H-072 lameduck.probes of the library chart overrides single fields of the probes', async () => {
+    it('H-072 a field under lameduck.probes of the library chart overrides only the same field of the default probe', async () => {
       const probes = { startup: { failureThreshold: 90 } };
       const { startupProbe } = containerOf(
         await object('Deployment', { lameduck: { probes } }, { helm, chart: folder() }),

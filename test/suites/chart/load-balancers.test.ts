@@ -69,7 +69,7 @@ test('H-136 a Google load balancer waits for a response for as long as the longe
   assert.equal((policy['spec'] as { default: { timeoutSec: number } }).default.timeoutSec, 91);
 });
 
-test('H-140 the proxy of a service mesh is a native sidecar, unless podAnnotations disable this', async () => {
+test('H-140 the chart makes the proxy of a service mesh a native sidecar, unless podAnnotations disable native sidecars', async () => {
   const annotations = async (front: string, podAnnotations = {}): Promise<Record<string, string> | undefined> =>
     specOf(await object('Deployment', { lameduck: { front }, podAnnotations })).template.metadata.annotations;
   const native = 'sidecar.istio.io/nativeSidecar';

@@ -255,7 +255,7 @@ test('the chart renders strings in the values as templates', async () => {
   assert.partialDeepStrictEqual(route['spec'], { rules: [{ backendRefs: [{ name: 'shop-web', port: 80 }] }] });
 });
 
-test('H-077 a registry in the values of the chart replaces the registry of every image', async () => {
+test('H-077 the chart values image.registry and global.imageRegistry replace the container registry of every image', async () => {
   const inject = { enabled: true, image: 'registry.example:5000/tools/lameduck:1' };
   for (const values of [{ image: { registry: 'mirror.example/' } }, { global: { imageRegistry: 'mirror.example' } }]) {
     const deployment = await object('Deployment', { ...values, inject });

@@ -119,7 +119,7 @@ test('H-101 H-102 HC-12 the Deployment has no field replicas if autoscaling.enab
   assert.ok(!('replicas' in specOf(await object('Deployment', { replicaCount: null }))));
 });
 
-test('without a probe port, the kubelet probes the port of the service', async () => {
+test('without a probe port, the kubelet probes the container port `http`, on which the program also serves its clients', async () => {
   const { ports, readinessProbe } = containerOf(await object('Deployment', valueSets['no probe port'] ?? {}));
   assert.deepEqual(ports, [{ name: 'http', containerPort: 8080 }]);
   assert.equal(readinessProbe.httpGet.port, 'http');
@@ -154,7 +154,7 @@ test('H-135 HC-07 an ALB gets its health check and its deregistration delay from
   assert.equal(told[`${prefix}/healthcheck-port`], '8081');
 });
 
-test('H-048 the health check of an ALB removes a pod within the shortest shutdown delay that the chart allows', async () => {
+test('H-048 the health check of an ALB removes a terminating pod before the shortest shutdown delay that the chart allows has ended', async () => {
   const told = await annotations('Ingress', 'an ALB in front');
   const [interval = 0, timeout = 0, threshold = 0] = [
     'healthcheck-interval-seconds',

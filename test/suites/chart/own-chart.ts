@@ -33,7 +33,10 @@ export async function createOwnChart(helm: string): Promise<string> {
   return parent;
 }
 
-/** addWorkloads adds a StatefulSet like the Deployment of the chart `shop`, and the Job of docs/other-workloads.md. */
+/**
+ * addWorkloads adds two templates to the chart `shop`: a StatefulSet with the pods of the Deployment, and the Job of
+ * docs/other-workloads.md.
+ */
 export function addWorkloads(parent: string): void {
   const templates = join(parent, 'shop', 'templates');
   const deployment = readFileSync(join(templates, 'deployment.yaml'), 'utf8');

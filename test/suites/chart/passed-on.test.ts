@@ -1,4 +1,4 @@
-// Tests that each chart value that is only copied reaches its field in a Kubernetes object. If the chart left such a
+// Tests the chart values that the chart copies unchanged into a field of a Kubernetes object. If the chart left such a
 // field out, the API server would report no error.
 import assert from 'node:assert/strict';
 import { before, describe, it, test } from 'node:test';
@@ -103,8 +103,8 @@ const passedOn: readonly [value: string, given: unknown, kind: string, where: st
   ['dashboard.annotations', annotations, 'ConfigMap', 'metadata.annotations'],
 ];
 
-// Returns the part of `value` at `path`. If a key of `path` is −1, the function returns the last elements of a list, as
-// many as `given` has.
+// Returns the part of `value` at `path`. The key −1 in `path` means the last elements of a list, as many as the list
+// `given` has.
 function at(value: unknown, path: string, given: unknown): unknown {
   return path.split('.').reduce<unknown>((found, key) => {
     if (key === '-1') return (found as unknown[]).slice(-(given as unknown[]).length);
@@ -144,7 +144,8 @@ describe('H-122 H-138 H-141 HC-28 HC-29 the chart copies each value of the table
         where,
         given,
       );
-      // If the value is a map, the chart may add keys of its own to the copy. So additional keys are no error.
+      // If a chart value is a map, the chart may add keys of its own when it copies the map into an object. So the test
+      // accepts additional keys in this map.
       if (typeof given === 'object' && !Array.isArray(given)) assert.partialDeepStrictEqual(found, given);
       else assert.deepEqual(found, given);
     });

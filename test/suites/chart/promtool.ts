@@ -29,7 +29,7 @@ export type Sampled = (second: number) => number | 'stale' | undefined;
 
 /**
  * Trial is one evaluation of an alert. It has the name of the alert, and the time series that the alert reads. `at` is
- * the time of the evaluation since the start of the series, such as `6m`.
+ * how long after the start of these time series the alert is evaluated, such as `6m`.
  */
 export interface Trial {
   readonly alert: string;
@@ -110,7 +110,7 @@ export async function fired(groups: Groups, trials: readonly Trial[], scraping: 
   }
 }
 
-/** checkRules asserts that Prometheus can parse all rules. */
+/** checkRules asserts that promtool can parse all given Prometheus rules. */
 export async function checkRules(groups: object): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'alerts-'));
   try {
@@ -124,7 +124,8 @@ export async function checkRules(groups: object): Promise<void> {
 
 const after = (value: Sampled, second: number): ReturnType<Sampled> => (second < 0 ? undefined : value(second));
 
-// The test file tells promtool to expect no alert, so promtool prints each alert that fires.
+// The test file for promtool expects that no alert fires. So promtool prints each alert that fires as an unexpected
+// alert.
 function written({ alert, at, series }: Trial, { interval, offset }: Scraping): object {
   const samples = (value: Sampled): string =>
     Array.from({ length: 3_600 / interval }, (_, index) => after(value, index * interval - offset) ?? '_').join(' ');

@@ -35,8 +35,8 @@ export async function collect(files: readonly string[]): Promise<Refusal[]> {
 }
 
 /**
- * `refused` adds a test for each invalid value: the error of the chart must contain the line for this value, and no
- * other line.
+ * `refused` adds one test for each element of `list`. The chart must reject the invalid values of the element, and its
+ * error must consist of the expected line for these values.
  */
 export function refused(area: string, list: readonly Refusal[]): void {
   if (collected.list !== undefined) {

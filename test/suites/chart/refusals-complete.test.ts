@@ -12,12 +12,15 @@ import { collect } from './refusal.ts';
 // chart, and library.test.ts tests this template.
 const unknownValues = '_includes.tpl';
 
-/** Matches each place in a template that adds an error. An include of refuseDuplicates is also such a place. */
+/**
+ * Matches each statement in a chart template that adds an error about a chart value to the errors of the chart. Such a
+ * statement includes `lameduck.refuse` or `lameduck.refuseDuplicates`.
+ */
 const statement = /\{\{- include "lameduck\.refuse(?:Duplicates)?" \(list \$problems(?! \$path \$name \$rule)/g;
 
 /**
- * `number()` extends each error message in the templates of a chart by the position of the statement that adds the
- * error. A position is a file and a line. `number()` returns all these positions.
+ * `number()` appends a position to each error message in the templates of a chart: the file and line of the statement
+ * that adds the error. It returns all these positions.
  */
 function number(folder: string): string[] {
   const places: string[] = [];
@@ -48,8 +51,8 @@ test('HC-04 for each error message in the templates of the chart, a test has val
   const names = readdirSync(import.meta.dirname).filter((name) => /^refusals-(?!complete).*\.test\.ts$/.test(name));
   const list = await collect(names);
   const seen = new Set<string>();
-  // Two loops take values from the same list. So at most two Helm processes run at once, as in the other tests of the
-  // chart.
+  // Two asynchronous loops take test cases from the same list. So at most two Helm processes run at once, as in the
+  // other tests of the chart.
   const render = async (): Promise<void> => {
     for (let next = list.pop(); next !== undefined; next = list.pop()) {
       const lines = await refusals(next.values, { chart: folder, args: next.args });

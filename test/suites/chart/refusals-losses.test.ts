@@ -1,5 +1,5 @@
-// Tests values with which the pods would lose requests. The chart rejects each of these values, unless a second value
-// makes the chart accept it.
+// Tests chart values with which the pods would lose requests. The chart rejects each of these values, unless another
+// chart value allows the loss.
 import { refusal, refused } from './refusal.ts';
 
 const behind = { lameduck: { front: 'nginx' } };

@@ -38,7 +38,7 @@ test('H-058 HC-04 helm lint does not report values that the chart rejects, so th
   }
 });
 
-test('H-030 HC-20 the schema rejects a value with an unknown name or another type, and names its path', async () => {
+test('H-030 HC-20 the schema rejects a value with an unknown name or of a wrong type, and the error names the path of this value', async () => {
   for (const helm of helms) {
     assert.match(await complaint({ lameduck: { shutdownDelay: '5s' } }, { helm }), /shutdownDelay/);
     assert.match(await complaint({ service: { type: 'ExternalName' } }, { helm }), /service.*type/s);
@@ -78,7 +78,7 @@ test('each value whose name begins with `allow` accepts what the chart would oth
   await template({ command: ['npm', 'start'], preStopHook: 'never', lameduck: { probePort: 'off' } });
 });
 
-test('if a Helm release creates no pods, the chart accepts values of pods that it rejects in any other release', async () => {
+test('if a Helm release creates no pods, the chart does not reject invalid values that concern only pods', async () => {
   const pods = {
     replicaCount: 1,
     strategy: { type: 'Recreate' },

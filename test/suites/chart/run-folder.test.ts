@@ -14,7 +14,7 @@ describe('for every kind of image, such as one into which lameduck is injected, 
     'an image without a probe port': { lameduck: { probePort: 'off' } },
   };
   for (const [name, values] of Object.entries(images)) {
-    it(`for ${name}, the debug socket is on an emptyDir volume, and the chart sets no checkpoint`, async () => {
+    it(`in the manifests for ${name}, the debug socket is on an emptyDir volume, and the chart does not set checkpointPath`, async () => {
       const deployment = await object('Deployment', values);
       const environment = environmentOf(deployment);
       assert.deepEqual((specOf(deployment).template.spec['volumes'] as object[]).at(-1), volume);

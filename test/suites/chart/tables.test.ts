@@ -86,10 +86,10 @@ test('H-029 HC-20 the schema rejects unknown keys at every level that the chart 
   assert.ok(!validate({ ...defaults, replicas: 3 }));
 });
 
-describe("H-118 HC-25 the chart values under `lameduck` match the package's table of settings", () => {
+describe('H-118 HC-25 the names, defaults and variables of the chart values under `lameduck` match the settings of the package', () => {
   const block = readSchema().properties?.['lameduck']?.properties ?? {};
 
-  it('`lameduck` in the chart values has every setting of the package, and besides only values from which durations are computed', () => {
+  it('`lameduck` in the chart values has every setting of the package, and its only other values are those from which the chart computes durations', () => {
     assert.deepEqual(Object.keys(block).sort(), [...names, ...terms].sort());
   });
 
@@ -116,11 +116,11 @@ describe("H-118 HC-25 the chart values under `lameduck` match the package's tabl
   });
 });
 
-describe("H-118 HC-25 the chart values under `leaderElection` match the package's table of elector settings", () => {
+describe('H-118 HC-25 the names, defaults and variables of the chart values under `leaderElection` match the elector settings of the package', () => {
   const block = readSchema().properties?.['leaderElection']?.properties ?? {};
   const rows = Object.entries<Row<unknown, unknown>>(electionTable);
 
-  it('`leaderElection` in the chart values has every setting of an elector, and besides only `enabled` and `leaseName`', () => {
+  it('`leaderElection` in the chart values has every setting of an elector, and its only other values are `enabled` and `leaseName`', () => {
     assert.deepEqual(Object.keys(block).sort(), [...Object.keys(electionTable), 'enabled', 'leaseName'].sort());
   });
 

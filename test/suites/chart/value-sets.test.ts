@@ -41,7 +41,7 @@ describe('H-050 `lameduck lint` finds no error in the documented examples of cha
   const risky = ['a single pod', 'downtime', 'a short delay', 'no disruption budget'];
   for (const [name, values] of Object.entries(valueSets)) {
     if (risky.includes(name)) continue;
-    it(`for the chart values "${name}", lameduck lint reports no error, and does not report that a load balancer waits longer for a response than the drain lasts`, async () => {
+    it(`for the chart values "${name}", lameduck lint reports no error, and finds no load balancer whose response timeout is longer than the drain`, async () => {
       const found = findingsIn(await template(values)).filter(
         ({ severity, rule }) => severity === 'error' || rule === 'drain-shorter-than-proxy-timeout',
       );

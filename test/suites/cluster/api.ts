@@ -42,7 +42,7 @@ export class Api {
     return response?.statusCode === 200 ? body : undefined;
   }
 
-  /** Reads a watch or a log to its end, line by line. */
+  /** Sends a watch or log request. The caller reads the response line by line, until the response ends. */
   async follow(path: string): Promise<Interface> {
     const response = await this.#ask(path);
     if (response.statusCode !== 200) throw new Error(`${path}: ${await text(response)}`);

@@ -13,9 +13,9 @@ import type { Scraper } from './scraper.ts';
 const slack = 1500;
 
 /**
- * The longest time in milliseconds that may pass between two successful scrapes of a pod. One scrape can take 5.5 s,
- * because the probe thread waits that long for a busy main thread before it sends older metrics. The scraper starts its
- * next scrape only after the previous response.
+ * The longest time in milliseconds that may pass between two successful scrapes of a pod. One scrape can take 5.5 s.
+ * For this time, the probe thread waits for new metrics from a busy main thread. Then it sends older metrics. The
+ * scraper starts its next scrape only after the previous response.
  */
 const longestSilence = 6500;
 

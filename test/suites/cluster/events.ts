@@ -12,7 +12,8 @@ const settleLimit = 120;
 const nameOf = (pod: Pod) => pod.metadata.name;
 
 /**
- * The Helm releases that an event of the cluster test changes, and the clients that send requests to these releases.
+ * Scene describes what an event of the cluster test, such as a node drain, acts on. It has the Helm releases that the
+ * event changes, and the clients that send requests to these releases.
  */
 export interface Scene {
   readonly namespace: Namespace;
@@ -154,8 +155,8 @@ export type EventName = keyof typeof events;
 export const eventNames = Object.keys(events) as EventName[];
 
 /**
- * Runs one event of the cluster test, such as a node drain. Even if the event fails, its column is added to the results
- * table.
+ * Runs one event of the cluster test, such as a node drain. It adds a column for the event to the table of results,
+ * even if the event fails.
  */
 export async function play(event: EventName, kubeProxy: KubeProxy, scene: Scene, columns: Column[]): Promise<void> {
   const { load } = scene;

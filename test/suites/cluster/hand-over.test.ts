@@ -80,7 +80,7 @@ describe('leadership on a real cluster', { skip: noAuditLog }, () => {
     );
   }
 
-  it('L-141 in each rolling update, the next leader works less than two seconds after the previous leader has released the Lease', async (t) => {
+  it('L-141 in each rolling update, the work of the next leader logs its first line less than two seconds after the previous leader has released the Lease', async (t) => {
     const all: number[] = [];
     let terms = (await readHistory(namespace, 'leader')).terms.length;
     for (let rollout = 1; rollout <= rollouts; rollout++) {

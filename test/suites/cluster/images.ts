@@ -15,7 +15,7 @@ const imported = process.env['IMPORTED_IMAGES']?.split(',') ?? [];
 /** The image of the reference service. The image contains the npm package lameduck. */
 export const referenceImage = 'localhost/lameduck-reference-service:dev';
 
-/** The image of services that do not use lameduck. */
+/** The image with the test programs that do not use lameduck. */
 export const strangersImage = 'localhost/lameduck-strangers:dev';
 
 /**

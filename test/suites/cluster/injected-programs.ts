@@ -3,7 +3,8 @@
 import { strangersImage } from './images.ts';
 
 /**
- * The image in which npm and a shell start the services of `strangersImage`. The image sets the variable NODE_OPTIONS.
+ * The image with npm and a shell, which start the test programs of `strangersImage`. The image sets the variable
+ * NODE_OPTIONS.
  */
 export const launchedImage = 'localhost/lameduck-launched:dev';
 

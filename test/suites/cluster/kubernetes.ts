@@ -222,8 +222,8 @@ export class Namespace extends EventEmitter<{ change: []; line: [run: Run, line:
       this.emit('change');
     };
     try {
-      // On a busy node, the log stream of a container that has just started can end at once, without a line. The
-      // request is then repeated.
+      // On a busy node, the log stream of a container that has just started can end at once, without a line. The test
+      // then requests the log again.
       do {
         const lines = await this.#api?.follow(path);
         if (lines) await once(lines.on('line', onLine), 'close');
@@ -249,7 +249,7 @@ export class Namespace extends EventEmitter<{ change: []; line: [run: Run, line:
   }
 }
 
-/** isServing returns whether a pod is ready and not being deleted. */
+/** isServing returns true if the pod is ready and its deletion has not been requested. */
 export function isServing({ metadata, status }: Pod): boolean {
   const isReady = status.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True');
   return isReady === true && metadata.deletionTimestamp === undefined;

@@ -62,9 +62,7 @@ describe(
   { skip: noAuditLog || (await noGoPrograms()) },
   () => {
     const namespace = new Namespace('leader-election');
-    /**
-     * How often the test sent each process signal in `ways` to a leader in Node.js, and how often to a leader in Go.
-     */
+    /** How often the test sent each process signal to a leader, counted separately for leaders in Node.js and in Go. */
     const ended = new Map<string, number>(sides.flatMap((side) => ways.map((way) => [`${side}, ${way}`, 0])));
     /**
      * The writes that suspended workers sent after they were resumed. By then, these workers were no longer the leader.
@@ -87,9 +85,9 @@ describe(
     });
 
     /**
-     * Starts the contenders from which the next leader comes, and stops all others except the present leader. If `next`
-     * is the Node.js worker, kube-scheduler and kube-controller-manager also contend for the Lease. Otherwise only
-     * `next` contends.
+     * Starts the processes of which one will become the next leader. Stops all other processes except the present
+     * leader. If `next` is the Node.js worker, kube-scheduler and kube-controller-manager also contend for the Lease.
+     * Otherwise only `next` contends.
      */
     async function standBy(next: Program): Promise<void> {
       const candidates: Program[] = next === 'worker' ? ['worker', ...goPrograms] : [next];
@@ -103,13 +101,13 @@ describe(
     }
 
     /**
-     * Sends the signal `way` to the leader, and waits until another contender leads. If the signal is SIGSTOP, the
-     * function then resumes the previous leader.
+     * Sends the process signal `way` to the leader, and waits until another process has become the leader. If the
+     * signal is SIGSTOP, the function then resumes the suspended process.
      */
     async function endTerm(leader: Contender, way: (typeof ways)[number]): Promise<void> {
       if (way === 'SIGSTOP' && sideOf(leader) === 'Node') {
-        // A worker logs that it leads, and then starts its work. If the test suspended the worker between these two
-        // steps, the work would never start.
+        // A worker first logs that it leads, and then starts its work. If the test suspended the worker before this
+        // work has started, the work would never start. So the test waits for the start.
         await contest.until('the work of the leader has begun', 60, () => leader.isWorking);
       }
       const lateBefore = leader.lateWrites.length;

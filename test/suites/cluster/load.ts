@@ -29,8 +29,8 @@ interface Second {
 /** Test clients that send requests until the test stops the clients. */
 export class Load {
   /**
-   * The failed requests that the clients have reported. After a test has checked some failed requests, it removes them
-   * from this list.
+   * The failed requests that the clients have reported and that no test has checked yet. A test removes the failed
+   * requests that it has checked.
    */
   readonly failures: Failure[] = [];
   /**
@@ -76,7 +76,8 @@ export class Load {
   }
 
   /**
-   * Clients report their counts once per second. True if the newest report of some client has a response from the pod.
+   * True if at least one client got a response from the pod in the second of its newest report. Each client reports its
+   * counts once per second.
    */
   reaches(pod: string): boolean {
     return [...this.#latest.values()].some(({ pods }) => (pods[pod]?.answered ?? 0) > 0);

@@ -123,7 +123,7 @@ describe('on a real cluster, a container reports how its previous run ended, and
     { concurrency: true },
     () => {
       for (const [index, phase] of phases.entries()) {
-        it(`after a kill in the phase ${phase}, the next run logs this phase`, async () => {
+        it(`after a kill in the phase ${phase}, the next run of the container logs this phase`, async () => {
           const pod = pods[index] ?? '';
           await send(pod, `/plan?phase=${phase}`);
           const { run, previous } = await restarted(pod, 2);
@@ -145,7 +145,7 @@ describe('on a real cluster, a container reports how its previous run ended, and
         await assertSays(pod, run, 'previous run was killed', 'killed', 'HasBeenReady');
       });
 
-      it('after a failing liveness probe of a blocked event loop, the next run says that the previous run was killed', async () => {
+      it('if the liveness probe fails because the event loop is blocked, the next run of the container logs that the previous run was killed', async () => {
         const pod = pods[phases.length + 1] ?? '';
         await send(pod, '/block');
         const { run, previous } = await restarted(pod, 1);
@@ -154,7 +154,7 @@ describe('on a real cluster, a container reports how its previous run ended, and
         await assertSays(pod, run, 'previous run was killed', 'killed', 'HasBeenReady');
       });
 
-      it('if a failing livez check restarts a container after its drain, the next run reports that the previous run ended cleanly', async () => {
+      it('if a failing livez check restarts a container after its drain, the next run of the container logs that the previous run ended cleanly', async () => {
         const pod = pods[phases.length + 2] ?? '';
         await send(pod, '/unhealthy');
         const { run, previous } = await restarted(pod, 1);

@@ -5,15 +5,15 @@ import type { Namespace } from './kubernetes.ts';
 const volumes = [{ name: 'programs', configMap: { name: 'programs' } }];
 const volumeMounts = [{ name: 'programs', mountPath: '/app/programs' }];
 
-/** addPrograms stores the programs in a ConfigMap of the namespace. */
+/** addPrograms stores the files of test/suites/cluster/programs in a ConfigMap of the namespace. */
 export async function addPrograms(namespace: Namespace): Promise<void> {
   const folder = fileURLToPath(new URL('programs', import.meta.url));
   await namespace.kubectl('create', 'configmap', 'programs', `--from-file=${folder}`);
 }
 
 /**
- * Chart values that mount the programs of the folder `programs` into the containers. From the mount path, a program can
- * import the npm package lameduck of the image.
+ * Chart values that mount the files of test/suites/cluster/programs at /app/programs in the containers. From this path,
+ * a program can import the npm package lameduck that the image contains.
  */
 export const programs = { extraVolumes: volumes, extraVolumeMounts: volumeMounts };
 

@@ -22,8 +22,8 @@ export class Release {
    */
   readonly replicas: number;
   /**
-   * Whether the test clients open so many new connections that every pod of the Helm release gets a request each
-   * second.
+   * If true, the test clients open enough new connections to send at least one request per second to every pod of the
+   * Helm release.
    */
   readonly isSpread: boolean;
   readonly #values: Values;

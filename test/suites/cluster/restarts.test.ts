@@ -119,8 +119,9 @@ async function seen(namespace: Namespace, versions: Versions, expected: EffectKi
 }
 
 /**
- * Returns what the cluster did after a Pod manifest was changed. If no container should restart, no event would show
- * this. So the test makes a second change, which restarts one container, and counts all restarts.
+ * Returns what the cluster did after a Pod manifest was changed. If the change should restart no container, the test
+ * has no event to wait for. So the test then makes a second change, which restarts one container, and counts all
+ * restarts.
  */
 async function seenOfPod(namespace: Namespace, newer: Manifest, expected: EffectKind): Promise<EffectKind> {
   const restarts = () => podsOf(namespace).flatMap(restartsOf);

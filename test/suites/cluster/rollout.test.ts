@@ -84,7 +84,7 @@ async function startLoad(): Promise<Load> {
 
 /**
  * Asserts that no request has failed since the previous call of this function. The test calls the function after each
- * event, such as a node drain, and so knows during which event a request failed.
+ * event of the cluster test, such as a node drain. A failure then shows during which event a request failed.
  */
 function assertNothingFailed(load: Load): void {
   const failures = load.failures.splice(0);
@@ -105,9 +105,9 @@ const plan = new Map<Release, readonly EventName[]>([
 ]);
 
 /**
- * The events with which Helm releases are tested on a fast kube-proxy, in a run without `--all`. If the test can slow
- * kube-proxy down, these are only rolling updates, because all events of `plan` run with a slow kube-proxy. Otherwise,
- * all events of `plan` run with a fast kube-proxy.
+ * The events of each Helm release on a fast kube-proxy, in a run without `--all`. If the test can also slow kube-proxy
+ * down, all events of `plan` run on the slow kube-proxy, and only rolling updates on the fast one. If the test cannot,
+ * all events of `plan` run on the fast kube-proxy.
  */
 const promptPlan = kubeProxies.includes('slow')
   ? new Map<Release, readonly EventName[]>([reference, protocols].map((release) => [release, update]))
@@ -219,7 +219,7 @@ describe('a real cluster loses no request during rolling updates and other event
       assert.deepEqual(complaints, []);
     });
 
-    it('a server that calls only close() on SIGTERM loses or refuses requests during a rollout, and the clients count these requests', async (t) => {
+    it('the test clients count the requests that a server which calls only close() on SIGTERM loses or refuses during a rollout', async (t) => {
       await naive.apply();
       const url = `http://${await naive.address()}`;
       const naiveLoad = await Load.start(namespace, {

@@ -1,5 +1,5 @@
-// Tests pods with a blocked event loop, on a real cluster. One pod blocks its event loop for ten seconds, and one
-// forever. A third pod is busy but not blocked, and a fourth is idle. The chart configures the probes.
+// Tests four pods on a real cluster. The first pod blocks its event loop for ten seconds, the second pod forever. The
+// third pod is busy but not blocked, and the fourth pod is idle. The chart configures the probes of the pods.
 //
 //   CLUSTER_IMAGE_IMPORT, KUBECTL, HELM  see images.ts, rollout.test.ts and release.ts
 import assert from 'node:assert/strict';
@@ -14,8 +14,8 @@ const namespace = new Namespace('stalls');
 const node = '/nodejs/bin/node';
 
 /**
- * The value of livezEventLoopStallLimit in seconds. The value is shorter than the default, to keep the test short. The
- * value is longer than 10 s, so that the pod whose event loop is blocked for 10 s is not restarted.
+ * The value of livezEventLoopStallLimit in seconds. It is shorter than the default of 30 s, so that the test is short.
+ * It is longer than 10 s, so that the kubelet does not restart the pod that blocks its event loop for 10 s.
  */
 const livezLimit = 15;
 const livenessGrace = 5;

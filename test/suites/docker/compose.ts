@@ -16,7 +16,7 @@ interface Service {
   readonly security_opt: readonly string[];
 }
 
-/** `composed()` returns the only service in docker/compose.yaml. */
+/** `composed()` returns the definition of the only Compose service in docker/compose.yaml. */
 export function composed(): Service {
   const { services, ...rest } = parse(readPage('docker/compose.yaml')) as { services: Record<string, Service> };
   assert.deepEqual([Object.keys(services), rest], [['reference-service'], {}]);

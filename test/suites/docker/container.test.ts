@@ -128,7 +128,7 @@ describe('H-169 H-176 HC-39 SIGTERM during the start of the container ends the c
     ['when it is ready', /"name":"HasBeenReady"/],
   ];
   for (const [moment, line] of moments) {
-    it(`SIGTERM ${moment} ends the container with exit code 0`, async (t) => {
+    it(`SIGTERM ${moment} ends the container of the reference service with exit code 0`, async (t) => {
       const { container } = await start(t, {
         ...boots(`console.log('boots')`),
         LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s',

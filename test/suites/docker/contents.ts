@@ -14,8 +14,8 @@ export interface File {
 /** filesOf lists every file and folder of an image. */
 export async function filesOf(image: string): Promise<readonly File[]> {
   const container = uniqueName();
-  // An image without a program has no default command, so the container gets this command. The container is created but
-  // never started.
+  // A container needs a command if its image has no default command, such as an image without a program. This container
+  // gets the command `none`, and is never started.
   await ask('create', '--name', container, '--network', 'none', image, 'none');
   try {
     const list = await pipe(['export', container], 'tar --list --verbose --numeric-owner --file=-');

@@ -187,8 +187,8 @@ test('H-165 another base image can be passed as an argument, and a label names i
     await rm(folder, { recursive: true });
     await ask('image', 'rm', '--force', name, base);
   });
-  // The test must pass a base image that differs from the default base image. If it passed a second name of the default
-  // image, buildah would use its cached image. The label of the cached image has the first name.
+  // The base image of this test must differ from the default base image. If it were the default base image under a
+  // second name, buildah would use its cached image. The label of the cached image has the first name.
   const recipe = join(folder, 'Dockerfile');
   const usual = String(config.Labels['org.opencontainers.image.base.name']);
   await writeFile(recipe, `FROM ${usual}\nLABEL another.base="${base}"\n`);

@@ -26,7 +26,8 @@ const {
   containers: [server],
 } = spec.template.spec;
 
-// Options of the container runtime that match pod security `restricted`. The user is not the user of the image.
+// Options of the container runtime that match pod security `restricted`. They run the container as `user`, and not as
+// the user that the image sets.
 const restrictedTo = (user: string): string[] => {
   return [...readOnly, '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges', '--user', `${user}:${user}`];
 };
@@ -56,7 +57,7 @@ function inject(t: TestContext, volume: string): Container {
   return disposed(t, new Container(options, image, args));
 }
 
-test('the patch copies the package from its image into a pod, and a program without lameduck gets the lifecycle', async (t) => {
+test('the inject patch of examples/kustomize copies lameduck from its own image into a pod, and a program without lameduck gets the lifecycle', async (t) => {
   const volume = await folder(t);
   for (const run of ['at first', 'after a restart of the node']) {
     const container = inject(t, volume);

@@ -29,7 +29,7 @@ export const readOnly = isPodman ? ['--read-only', '--read-only-tmpfs=false'] : 
 /** The image that `npm run test:image` has built. */
 export const image = 'localhost/lameduck-reference-service:test';
 
-/** ImageConfig is the configuration of an image, as both runtimes print it. */
+/** ImageConfig is the configuration of an image, as podman and docker print it. */
 export interface ImageConfig {
   readonly User: string;
   readonly WorkingDir: string;
@@ -131,8 +131,8 @@ export class Container extends CommandUnderTest {
   }
 
   /**
-   * `becomes()` waits until the container's health check has the given state, for at most 60 seconds. The health check
-   * needs less: its start period and three intervals.
+   * `becomes()` waits until the container's health check has the given state, for at most 60 seconds. This limit is
+   * longer than the start period and three intervals of the health check.
    */
   async becomes(state: string): Promise<void> {
     const limit = Date.now() + 60_000;

@@ -112,7 +112,7 @@ function counts(sockets: Seen['sockets']): number[] {
 }
 
 interface Page {
-  /** The last report of the page in the browser about its event streams, WebSockets and fetches. */
+  /** The newest report that the test page in the browser has sent about its event streams, WebSockets and fetches. */
   readonly seen: Seen | undefined;
   shows(isSo: (seen: Seen) => boolean): Promise<Seen>;
 }

@@ -20,11 +20,11 @@ const refusals = [/connection refused/i, /couldn't connect|failed to connect/i, 
 // body of the request, and cannot send the request on another connection.
 const closedUnsent = 'cannot rewind body';
 
-// The error that Go's HTTP/2 client reports if a GOAWAY arrives while Go is about to send a request. After a GOAWAY, Go
-// closes the bodies of its unsent requests (closeReqBodyLocked in net/http). If rewindBody has just seen that a body
-// was open, Go still sends this request, but can no longer read its body. With Go's own server, 20 of 530 000 requests
-// of Go 1.26 failed with this error. The server executed none of the 20. If the server resets a stream, Go reports a
-// different error.
+// The error that Go's HTTP/2 client reports if a GOAWAY arrives while Go is about to send a request. The server does
+// not execute such a request. With Go's own server, 20 of 530 000 requests of Go 1.26 failed with this error, and the
+// server executed none of the 20. After a GOAWAY, Go closes the bodies of its unsent requests (closeReqBodyLocked in
+// net/http). If rewindBody has just seen that the body of a request was open, Go still sends the request, but can no
+// longer read its body. If the server resets a stream, Go reports a different error.
 const closedWhileSent = 'io: read/write on closed pipe';
 
 /** The result of one request that a client has sent. */
@@ -48,7 +48,8 @@ export interface Asked {
 export class ForeignClient extends CommandUnderTest {
   readonly asked: Asked[] = [];
   /**
-   * How many requests the client has sent again on its own, because the server had refused them or had sent a GOAWAY.
+   * How many requests the HTTP/2 client has sent again on its own, after the server had refused them or had sent a
+   * GOAWAY.
    */
   resent = 0;
   /**
@@ -103,7 +104,7 @@ export class ForeignClient extends CommandUnderTest {
 
 /**
  * Curl runs one curl process with many URLs. After a refused connection, curl would still try all other URLs. So this
- * class ends curl when a connection was refused and no request is pending.
+ * class ends the curl process as soon as a connection was refused and all requests that curl has started have ended.
  */
 class Curl extends ForeignClient {
   #last = 0;
@@ -112,8 +113,8 @@ class Curl extends ForeignClient {
     super.add(fields);
     this.#last = Math.max(this.#last, Number(this.asked.at(-1)?.id.split('-')[1]));
     const isRefused = this.asked.slice(-atOnce).every(({ outcome }) => outcome === 'refused');
-    // curl starts its requests in order. So no request is pending if the number of results is the number of the last
-    // request. After a refused connection, curl opens no session for later requests.
+    // curl starts its requests in order. So all started requests have ended if there are as many results as the number
+    // of the last request. After a refused connection, curl opens no session for later requests.
     if (isRefused && this.#last === this.asked.length) this.kill('SIGTERM');
   }
 }

@@ -98,7 +98,7 @@ test("P-068 in PM2's cluster mode, a reload loses and refuses no request, and th
   assert.equal(count(/"reason":"shutdown message","exitCode":0/g), 2);
 });
 
-test('P-071 a worker of throng disconnects after its requests in flight have their responses', async (t) => {
+test('P-071 a worker of the npm package throng disconnects from its cluster primary only after all its requests in flight have their responses', async (t) => {
   const throng = start(t, process.execPath, ['throng.js']);
   const request = await HeldRequest.open(t, await portOf(throng));
   throng.kill('SIGTERM');

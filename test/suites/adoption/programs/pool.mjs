@@ -1,4 +1,4 @@
-// Stands for a resource that a program must close at its end, such as a pool of database connections.
+// Stands for a resource that a program must close before the program exits, such as a pool of database connections.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export const pool = {

@@ -73,7 +73,7 @@ describe('the event stream client of the cluster tests counts each stream as ans
   });
 });
 
-describe('the WebSocket client of the cluster tests counts each message as answered, announced end, lost or wrong', () => {
+describe('the WebSocket client of the cluster tests distinguishes four results of a message: an echo, the close code 1001, a loss, and a wrong answer', () => {
   const serving = async (t: TestContext, onMessage: (socket: ServedWebSocket, text: string) => void) => {
     const server = createServer();
     const sockets = new WebSocketServer({ server });
@@ -112,7 +112,7 @@ describe('the WebSocket client of the cluster tests counts each message as answe
   });
 });
 
-describe('the HTTP/2 client of the cluster tests counts each request as answered, announced end, refused, lost or wrong', () => {
+describe('the HTTP/2 client of the cluster tests distinguishes five results of a request: a response, a response after a GOAWAY, a refusal, a loss, and a wrong answer', () => {
   type Act = (stream: ServerHttp2Stream, connection: Socket) => void;
   const serving = async (t: TestContext, act: Act) => {
     let asked = 0;

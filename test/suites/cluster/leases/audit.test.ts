@@ -90,7 +90,7 @@ test('if a Lease write got no response, but a later write is based on its versio
   assert.match(early.faults.join('\n'), /18 by a\/1: a took the Lease 0 ms after a write of b/);
 });
 
-test('the check of the audit log accepts a Lease whose first write has no leaseTransitions and no acquireTime, because a kubelet writes such Leases', () => {
+test('the check of the audit log of the API server accepts a Lease whose first write has no leaseTransitions and no acquireTime, because a kubelet writes such Leases', () => {
   const { acquireTime, leaseTransitions, ...spec } = held('a', 0, 0);
   assert.ok(acquireTime !== '' && leaseTransitions === 0);
   assert.deepEqual(replaced(9, { spec }).faults, []);
@@ -179,11 +179,11 @@ const jobs = [
   { time: 9_100, token: '11' },
 ];
 
-test("the check of the leaders' log lines finds no fault if each leader wrote its lines only while it held the Lease", () => {
+test("the check of the leaders' log lines reports no fault if each leader wrote its log lines only while it held the Lease", () => {
   assert.deepEqual(jobFaults(jobs, terms), []);
 });
 
-test("the check of the leaders' log lines reports a line that a program wrote before or after it held the Lease, while another leader held it, or with an unknown fencing token", () => {
+test("the check of the leaders' log lines reports a log line of a program that did not hold the Lease at that time, and a log line with an unknown fencing token", () => {
   const faultsWith = (time: number, token: string) => jobFaults([...jobs, { time, token }], terms).join('\n');
   assert.match(faultsWith(9_001, '10'), /a line at 9001 with the token 10 is outside its term/);
   assert.match(faultsWith(9_200, '10'), /follows one with the token 11/);
@@ -200,7 +200,7 @@ test('a store that checks fencing tokens rejects the writes of a previous leader
   assert.deepEqual(rejectedWrites([{ ...late, time: 3_499 }], terms), []);
 });
 
-test('a hand-over reports how long after the release of the Lease the next leader acquires the Lease, and how long after the release it writes its first log line', () => {
+test('handOversOf() returns the time from the release of the Lease to its acquisition by the next leader, and the time from the release to the first log line of the next leader', () => {
   assert.deepEqual(handOversOf(terms, jobs), [{ untilAcquired: 500, untilJobDone: 600 }]);
   const [withoutWork] = handOversOf(terms, jobs.slice(1, 3));
   assert.equal(withoutWork?.untilJobDone, Infinity);

@@ -18,7 +18,7 @@ export interface Term {
   /** The resourceVersion of the write that acquired the Lease, which is the fencing token. */
   readonly token: string;
   readonly transitions: number;
-  /** The time at which the API server received the write that acquired the Lease. */
+  /** The time at which the API server received the write with which this leader acquired the Lease. */
   readonly acquiredAt: number;
   /**
    * When the API server received the write with which the leader released the Lease. Undefined if the leader did not
@@ -44,7 +44,7 @@ export interface JobDone {
 export interface HandOver {
   /** Milliseconds from the release of the Lease until the API server received the write that acquired it. */
   readonly untilAcquired: number;
-  /** Milliseconds from the release of the Lease to the first line that the next leader logs about its work. */
+  /** Milliseconds from the release of the Lease until the work of the next leader logs its first line. */
   readonly untilJobDone: number;
 }
 
@@ -163,8 +163,8 @@ function writeOf(event: AuditEvent, { metadata, spec = {} }: AuditedLease): Omit
   };
 }
 
-// Checks one write of the Lease in the audit log. Each write names the resourceVersion on which it is based. If this is
-// not the resourceVersion of the previous write, the audit log lacks a write.
+// Checks one write of the Lease in the audit log of the API server. The write contains the resourceVersion that it
+// replaces. If this is not the resourceVersion of the previous write in the audit log, the audit log is incomplete.
 function judge(write: Write, before: Write | undefined, terms: Term[], faults: string[]): void {
   const { agent, holder, receivedAt, transitions, version, spec } = write;
   const found = (fault: string): unknown => faults.push(`version ${version} by ${agent}: ${fault}`);
@@ -223,8 +223,9 @@ export function jobFaults(jobs: readonly JobDone[], terms: readonly Term[]): str
 }
 
 /**
- * rejectedWrites sends the given writes to a store that checks fencing tokens, and returns the writes that the store
- * rejected. It also sends one write for each acquisition of the Lease. All writes are sent in the order of their times.
+ * rejectedWrites sends the given writes of the leaders to a simulated store that checks fencing tokens, and returns the
+ * writes that the store rejected. At each acquisition of the Lease, it also sends a write with the new fencing token.
+ * All writes are sent in the order of their times.
  */
 export function rejectedWrites(writes: readonly JobDone[], terms: readonly Term[]): JobDone[] {
   const store = new FencedStore();
@@ -233,7 +234,9 @@ export function rejectedWrites(writes: readonly JobDone[], terms: readonly Term[
   return inOrder.filter(({ token }) => !store.write(token));
 }
 
-/** handOversOf returns a HandOver for each release of the Lease after which an elector became the leader again. */
+/**
+ * handOversOf returns one HandOver for each release of the Lease, if an elector acquired the Lease after this release.
+ */
 export function handOversOf(terms: readonly Term[], jobs: readonly JobDone[]): HandOver[] {
   return terms.flatMap(({ releasedAt }, index) => {
     const next = terms[index + 1];

@@ -55,7 +55,7 @@ export class Contender extends CommandUnderTest {
   readonly program: Program;
   /** How many times this process has become the leader. */
   terms = 0;
-  /** True if the process has logged a line of its leader work since it last became the leader. */
+  /** True if the leader work of this process has logged a line since the process last became the leader. */
   isWorking = false;
   /** The late writes that a worker has logged. A worker makes a late write on purpose, after it has lost the Lease. */
   readonly lateWrites: JobDone[] = [];
@@ -108,7 +108,7 @@ export class Contest extends EventEmitter<{ change: [] }> {
       apiVersion: 'kubescheduler.config.k8s.io/v1',
       kind: 'KubeSchedulerConfiguration',
       clientConnection: { kubeconfig: join(folder, 'kubeconfig') },
-      // A scheduler name that no pod has. The kube-scheduler of this test must not schedule the pods of the cluster.
+      // No pod of the cluster has this scheduler name, so the kube-scheduler of this test schedules none of these pods.
       profiles: [{ schedulerName: 'for-no-pod' }],
     };
     await writeFile(join(folder, 'kubeconfig'), config);
@@ -152,8 +152,8 @@ export class Contest extends EventEmitter<{ change: [] }> {
   }
 
   /**
-   * Waits until the condition `claim` returns true. After `seconds`, rejects with the text `what` and the last log
-   * lines of the running processes.
+   * Waits until `claim()` returns true. After `seconds` seconds, it rejects with an error that contains the text `what`
+   * and the last log lines of the running processes.
    */
   async until(what: string, seconds: number, claim: () => boolean): Promise<void> {
     const limit = AbortSignal.timeout(seconds * 1000);
@@ -208,8 +208,8 @@ export class Contest extends EventEmitter<{ change: [] }> {
     const election = { ...times, 'resource-name': lease, 'resource-namespace': this.#namespace.name };
     const own = {
       'kube-scheduler': [`--config=${join(this.#folder, 'scheduler')}`],
-      // The kube-controller-manager of this test runs only ttl-controller, because this controller does not disturb the
-      // controllers of the cluster.
+      // The kube-controller-manager of this test runs only ttl-controller. This controller does not disturb the
+      // controllers that the cluster itself runs.
       'kube-controller-manager': [`--kubeconfig=${join(this.#folder, 'kubeconfig')}`, '--controllers=ttl-controller'],
     }[program];
     const flags = Object.entries(election).map(([name, value]) => `--leader-elect-${name}=${value}`);

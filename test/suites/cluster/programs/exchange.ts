@@ -54,7 +54,10 @@ export interface Exchange {
    * GOAWAY.
    */
   toldToClose: boolean;
-  /** True if this exchange is an ordinary request and response. False for an event stream or a WebSocket message. */
+  /**
+   * True if the client sends one request and waits for one response. False if the client uses an event stream, or sends
+   * a message on a WebSocket.
+   */
   isRequest: boolean;
 }
 

@@ -32,8 +32,8 @@ export function http2Client(target: URL): Client {
       // Node's HTTP/2 client itself rejects the requests that it has not sent when the first GOAWAY arrives. The server
       // never receives these requests, so they are sent again.
       if (result.reason === refusedStream && lastStream === highest) return this.ask();
-      // Several GOAWAYs can arrive on one session, but they count as one. This one is counted with the first request on
-      // the client's next session.
+      // Several GOAWAYs can arrive on one session, but the test counts them as one. `toldToClose` is true only in the
+      // result of the first request on the client's next session.
       return { ...result, isNewConnection, toldToClose: toldToClose && isNewConnection };
     },
     end() {

@@ -57,8 +57,8 @@ interface Answers {
   readonly answer: string;
   readonly count: number;
   /**
-   * The time of the first probe in a sequence of `count` probes with equal responses, in milliseconds. It counts from
-   * the start of this run of the container.
+   * Milliseconds from the start of this run of the container to the first of `count` consecutive probes with the same
+   * response.
    */
   readonly since: number;
 }
@@ -70,15 +70,16 @@ interface Run {
   readonly probes: ReadonlyMap<string, readonly Answers[]>;
   readonly signaledAt: number | undefined;
   /**
-   * The time of the last log line of the container. This line reports the exit, or it is the last line before SIGKILL.
+   * The time of the last log line of this run of the container. This is the line about the exit of the container, or,
+   * if the kubelet killed the container, its last line before SIGKILL.
    */
   readonly endedAt: number;
   readonly exit: string;
 }
 
 /**
- * `compare()` compares a pod on the cluster with the same pod in a rehearsal, and returns one row for each compared
- * property.
+ * `compare()` compares the record of a pod on the cluster with the record of the same pod in a rehearsal. It returns
+ * one row for each compared property of the pod.
  */
 export function compare(cluster: Account, rehearsal: Account): Row[] {
   const [here, there] = [runsOf(cluster), runsOf(rehearsal)];
@@ -197,8 +198,8 @@ function isAfterDeletion({ endedAt }: Run, account: Account | undefined): boolea
   return account?.deletedAt !== undefined && endedAt > account.deletedAt;
 }
 
-// Returns the time at which a run of a container started, in milliseconds from the end of the previous run. For the
-// first run, the time counts from the first start of a container in the pod.
+// Returns the milliseconds from the end of the container's previous run to the start of its run `run`. For the first
+// run, the time counts from the first start of any container of the pod.
 function startOf(run: Run, previous: Run | undefined, { lines }: Account): number {
   return run.startedAt - (previous?.endedAt ?? Math.min(...lines.map(({ startedAt }) => startedAt)));
 }
@@ -252,8 +253,9 @@ interface Moment {
   readonly text: string;
 }
 
-// Compares the order in which the containers of a pod got SIGTERM and exited. Two of these moments are compared only if
-// they are more than 0.1 s apart, both on the cluster and in the rehearsal.
+// Checks that the containers of a pod got SIGTERM and exited in the same order on the cluster as in the rehearsal. The
+// order of two such events is compared only if they were more than 0.1 s apart on the cluster, and also in the
+// rehearsal.
 function compareOrder(ours: readonly Moment[], theirs: readonly Moment[]): Row {
   const gap = (all: readonly Moment[], from: string, to: string): number => {
     const at = (text: string) => all.find((one) => one.text === text)?.at ?? NaN;

@@ -1,5 +1,5 @@
-// The pods that run on the cluster and in a rehearsal, so that the two can be compared. Each pod is deleted or evicted
-// at a given time after its start.
+// The pods that the comparison runs on the cluster, and also in a rehearsal. Each pod is deleted or evicted at a given
+// time after its start.
 import { alone, commandOf, everySecond, withSidecars, type Case } from './pods.ts';
 import { startingCases } from './starting-cases.ts';
 

@@ -1,5 +1,5 @@
-// Rehearses one of the pods that also run on a cluster. Returns a record of what happened to the pod, from the logs of
-// its containers and the events of the rehearsal.
+// Rehearses one of the pods that the comparison also runs on a real cluster. Returns a record of what happened to the
+// pod, from the logs of its containers and the events of the rehearsal.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,8 +21,9 @@ const place = {
   program: fileURLToPath(new URL('../programs/told-server.ts', import.meta.url)),
 };
 
-// Measures how long Node takes to start. `endsAfter` counts from the first log line of the pod. The steps of a
-// rehearsal count from the start of the process, so this time must be added.
+// Measures how long Node takes to start. The times `endsAfter` of the compared pods count from the first log line of
+// the pod. The times of a rehearsal count from the start of the process. So the rehearsal adds the start time of Node
+// to `endsAfter`.
 const before = Date.now();
 spawnSync(place.node, [place.program, 'check', '/']);
 const startOfNode = Date.now() - before;

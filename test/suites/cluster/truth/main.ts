@@ -20,8 +20,8 @@ import { onCluster } from './on-cluster.ts';
 import { page, withLosses, type Comparison } from './page.ts';
 import type { Case } from './pods.ts';
 
-// At most `atOnce` pods of the comparison run at the same time, and the first pods start `apart` milliseconds after one
-// another. Otherwise the machine would be so busy that the measured times would be wrong.
+// At most `atOnce` pods of the comparison run at the same time. The first `atOnce` pods start at intervals of `apart`
+// milliseconds. Otherwise the machine would be so busy that the measured times would be wrong.
 const atOnce = 6;
 const apart = 1500;
 
@@ -65,7 +65,8 @@ function differing(): Case[] {
 
 async function compareAll(some: readonly Case[], attempt: number): Promise<void> {
   const named = some.map((one) => ({ ...one, name: `${one.name}-${String(attempt)}` }));
-  // First all pods run on the cluster, and then in a rehearsal, so that neither run takes CPU time from the other.
+  // All pods run on the cluster first. After the last pod on the cluster has ended, the same pods run in rehearsals. So
+  // the cluster and the rehearsals do not compete for CPU time.
   const cluster = await inTurn(named, (one) => onCluster(namespace, one));
   const rehearsal = await inTurn(named, (one) =>
     inRehearsal(one.isEvicted === true ? atTimeOf(one, cluster.get(one)) : one),
@@ -95,7 +96,8 @@ function atTimeOf(one: Case, account: Account | undefined): Case {
 // case throws, the function reports its error and runs the other cases.
 async function inTurn(some: readonly Case[], run: (one: Case) => Promise<Account>): Promise<Map<Case, Account>> {
   const accounts = new Map<Case, Account>();
-  // Start the cases that take longest first. Otherwise a long case could still run alone when all others have ended.
+  // The cases with the longest duration start first. Otherwise a long case could still run alone when all other cases
+  // have ended.
   const waiting = some.toSorted((a, b) => b.endsAfter - a.endsAfter);
   const next = async (index: number): Promise<void> => {
     await sleep(index * apart);

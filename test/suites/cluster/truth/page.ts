@@ -12,12 +12,12 @@ export interface Comparison {
   readonly name: string;
   readonly title: string;
   readonly rows: readonly Row[];
-  /** The rows of the comparison in which cluster and rehearsal differed when this pod was compared earlier. */
+  /** The properties of this pod that differed between cluster and rehearsal in an earlier comparison. */
   readonly earlier: readonly Row[];
 }
 
-// The behaviours of a rehearsal that follow only the source code of the kubelet. No pod on the cluster has shown how a
-// real kubelet behaves in these cases.
+// The behaviours of the simulated kubelet that are known only from the source code of the kubelet. No pod on the
+// cluster has shown how a real kubelet behaves in these cases.
 const fromSource: readonly (readonly [what: string, why: string])[] = [
   ['graceful node shutdown', 'the nodes have no systemd, whose inhibitor lock the kubelet needs'],
   ['soft eviction, and eviction for memory', 'the nodes share the memory of one machine'],

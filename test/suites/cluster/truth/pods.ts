@@ -34,8 +34,8 @@ export interface Case {
   readonly endsAfter: number;
   /**
    * True if the pod is deleted while its postStart hook runs. During this hook, the kubelet returns no log of the
-   * container, so the test cannot wait for the first log line. `endsAfter` then counts from the kubelet's event
-   * `Started`.
+   * container, so the test cannot wait for the first log line. For such a pod, `endsAfter` counts from the kubelet's
+   * event `Started`.
    */
   readonly isInPostStart?: boolean;
   /**
@@ -94,7 +94,7 @@ export function alone(described: Described, spec: Partial<Spec> = {}): Case['spe
   return (place) => ({ terminationGracePeriodSeconds: 10, ...spec, containers: make(place) });
 }
 
-/** together returns the specification of a pod with several regular containers. */
+/** `together()` returns the specification of a pod with one regular container for each element of `all`. */
 export function together(terminationGracePeriodSeconds: number, ...all: readonly Described[]): Case['spec'] {
   const make = containers(...all);
   return (place) => ({ terminationGracePeriodSeconds, containers: make(place) });

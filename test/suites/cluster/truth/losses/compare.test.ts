@@ -23,7 +23,7 @@ const lossless: ComparedLoss = {
   rehearsal: { ...losing.rehearsal, refused: 0, verdict: 'clean', causes: [] },
 };
 
-test('for a server without lameduck, cluster and rehearsal agree if each of them lost or refused at least one request', () => {
+test('for a server without lameduck, the results of cluster and rehearsal agree if at least one request was lost or refused in each of them', () => {
   assert.ok(hasAgreed(losing));
   assert.ok(!hasAgreed({ ...losing, cluster: lossless.cluster }));
   assert.ok(!hasAgreed({ ...losing, rehearsal: { ...losing.rehearsal, refused: 0 } }));
@@ -31,13 +31,13 @@ test('for a server without lameduck, cluster and rehearsal agree if each of them
 });
 
 for (const name of failuresToServe) {
-  test(`cluster and rehearsal do not agree if the rehearsal reports ${name} as a cause, because the server then served no request before its shutdown`, () => {
+  test(`the results of cluster and rehearsal do not agree if the rehearsal reports the cause ${name}, because a server with this cause served no request before its shutdown`, () => {
     const causes = [...losing.rehearsal.causes, cause(name)];
     assert.ok(!hasAgreed({ ...losing, rehearsal: { ...losing.rehearsal, causes } }));
   });
 }
 
-test('for a server with lameduck, cluster and rehearsal agree if both sent requests, and neither lost or refused a request', () => {
+test('for a server with lameduck, the results of cluster and rehearsal agree if clients sent requests in both, and no request was lost or refused in either', () => {
   const { server, cluster, rehearsal } = lossless;
   assert.ok(hasAgreed(lossless));
   for (const failed of [

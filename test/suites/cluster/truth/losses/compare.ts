@@ -18,10 +18,7 @@ import { servers, type Server } from './servers.ts';
 export const propagationSeconds = 2;
 const longestRun = 1_800;
 
-/**
- * ComparedLoss has one server of the comparison, and the results of the rolling update of this server on the cluster
- * and in the rehearsal.
- */
+/** ComparedLoss has the results of one server's rolling update, once on the cluster and once in the rehearsal. */
 export interface ComparedLoss {
   readonly server: Server;
   readonly cluster: Loss;

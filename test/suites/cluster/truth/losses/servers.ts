@@ -17,7 +17,7 @@ export interface Server {
   readonly port: number;
   /** Whether the server uses lameduck. A server with lameduck must lose no request. */
   readonly hasLameduck?: boolean;
-  /** `manifest()` resolves with the YAML text of the server's Deployment and Service. */
+  /** `manifest()` resolves with the manifest of the server: the YAML text of its Deployment and its Service. */
   readonly manifest: () => Promise<string>;
   /**
    * `command()` returns the command line that starts the server in a rehearsal. `folder` is the folder with the built
