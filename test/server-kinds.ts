@@ -19,7 +19,10 @@ interface Result {
   readonly details?: { readonly type?: string };
 }
 
-/** Reports one JSON object. For each rule number, the object has the kinds of server on which the rule was tested. */
+/**
+ * A reporter for Node's test runner. It prints one JSON object, which maps each rule number to the kinds of server on
+ * which the rule was tested.
+ */
 export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const path: string[] = [];
   const kinds = new Map<string, Set<ServerKind>>();

@@ -87,7 +87,7 @@ test('P-073 while lameduck waits until the program is ready, its timers do not k
   assert.equal(parts.clock.pending.holding, 0);
 });
 
-test('A-042, A-043 each post-start hook is a failing check of /readyz and /healthz until it has ended, and never a check of /livez', async (context) => {
+test('A-042, A-043 /readyz and /healthz have a check for each post-start hook, which fails until the hook has ended; /livez has no such check', async (context) => {
   const serving = disposed(context, new ServerUnderTest());
   const parts = createUnderTest({}, [serving.server]);
   const warmUp = Promise.withResolvers<undefined>();
@@ -108,7 +108,7 @@ test('A-042, A-043 each post-start hook is a failing check of /readyz and /healt
   assert.equal((await serving.ask('/healthz')).body, 'ok');
 });
 
-test('A-013 a probe that passes makes the process ready, unless the probe excludes checks', async (context) => {
+test('A-013 the first passing probe of /readyz makes the process ready (HasBeenReady), but a probe that excludes checks does not', async (context) => {
   const serving = disposed(context, new ServerUnderTest());
   const parts = createUnderTest({}, [serving.server]);
   let isReady = false;
@@ -198,7 +198,7 @@ test('P-053 if a server begins to listen and a shutdown begins in the same turn 
   assert.equal(serving.server.listening, false);
 });
 
-test('P-054, P-067 a shutdown that begins before the startup has called the observer ends at once, and the observer is never notified of a start', async () => {
+test('P-054, P-067 if the shutdown begins before the lifecycle has notified its observer of the start, the shutdown ends at once, and the observer is never notified of the start', async () => {
   const parts = createUnderTest({ shutdownDelayDuration: '10s' });
   const startedAt = parts.clock.now();
   parts.startup.begin();

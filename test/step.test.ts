@@ -47,7 +47,7 @@ test('P-023 the shutdown continues after a step that throws or rejects, and repo
   }
 });
 
-test("P-023 the shutdown stops waiting for a step that hangs shortly after the step's deadline, and leaves no active timer", async () => {
+test('P-023 if a step of the shutdown hangs, the shutdown stops waiting for it shortly after the deadline of the step, and leaves no active timer', async () => {
   const under = new StepUnderTest();
   under.run(() => new Promise(() => undefined));
   await under.clock.advance(1_049);

@@ -90,7 +90,7 @@ describe('runShutdown shuts down a server while requests are in flight', { concu
     assert.equal(record.requests.answered, 50);
   });
 
-  test('with `during`, runShutdown begins the shutdown only with the request for this path, and serves earlier requests before the shutdown', async () => {
+  test('with `during`, runShutdown begins the shutdown when the request for the path in `during` arrives, and serves earlier requests before the shutdown', async () => {
     const { server, duck } = withLifecycle();
     const { record, result } = await runShutdown(
       server,

@@ -18,8 +18,8 @@ interface Writer extends Pick<Pipe, 'fill' | 'read'> {
   /** Makes the test program call `writeBeside()`, as the probe thread does, with a line of `length` characters. */
   write(length: number): void;
   /**
-   * The output of the test program: for each line, `true` if `writeBeside()` has written the line, and otherwise
-   * `false`.
+   * The output of the test program: one `true` or `false` for each line that it got. `true` means that `writeBeside()`
+   * could write the line.
    */
   readonly said: readonly string[];
 }

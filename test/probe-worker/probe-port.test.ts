@@ -221,7 +221,7 @@ test('P-090 each probe on the probe port waits for slow checks, even if an equal
   assert.equal(waitedFor, 3);
 });
 
-describe('a probe port that is in use ends the process only if it was configured', { concurrency: 2 }, () => {
+describe('an occupied probe port ends the process only if a setting has chosen this port', { concurrency: 2 }, () => {
   test('if a configured probe port is in use, the process exits with code 82, as it does if a port of the program is in use', async (t) => {
     const taken = createServer().listen(0);
     t.after(() => taken.close());

@@ -102,7 +102,7 @@ test('P-090 if no heartbeat of the event loop has arrived for 200 ms, the probe 
   assert.equal(under.asked.length, 2);
 });
 
-test('a probe that follows an equal probe within one second gets the stored response if the main thread is busy, and a new response if only the checks are slow', async () => {
+test('if a probe requests the same URL as another probe less than one second earlier, it gets the stored response if the main thread is busy, and a new response if the main thread is free but its checks are slow', async () => {
   for (const [checksTook, expectedAge] of [
     [0, '0'],
     [49, undefined],
@@ -119,7 +119,7 @@ test('a probe that follows an equal probe within one second gets the stored resp
   }
 });
 
-test('P-090 a probe that follows an equal probe within one second waits at most 2 ms for the main thread, or longer if the main thread has begun to answer within these 2 ms', async () => {
+test('P-090 if a probe requests the same URL as another probe less than one second earlier, the probe thread waits 2 ms for the main thread, and up to 200 ms if the main thread has begun to answer within these 2 ms', async () => {
   for (const isTaken of [false, true]) {
     const under = new ResponderUnderTest();
     await under.respond('/readyz', passed);
@@ -139,7 +139,8 @@ test('P-090 a probe that follows an equal probe within one second waits at most 
 test('P-090 if the main thread is busy, a probe that repeats within one second gets the stored response without a wait for its checks', async () => {
   const under = new ResponderUnderTest();
   await under.respond('/readyz', passed, 50);
-  // The main thread begins to answer the probe at once, but the checks end only in later turns of its event loop.
+  // The simulated main thread begins to answer this probe at once, but the health checks end only in a later turn of
+  // its event loop.
   under.taken = 2;
   const { tookMs, headers } = await under.respond('/readyz');
   assert.deepEqual([tookMs, headers['Age']], [0, '0']);
@@ -226,7 +227,7 @@ test('P-090 /readyz fails after a stall of 5 s, and /livez and /healthz fail aft
   assert.equal((await under.respond('/livez/ping')).body, 'internal server error: reason withheld\n');
 });
 
-test('P-077 after the shutdown has begun, the probe thread reuses a stored response of /readyz only if the probe does not include the check shutdown', async () => {
+test('P-077 after the shutdown has begun, a probe of /readyz that includes the check `shutdown` gets no stored response; a probe that excludes this check still does', async () => {
   const under = new ResponderUnderTest();
   const leaving = ['/readyz', '/readyz/shutdown', '/readyz/%73hutdown'];
   const paths = [...leaving, '/readyz?exclude=shutdown', '/readyz/ping', '/livez', '/healthz'];

@@ -35,7 +35,7 @@ class WatchUnderTest {
   }
 }
 
-test('P-090 the duration of a stall is the sum of the intervals between two ticks of the probe thread in which no heartbeat of the event loop arrived', async () => {
+test('P-090 the probe thread measures how long the event loop is blocked: it adds up the intervals between its own ticks in which it received no heartbeat of the event loop', async () => {
   const under = new WatchUnderTest();
   await under.pass(30, 100);
   assert.equal(under.watch.stalledMs, 3_000);

@@ -85,8 +85,8 @@ test('a connection that has sent only a part of its request delays the end of th
   const { port, probePort } = await listening(t, () => Promise.resolve(passed));
   const socket = connect({ port, host: '127.0.0.1' }).on('error', () => undefined);
   socket.write('GET /livez HTTP/1.1\r\n');
-  // The probe thread accepts connections in the order in which clients open them. So when it has answered the next
-  // probe, it has also accepted `socket`, which has sent only a part of its request.
+  // The probe thread accepts connections in the order in which clients open them. `socket` connected before the probe
+  // of /livez. So when the probe thread has answered this probe, it has also accepted `socket`.
   await probe(port, '/livez');
   const closed = once(socket, 'close');
   const since = performance.now();

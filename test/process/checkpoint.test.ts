@@ -328,7 +328,7 @@ test("lameduck reads the UID of the pod from the paths of the kubelet's folders 
   const hash = '0123456789abcdef0123456789abcdef';
   assert.equal(podUidIn(line(`/var/lib/kubelet/pods/${hash}/etc-hosts`, '/etc/hosts')), hash);
   assert.equal(podUidIn(other), null);
-  // On a node, outside of any container, the table of mounted file systems has such a line for each volume of every
-  // pod. For such a line, podUidIn() returns null.
+  // Outside of any container, the table of mounted file systems of a node has one line for each volume of every pod.
+  // For the line of a volume, podUidIn() returns null.
   assert.equal(podUidIn(line(`/pods/${uid}/volumes/a`, `/var/lib/kubelet/pods/${uid}/volumes/b`)), null);
 });

@@ -26,12 +26,12 @@ for (const [args, environment] of [
   [['app.js', '--close-grace-delay=30000'], { FASTIFY_CLOSE_GRACE_DELAY: '500' }],
   [['app.js'], { FASTIFY_CLOSE_GRACE_DELAY: '28000' }],
 ] as const) {
-  test(`with the variables ${JSON.stringify(environment)}, fastify start ${args.join(' ')} leaves enough time for the drain`, () => {
+  test(`with the variables ${JSON.stringify(environment)}, the close delay of fastify start ${args.join(' ')} is long enough for the drain, and lameduck logs no warning`, () => {
     assert.equal(describeCloseWithGrace([...cli, ...args], 28_000, environment), undefined);
   });
 }
 
-test('lameduck also recognizes fastify-cli by the folder of its script; for other programs, the option -g does not set the close delay', () => {
+test('lameduck also recognizes fastify-cli by the folder of its script, and does not take the option -g of any other program for the close delay of fastify-cli', () => {
   const byFolder = ['node', '/app/node_modules/fastify-cli/cli.js', 'start', 'app.js'];
   assert.match(describeCloseWithGrace(byFolder, 28_000, {}) ?? '', /^fastify-cli ends this process/);
   assert.match(

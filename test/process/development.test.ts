@@ -45,7 +45,8 @@ test('P-107 a forked process is in development mode only if NODE_ENV says so, or
   const forker = { ...plain, hasChannel: true, parent: ['node', '/app/nodemon-of-ours.js', ''] };
   assert.equal(isDevelopment({}, forker), false);
   assert.equal(isDevelopment({ NODE_ENV: 'development' }, forker), true);
-  // On Linux, lameduck can see that the parent of this process is the test runner and no watcher. Elsewhere, it cannot.
+  // On Linux, lameduck can see that the parent of this process is Node's test runner, and not a watcher such as nodemon.
+  // On other systems, lameduck cannot see the parent, and assumes a watcher.
   assert.equal(await answerOf(t, 'is-developed-in-a-fork.ts'), process.platform !== 'linux');
   assert.equal(await answerOf(t, 'is-developed-in-a-fork.ts', 'cluster'), false);
 });

@@ -31,7 +31,7 @@ for (const parent of [
   ['/usr/bin/node', '/usr/lib/node_modules/npm/bin/npm-cli.js', 'start', ''],
   ['node', '/app/.yarn/releases/yarn-4.5.0.cjs', 'start', ''],
 ]) {
-  test(`P-065 a warning says that the package manager decides whether the program receives process signals: ${parent.join(' ')}`, () => {
+  test(`P-065 if a package manager has started the program, a warning says that it forwards process signals only with some versions and shells: ${parent.join(' ')}`, () => {
     assert.match(describeLauncher(parent, npm) ?? '', byManager);
   });
 }

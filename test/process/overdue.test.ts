@@ -15,26 +15,26 @@ const cleaning: State = { ...ended, hasCalledListeners: true };
 const failed: State = { ...cleaning, hasUncaughtError: true };
 const afterLoss: State = { ...cleaning, hasLostLeadership: true };
 
-describe('the process exits at the end of the shutdown budget if listeners of the program are still running', () => {
+describe('if signal listeners of the program are still running at the end of the shutdown budget, the process exits', () => {
   const over: Event = { kind: 'budget over' };
   const why = "the program's own cleanup took longer than the shutdown budget: exiting";
   follows([
     [
-      'P-075 at the end of the shutdown budget, the process exits with 80 if listeners of the program are still running',
+      'P-075 at the end of the shutdown budget, the process exits with 80 if signal listeners of the program are still running',
       cleaning,
       over,
       cleaning,
       ['exit', 80, why],
     ],
     [
-      'P-058, P-075 at the end of the shutdown budget after an uncaught error, the process exits with 82 if listeners of the program are still running',
+      'P-058, P-075 at the end of the shutdown budget after an uncaught error, the process exits with 82 if signal listeners of the program are still running',
       failed,
       over,
       failed,
       ['exit', 82, why],
     ],
     [
-      'P-058, P-075 at the end of the shutdown budget after a loss of leadership, the process exits with 83 if listeners of the program are still running',
+      'P-058, P-075 at the end of the shutdown budget after a loss of leadership, the process exits with 83 if signal listeners of the program are still running',
       afterLoss,
       over,
       afterLoss,
@@ -74,14 +74,14 @@ describe('if the process is still alive shortly after its shutdown budget, the b
       ['forceExit'],
     ],
     [
-      'P-058 if listeners of the program are still running, the backstop timer ends the process with exit code 80',
+      'P-058 if signal listeners of the program are still running, the backstop timer ends the process with exit code 80',
       cleaning,
       overdue,
       cleaning,
       ['forceExit', 80],
     ],
     [
-      'P-058 if listeners of the program are still running after an uncaught error, the backstop timer ends the process with exit code 82',
+      'P-058 if signal listeners of the program are still running after an uncaught error, the backstop timer ends the process with exit code 82',
       failed,
       overdue,
       failed,

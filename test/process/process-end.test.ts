@@ -1,4 +1,4 @@
-// Tests how a simulated process ends. The tests of the ends of real programs are in scenarios/process-*.test.ts.
+// Tests the exit of a simulated process. The tests in scenarios/process-*.test.ts test the exit of real processes.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EmitOverride } from '../../src/process/emit-override.ts';
@@ -169,7 +169,7 @@ test('P-058 a drained process that something keeps alive exits after one second,
   assert.deepEqual(target.exits, [81]);
 });
 
-test('P-058 the process exits only after the shutdown of a lifecycle that is created while the process is ending', async () => {
+test('P-058 if a lifecycle is created while the process is ending, the process exits only after the shutdown of this lifecycle', async () => {
   const { target, log, end, lifecycle, clock } = create();
   target.emit('SIGTERM', 'SIGTERM', 15);
   const late = new LifecycleUnderTest([], clock);
@@ -284,7 +284,7 @@ test('P-058 process.exit(0) by the program during the drain exits with the code 
   assert.ok(log.includes('report 80'));
 });
 
-test('if the work continues after a loss of leadership, the process exits at once with exit code 83', () => {
+test('if a former leader has lost the Lease and its work has not stopped, the process exits at once with exit code 83', () => {
   const { target, log, end } = create();
   end.endAfterLoss('leadership lost', true);
   assert.deepEqual(log.slice(0, 3), ['begin leadership lost', 'leadership lost: exiting at once', 'report 83']);

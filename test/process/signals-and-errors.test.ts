@@ -179,7 +179,7 @@ describe('the first uncaught error begins the shutdown, and a second uncaught er
   ]);
 });
 
-describe('a loss of leadership begins the shutdown; if the work of the leader continues, the loss ends the process at once with exit code 83', () => {
+describe('a loss of leadership begins the shutdown; if the work of the former leader has not stopped, the process exits at once with exit code 83', () => {
   const exit: Action = ['exit', 83, 'leadership of a lost: exiting at once'];
   const lost: State = { phase: 'draining', cause: byLoss, hasLostLeadership: true };
   follows([
@@ -192,7 +192,7 @@ describe('a loss of leadership begins the shutdown; if the work of the leader co
       ['join', byLoss],
     ],
     [
-      'a loss of leadership ends the process at once with exit code 83 if the work continues',
+      'if the work of the former leader has not stopped after a loss of leadership, the process exits at once with exit code 83',
       running,
       { ...loss, isAtOnce: true },
       lost,

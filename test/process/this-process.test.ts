@@ -45,7 +45,7 @@ test('P-070, P-073 lifecycles share one listener for each process signal, and th
   assert.deepEqual(added(), [0, 0, 0, 0, 0, 0]);
 });
 
-test('if the program removes a signal listener of lameduck, the listener is added again, until the last lifecycle ends', () => {
+test('if the program removes a signal listener of lameduck, lameduck adds this listener again, as long as the process has a lifecycle', () => {
   const leave = thisProcess().join(lifecycleFor('SIGTERM'));
   process.removeAllListeners('SIGTERM');
   assert.deepEqual(added(), [1, 0, 0, 0, 0, 0]);
@@ -85,7 +85,7 @@ test('P-056 several copies of the package in one process share the signal listen
   assert.deepEqual(added(), [0, 0, 0, 0, 0, 0]);
 });
 
-test('if two copies of the package in one process each have a lifecycle, the second lifecycle writes no checkpoint file while the first lifecycle writes this file', async (t) => {
+test('if two copies of the package in one process each have a lifecycle, the second lifecycle writes no checkpoint file as long as the first lifecycle uses the same file', async (t) => {
   const copy = new URL('../../src/process/checkpoint.ts?copy', import.meta.url).href;
   const other = (await import(copy)) as { openCheckpoint: typeof openCheckpoint };
   const path = join(folder(t), 'checkpoint.json');

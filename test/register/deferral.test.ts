@@ -8,8 +8,8 @@ import { Http2Client, type Outcome } from '../support/http2-client.ts';
 import { messages, registered } from '../support/under-register.ts';
 import { LoggingCommand } from '../support/process-under-test.ts';
 
-// Returns the source of a program that runs the code in the parameter `then` while the program serves a request for 300
-// ms.
+// Returns the source code of a program. The program serves a request for 300 ms, and runs the code in `then` during
+// this time.
 function program(then: string, before = ''): string {
   return `
     const { createServer, get } = require('node:http');
@@ -91,7 +91,7 @@ test('with lameduck/register, if a second server listens before the code of the 
   assert.ok(said.includes('whole') && said.includes('second closed'), said.join());
 });
 
-test('with lameduck/register, the warning about a server that does not listen is not logged for a request that ends after the listening socket has closed', async (t) => {
+test('with lameduck/register, a request that ends after the listening socket has closed causes no warning that the server does not listen', async (t) => {
   const command = started(
     t,
     `
@@ -128,8 +128,9 @@ test('P-053 with lameduck/register, the drain waits for a request that arrived b
       say({ msg: 'request' });
     });
     server.listen(0, '127.0.0.1', () => say({ msg: 'listening', port: server.address().port }));`,
-    // With an overload limit, lameduck counts a request when it arrives. The request of this test arrives before
-    // lameduck/register has loaded the lifecycle, so lameduck does not count the request at its arrival.
+    // With an overload limit, lameduck counts each request on arrival. The request of this test arrives before
+    // lameduck/register has loaded the lifecycle, so lameduck has not counted it. The drain must wait for it
+    // nevertheless.
     { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '0s', LAMEDUCK_MAX_REQUESTS_INFLIGHT: '100' },
   );
   const { port } = await command.line('listening', ({ msg }) => msg === 'listening');
@@ -230,7 +231,7 @@ for (const [when, code] of [
   });
 }
 
-test('with lameduck/register, if the program closes its server in the callback of listen(), a later process signal ends the process by its default action', async (t) => {
+test('with lameduck/register, if the program closes its only server in the callback of listen(), the default action of a later process signal ends the process', async (t) => {
   const command = started(
     t,
     `
@@ -244,7 +245,7 @@ test('with lameduck/register, if the program closes its server in the callback o
   assert.deepEqual(command.lines, []);
 });
 
-test('with lameduck/register, if the program has closed its first server before the code of the lifecycle is loaded, the second server gets the lifecycle', async (t) => {
+test('with lameduck/register, if the program closes its first server before the code of the lifecycle is loaded, its second server gets the lifecycle', async (t) => {
   const command = started(
     t,
     `
@@ -275,7 +276,8 @@ test('with lameduck/register, fake timers of the program do not stop the shutdow
 });
 
 test('with lameduck/register, the probe thread works in a program in which zone.js has replaced addEventListener()', async (t) => {
-  // The replacement does what zone.js does. It cannot handle the messages that Node passes to listeners of a MessagePort.
+  // As zone.js does, the test program replaces addEventListener() with a function that wraps each listener. The wrapper
+  // fails if Node passes a message to a listener of a MessagePort.
   const code = `
     const { prototype } = EventTarget;
     const { addEventListener } = prototype;

@@ -42,7 +42,7 @@ for (const [title, create] of [
   });
 }
 
-test('lameduck/register hides only one listen error from the program: the first listen error on the probe port', async (t) => {
+test('if the program listens on the probe port, lameduck/register hides the first listen error on this port from the program, and no other listen error', async (t) => {
   const { port, server } = await occupied(t);
   const other = await occupied(t);
   let releases = 0;

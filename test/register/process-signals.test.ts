@@ -77,7 +77,7 @@ void describe('lameduck/register drains the program before it calls the signal l
   });
 
   for (const idiom of ['signals itself', 'signals itself if it has the only listener']) {
-    test(`P-116 under lameduck/register, a program that ${idiom} at the end of its cleanup is ended by the signal that it sends, and the cleanup has run once`, async (t) => {
+    test(`P-116 under lameduck/register, the process signal that a program sends to itself at the end of its cleanup ends the process, and the cleanup has run once: a program that ${idiom}`, async (t) => {
       const subject = disposed(t, startUnderRegister(program, { IDIOM: idiom }));
       await subject.ready();
       subject.kill('SIGTERM');
@@ -167,7 +167,7 @@ void describe('lameduck/register drains the program before it calls the signal l
     assert.equal((await subject.line('callback', ({ msg }) => msg === 'callback'))['hasFailed'], false);
   });
 
-  describe('lameduck/register keeps a process signal that PID 1 receives before it listens, unless the program has its own signal listener', () => {
+  describe('if PID 1 receives a process signal before its server listens, lameduck/register handles this signal as soon as the server listens, unless the program has its own signal listener', () => {
     const late = new URL('../fixtures/knows-nothing-and-listens-late.ts', import.meta.url).pathname;
     const start = (t: TestContext, env = {}) => disposed(t, new FirstProcess([late], registered(env)));
     const signal = async (first: FirstProcess) => {

@@ -50,8 +50,8 @@ test('npm run release sets the version, creates a Git tag, and writes the files 
     /^build: release 9\.1\.0$/m,
   );
   assert.equal(await printed(t, 'git', 'status', '--porcelain', '--untracked-files=no'), '');
-  // After the release of a new version, no chart and no expected manifest in the tests may contain the previous
-  // version.
+  // After the release of a new version of lameduck, no chart and no expected manifest in the tests may contain the old
+  // version number.
   assert.equal(
     await printed(t, 'git', 'grep', '--name-only', '-e', 'lameduck-0\\.', '--', 'helm', 'test/suites/chart').catch(
       () => '',

@@ -1,6 +1,6 @@
 // Sends the reference service the same requests that clients once sent to a real kube-apiserver during its shutdown.
-// Each client must observe the same as the clients of the kube-apiserver, but none of the errors that were faults of
-// the kube-apiserver.
+// Each client must get the same results as the client of the kube-apiserver, except for the errors that were faults of
+// the kube-apiserver. These errors must not occur.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -14,7 +14,7 @@ import { Client } from '../support/serving.ts';
 const delay = 600;
 // Times in milliseconds. `postBefore` is the time from the start of a POST to the process signal. `postAfter` is the
 // time from the process signal to the end of the body of this POST. `period` is the time between two requests of each
-// other client.
+// client that sends no POST.
 const postBefore = 200;
 const postAfter = 900;
 const period = 50;
@@ -31,7 +31,7 @@ interface Sight {
 
 for (const retryAfter of [false, true]) {
   describe(`with shutdownSendRetryAfter ${String(retryAfter)}, clients see the same as the clients of a kube-apiserver during a recorded shutdown`, () => {
-    it('A-003, A-106, A-120, P-001, P-002, P-077, K-215 the clients see no reset, get Connection: close before the listening socket closes, and keep idle connections for one second', async (t) => {
+    it('A-003, A-106, A-120, P-001, P-002, P-077, K-215 the clients see no reset, get Connection: close before the listening socket closes, and can use an idle connection until it has been silent for one second', async (t) => {
       const service = disposed(
         t,
         new ProcessUnderTest(

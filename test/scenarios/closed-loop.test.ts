@@ -27,7 +27,7 @@ for (const adapter of ['node:http', 'node:https', 'Fastify'] as const) {
   }
 }
 
-describe('a program whose own SIGTERM listener closes its connection pool and its server loses no request', () => {
+describe('a program that also closes its connection pool and its server in its own SIGTERM listener loses no request', () => {
   for (const adapter of ['node:http', 'Fastify'] as const) {
     for (let round = 1; round <= rounds; round++) {
       it(`P-055, P-111 on ${adapter}, thirty closed-loop clients lose no request, and no handler finds the connection pool of the program closed`, async (t) => {
@@ -77,8 +77,8 @@ async function shutDownUnderLoad(
   const record = await server.finalLine();
   assert.deepEqual(record['unfinished'], []);
   assert.ok(account.answered > answeredBefore, 'some requests must be served after the process signal');
-  // A client ends when its new connection is refused. The server may refuse a client only after it has announced the
-  // close of this client's old connection.
+  // A simulated client stops when the server refuses its new connection. The server may refuse this connection only
+  // after it has announced the close of the client's previous connection.
   //
   // When a server closes its listening socket, the kernel resets connections that the server has not accepted yet. Such
   // a reset counts as a refusal. If the listening socket closes too early, nearly every client gets a reset (P-018).

@@ -74,7 +74,7 @@ void describe("lameduck() calls the program's signal listeners only after the dr
     });
 
     for (const hidden of ['before lameduck', 'after lameduck']) {
-      test(`with ${by}, a launcher adds a signal listener ${hidden} starts and hides it from process.listeners(): this listener is called only once, as soon as the signal arrives`, async (t) => {
+      test(`with ${by}, if a launcher adds a signal listener and hides it from process.listeners(), this listener is called only once, as soon as the signal arrives: added ${hidden} starts`, async (t) => {
         const program = disposed(t, new ProcessUnderTest('hides-its-signal-listener.ts', { ...env, HIDDEN: hidden }));
         const request = await HeldRequest.open(t, await program.ready());
         program.kill('SIGTERM');
@@ -98,7 +98,7 @@ void describe("lameduck() calls the program's signal listeners only after the dr
     });
   }
 
-  test('the log line for a process signal has the number of signal listeners that lameduck delays, and the setting with which lameduck calls them at once', async (t) => {
+  test('the log line about delayed signal listeners has the number of these listeners, and names the setting with which lameduck calls them at once', async (t) => {
     const program = await signalled(t, 'only logs, and has an empty event loop');
     await program.exit;
     const { count, ownSignalListeners, hint, level } = await program.line(
@@ -111,8 +111,8 @@ void describe("lameduck() calls the program's signal listeners only after the dr
 
   test('each signal listener is called after the promise of the previous one has settled, and the process waits for the last promise', async (t) => {
     const program = await signalled(t, 'returns promises');
-    // The signal listeners of the program have started timers. These timers keep the process alive until the promise of
-    // every signal listener has settled.
+    // Each signal listener of the test program has started a timer. These timers keep the process alive until the
+    // promises of all signal listeners have settled.
     assert.deepEqual(await program.exit, clean);
     const messages = ['first called', 'first done', 'second called', 'second done'];
     assert.deepEqual(order(program, final, ...messages), [final, ...messages]);
@@ -158,9 +158,9 @@ void describe("lameduck() calls the program's signal listeners only after the dr
     await once(client, 'connect');
     program.kill('SIGTERM');
     await program.line('the call', ({ msg }) => msg === 'called');
-    // A process whose event loop is not empty exits one second after its signal listeners have been called. `held`
-    // received SIGTERM later than `program`, and has already exited after its one second. So `program` has waited for
-    // more than one second.
+    // If its event loop is not empty, a process exits one second after lameduck has called its signal listeners. The
+    // process `held` received SIGTERM later than the process `program`, and has already exited. So `program` has waited
+    // for more than one second.
     const held = await signalled(t, 'only logs');
     assert.deepEqual(await held.exit, clean);
     assert.equal(program.child.exitCode, null);
@@ -229,7 +229,7 @@ void describe("lameduck() calls the program's signal listeners only after the dr
     ['rejects', /^Error: rejected on purpose$/m],
     ['starts work that fails', /^Error: rejected on purpose$/m],
   ] as const) {
-    test(`P-063 if a signal listener of the program ${listener}, this causes an uncaught error after the drain`, async (t) => {
+    test(`P-063 an error of a signal listener of the program is an uncaught error after the drain: a signal listener that ${listener}`, async (t) => {
       const program = await signalled(t, listener);
       assert.deepEqual(await program.exit, { code: 82, signal: null });
       assert.match(program.stderr, error);

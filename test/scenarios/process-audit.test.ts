@@ -40,7 +40,7 @@ async function shutDownUnderLoad(process_: ProcessUnderTest, adapter: AdapterNam
   return account.answered;
 }
 
-describe('each kind of server writes audit lines for every request', { concurrency: 3 }, () => {
+describe('every kind of server, such as node:http, writes audit lines for all its requests', { concurrency: 3 }, () => {
   for (const adapter of adapterNames) {
     test(`A-206 every request has its audit lines after a shutdown under load: ${adapter}`, async (t) => {
       const file = disposed(t, new AuditFile());
@@ -241,7 +241,7 @@ test('if no process reads the pipe of the audit log, one log line reports this, 
   const clients = Array.from({ length: 20 }, () => runClient({ port, account, stop: stop.signal }));
   const failures = (): number => served.lines.filter(({ msg }) => msg === 'audit log failed').length;
   await until(() => failures() > 0);
-  // The queue of audit lines is now full. The server must still respond.
+  // From here on, the queue of audit lines is full. The server must still respond to its clients.
   const { answered } = account;
   await until(() => account.answered >= answered + 500);
   stop.abort();

@@ -21,13 +21,13 @@ const shortBudget = {
 interface Hindered {
   readonly hinder: string;
   /**
-   * The exit code of the process in two cases: a client with a request in flight disconnects before the shutdown
+   * The expected exit code of the process. The client of the request in flight disconnects before the shutdown
    * (`leaves`), or stays connected (`stays`).
    */
   readonly codes: Readonly<Record<'leaves' | 'stays', number>>;
   /**
-   * The exit codes that the final log line states, given only if they differ from `codes`, the exit codes of the
-   * process.
+   * The exit codes in the final log line. Set only if these exit codes differ from `codes`, the exit codes with which
+   * the process really exits.
    */
   readonly inLine?: Readonly<Record<'leaves' | 'stays', number>>;
 }
@@ -81,7 +81,7 @@ describe('a program that throws or hangs in its shutdown ends within its shutdow
     { hinder: 'throws when the socket is ended', codes: { leaves: 0, stays: 80 } },
   ] as readonly Hindered[]) {
     for (const client of ['leaves', 'stays'] as const) {
-      test(`P-023, P-058 a program that ${hinder} still runs its hooks and signal listeners, and ends within its shutdown budget, if its client ${client}`, async (t) => {
+      test(`P-023, P-058 the hooks and signal listeners run, and the process ends within its shutdown budget, if the program ${hinder} and the client of a request in flight ${client}`, async (t) => {
         const env = { HINDER: hinder, LISTENS: 'yes', ...shortBudget };
         const program = disposed(t, new ProcessUnderTest('hinders-its-end.ts', env));
         const port = await program.ready();

@@ -46,7 +46,7 @@ void describe('in development, a program exits quickly when a tool restarts it',
     },
   );
 
-  test('P-058, P-107 in development, a timer that keeps the event loop alive does not delay the exit of a process that a tool restarts', async (t) => {
+  test('P-058, P-107 in development, if a tool such as node --watch restarts the process, a timer of the program does not delay the exit of the process', async (t) => {
     const env = { KEEPS: 'timer', WATCH_REPORT_DEPENDENCIES: '1' };
     await assertRestartsAtOnce(t, async () => {
       const restarted = new Restarted(t, process.execPath, [fixture], { env });

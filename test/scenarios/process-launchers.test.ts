@@ -64,8 +64,8 @@ void describe('a warning says whether SIGTERM reaches a program that npm or a sh
       assert.deepEqual(others, []);
       process.kill(launcher, 'SIGTERM');
       if (warning?.startsWith('started by') === true) {
-        // The shell that this version of npm starts has replaced itself with the program. Therefore, npm forwards the
-        // process signal to the program.
+        // With this version of npm, the shell has replaced itself with the program, which is now a child process of
+        // npm. So npm forwards the process signal to the program.
         assert.deepEqual(await launched.exit, endedWell);
       } else {
         assert.equal(warning, `started through a shell${how === 'sh -c' ? '' : ' by "npm run start"'},`);
@@ -79,7 +79,7 @@ void describe('a warning says whether SIGTERM reaches a program that npm or a sh
   }
 
   test(
-    "P-065 SIGTERM reaches the program if npm's shell replaces itself with the program, and npm returns the program's exit code",
+    "P-065 if npm's shell replaces itself with the program, SIGTERM to npm reaches the program, and npm exits with the exit code of the program",
     { skip: bash },
     async (t) => {
       const launched = launch(t, 'npm start --script-shell=bash');

@@ -47,8 +47,7 @@ async function linesOf(t: TestContext, env: Readonly<Record<string, string>>): P
 
 const isFinal = ({ schema }: Line): boolean => schema === 'lameduck/shutdown/v1';
 
-// These tests check only log lines. So the grace period and the time limits of the hooks are shorter than in the tests
-// of the shutdown budget.
+// The grace period and the time limits of the hooks are short, because the tests of this file check only log lines.
 const shortBudget = {
   LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '4',
   LAMEDUCK_PRE_SHUTDOWN_HOOK_TIMEOUT: '500ms',

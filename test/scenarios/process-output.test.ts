@@ -1,5 +1,5 @@
-// Tests that no log line is lost when the process ends. The reader of the log may be slow, or a worker thread may write
-// the log.
+// Tests that a process exits only after it has written all its log lines. The reader of the log may be slow, or a
+// worker thread may write the log.
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
@@ -29,7 +29,7 @@ function unread(t: TestContext, ...how: [fixture: string, env?: Record<string, s
 // The fixed time for which a slow reader of the log pauses before it reads (P-060).
 const slowly = (): Promise<void> => setTimeout(2_000);
 
-void describe('no log line is lost when the process ends', { concurrency: 6 }, () => {
+void describe('the process exits only after it has written all its log lines', { concurrency: 6 }, () => {
   test('P-060 the final log line arrives even if the log is larger than the buffer of its pipe and the reader is slow', async (t) => {
     const program = disposed(t, new ProcessUnderTest('logs-more-than-a-pipe-holds.ts'));
     await program.signaled('HasBeenReady');

@@ -124,13 +124,13 @@ void describe('a program drains when PM2 or its cluster primary ends it', { conc
     ['kill', 'worker.kill()', 'served'],
     ['primary', 'worker.disconnect()', 'refused'],
   ] as const) {
-    test(`P-071 after the cluster primary has called ${call} for its only worker, connections that clients open during the shutdown delay are ${clients}`, async (t) => {
+    test(`P-071 if the cluster primary calls ${call} for its only worker, new connections during the shutdown delay of this worker are ${clients}`, async (t) => {
       const env = { BY: by, LAMEDUCK_SHUTDOWN_DELAY_DURATION: '15s' };
       const primary = disposed(t, new ProcessUnderTest('disconnects-its-worker.ts', env));
       const port = await primary.ready();
       primary.kill('SIGUSR2');
-      // worker.disconnect() notifies the worker before it closes the listening socket, so the log line of the worker
-      // may arrive first.
+      // worker.disconnect() notifies the worker before it closes the listening socket. So the worker may log
+      // `ShutdownInitiated` before the primary logs `call has returned`.
       await primary.line('the call', ({ msg }) => msg === 'call has returned');
       await primary.signaled('ShutdownInitiated');
       const answered = await fetch(`http://127.0.0.1:${String(port)}`).then(

@@ -18,9 +18,9 @@ test('P-070, P-073 a thousand starts and stops leave no warning, listener, timer
     program.lines.filter(({ msg }) => msg === 'warning'),
     [],
   );
-  // The test ignores the heap sizes after the first groups of servers, because these groups fill caches of Node. After
-  // that, the heap size varies by some hundred KiB. If lifecycle signals were never freed, the heap size would grow by
-  // more than one MiB.
+  // The test program measures the heap size after each group of 50 servers. The test ignores the first sizes, because
+  // the first groups fill caches of Node. The later sizes vary by some hundred KiB. They would grow by more than one
+  // MiB if lifecycle signals were never freed.
   const heap = done['heap'] as number[];
   const mean = (values: number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
   const growth = mean(heap.slice(-5)) - mean(heap.slice(5, 10));

@@ -38,7 +38,7 @@ for (const [listenHost, host] of [
   ['::', '::1'],
   ['0.0.0.0', '0.0.0.0'],
 ] as const) {
-  it(`A-126 during the shutdown, a program that listens on ${listenHost} reaches itself as ${host}`, async (t) => {
+  it(`A-126 during the shutdown, a program that listens on ${listenHost} can still send requests to itself at ${host}`, async (t) => {
     await shutDownUnderLoad(t, { ...inCode, ASKS: 'fetch', LISTEN_HOST: listenHost, HOST: host });
   });
 }
@@ -128,8 +128,8 @@ async function shutDownUnderLoad(t: TestContext, env: Readonly<Record<string, st
   const stop = new AbortController();
   const clients = Array.from({ length: clientCount }, () => runClient({ port, isSecure, account, stop: stop.signal }));
   await until(() => account.answered >= 2 * clientCount);
-  // The handler of this request calls its own server after the listening socket has closed for other processes. The
-  // call must succeed in spite of the requests of other clients.
+  // During this request, the handler sends a request to its own server, after the listening socket has closed for other
+  // processes. The server must serve the handler's request, although other clients send requests too.
   const held = await HeldRequest.open(t, port, '/', isSecure);
   program.kill('SIGTERM');
   await program.signaled('NotAcceptingNewRequest');

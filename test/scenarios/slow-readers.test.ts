@@ -60,7 +60,7 @@ async function shutDown(
   return { server, exit, missing };
 }
 
-/** handedOver resolves when Node has passed the whole response to the socket buffers of the kernel. */
+/** handedOver resolves when Node has passed the last byte of the response to the socket buffers of the kernel. */
 async function handedOver(_: PodNetwork, server: LoggingCommand): Promise<void> {
   await server.line('the end of the handler', ({ msg }) => msg === 'handed over');
 }

@@ -54,7 +54,7 @@ test('P-075 a shutdown budget with a drain of 1 s is accepted, and one with a dr
 });
 
 for (const preStopSeconds of [5, 10]) {
-  test(`P-075, K-084 with a grace period of 5 s and a preStop of ${String(preStopSeconds)} s, the settings are invalid: the shutdown budget is 1 s, the destroy hooks have all of it by default, and no time is left for the drain`, () => {
+  test(`P-075, K-084 with a grace period of 5 s and a preStop of ${String(preStopSeconds)} s, the settings are invalid: the shutdown budget is 1 s, and the default time limit of the destroy hooks leaves no time for the drain`, () => {
     const budget = explained({ terminationGracePeriodSeconds: 5, preStopSeconds });
     assert.equal(budget.total, 1_000);
     assert.throws(

@@ -17,7 +17,7 @@ function problems(options: object, environment: Record<string, string> = {}): st
   throw new Error('nothing was refused');
 }
 
-test('the environment overrides options in code, options override defaults, and each value has its source', () => {
+test('environment variables override options in code, options in code override defaults, and `sources` names where each value comes from', () => {
   const { settings, sources } = completeSettings(
     { shutdownDelayDuration: '1s', destroyHookTimeout: '1s' },
     { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '2s' },

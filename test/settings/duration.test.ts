@@ -73,7 +73,7 @@ const written: readonly (readonly [number, string])[] = [
 ];
 
 for (const [milliseconds, text] of written) {
-  test(`${String(milliseconds)} ms are written as ${text}, as Go would`, () => {
+  test(`${String(milliseconds)} ms are formatted as ${text}, as Duration.String() in Go formats them`, () => {
     assert.equal(formatDuration(milliseconds), text);
   });
 }

@@ -10,13 +10,13 @@ test('P-121 every variable that Kubernetes sets for a Service named lameduck is 
   assert.deepEqual(unknownVariables(lameduckServiceLinks, known), []);
 });
 
-test("P-121 a service link that has the name of a setting's variable is recognized by its value", () => {
+test('P-121 a variable that has the name of a setting and the value of a service link is recognized as a service link', () => {
   assert.equal(isServiceLink('LAMEDUCK_PROBE_PORT', 'tcp://10.96.0.7:8081'), true);
   assert.equal(isServiceLink('LAMEDUCK_PROBE_PORT', 'udp://10.96.0.7:53'), true);
   assert.equal(isServiceLink('LAMEDUCK_PROBE_PORT', '8081'), false);
 });
 
-test("a setting's variable is never mistaken for a service link", () => {
+test('the variable of a setting is never recognized as a service link if no service link can have its name', () => {
   for (const name of known) assert.equal(isServiceLink(name, 'tcp://10.96.0.7:80'), false, name);
 });
 
@@ -28,7 +28,7 @@ test('an unknown LAMEDUCK_ variable causes one warning with the nearest name', (
   ]);
 });
 
-test('a variable whose name has the wrong letter case has no effect, and a warning reports it, except if the correct variable has the same value', () => {
+test('a variable whose name has the wrong letter case has no effect; lameduck warns, unless the variable with the correct name has the same value', () => {
   const other = { lameduck_pre_stop_seconds: '5', Lameduck_Disabled: '1', LAMEDUCK_SHUTDOWN_SIGNALs: 'SIGTERM' };
   assert.deepEqual(unknownVariables(other, known), [
     'unknown variable lameduck_pre_stop_seconds; the nearest is LAMEDUCK_PRE_STOP_SECONDS',
@@ -61,7 +61,7 @@ test('LAMEDUCK_DISABLED is a known variable, and only 1 and true disable lameduc
   assert.equal(isDisabled({ LAMEDUCK_DISABLED: 'yes' }), undefined);
 });
 
-test('for an unknown name, a warning proposes a known name that differs from it in few letters, or that begins with it', () => {
+test('for an unknown name, a warning proposes a known name that differs from the unknown name in few letters, or that begins with the unknown name', () => {
   assert.equal(nearest('shutdownSignal', ['shutdownSignals', 'shutdownDelay']), 'shutdownSignals');
   assert.equal(nearest('SHUTDOWNSIGNALS', ['shutdownSignals']), 'shutdownSignals');
   assert.equal(nearest('shutdownDelay', ['shutdownSignals', 'shutdownDelayDuration']), 'shutdownDelayDuration');

@@ -26,7 +26,7 @@ test('P-075 a requestTimeout that is longer than the time for the drain causes o
   assert.match(warning, /preStopSeconds 5s \(code\).* = drain 20s$/);
 });
 
-test('P-075 a warning about the drain takes registered hooks into account', () => {
+test('P-075 the warning that requestTimeout is longer than the drain subtracts the time limit of the longest registered hook from the drain', () => {
   assert.deepEqual(warningsOf({ requestTimeout: '15s' }, { longestHook: 10_000 }), []);
   assert.match(warningsOf({ requestTimeout: '15s' }, { longestHook: 10_001 })[0] ?? '', /= drain 14\.999s$/);
 });

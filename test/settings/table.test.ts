@@ -22,8 +22,8 @@ for (const [name, { kind, default: defaultIn }] of rows) {
     for (const inCluster of [true, false]) {
       const value = defaultIn(inCluster);
       if (value === undefined) continue;
-      // In code, an empty array is rejected, because it may be a mistake. So the test passes the word that `format()`
-      // returns for an empty list.
+      // For a setting with a list, code may not give an empty array, because this may be a mistake. So the test gives
+      // the word that `format()` returns for an empty list.
       const given = Array.isArray(value) && value.length === 0 ? kind.format(value) : value;
       assert.deepEqual(kind.fromCode(given), { value });
       assert.deepEqual(kind.fromText(kind.format(value).replace(/^(\d+)s$/, kind.name === 'seconds' ? '$1' : '$&')), {

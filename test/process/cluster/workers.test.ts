@@ -31,8 +31,8 @@ class FakeWorker extends EventEmitter {
 }
 
 /**
- * Creates a simulated group of node:cluster workers that listen. `warned` has the process IDs of the workers about
- * which the group has warned because they have no lifecycle.
+ * Creates a simulated group of node:cluster workers that listen, one for each process ID in `pids`. `warned` has the
+ * process IDs of the workers about which lameduck has warned, because they have no lifecycle.
  */
 function listeningGroup(...pids: number[]) {
   const clock = new FakeClock();
@@ -89,7 +89,7 @@ describe('a node:cluster primary warns about workers without a lifecycle, and sh
     assert.deepEqual([workers[0].signals, workers[1].signals], [['SIGTERM'], ['SIGTERM']]);
   });
 
-  it('P-071 a cluster primary leaves the shared listening sockets open if one of its workers has a lifecycle', async () => {
+  it('P-071 if one of its workers has a lifecycle, a cluster primary does not close the shared listening sockets at the start of the shutdown', async () => {
     const { clock, group, workers, closes } = listeningGroup(11, 12);
     workers[0].sayHello();
     group.shutDown('SIGTERM', clock.now() + 20_000);

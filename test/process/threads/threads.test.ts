@@ -76,7 +76,8 @@ for (const [when, env] of [
           1,
           message,
         );
-    // Message listeners do not keep a worker thread alive: no thread has logged that its event loop is not empty.
+    // The message listeners of lameduck must not keep a worker thread alive. So no thread may have logged that its
+    // event loop is not empty.
     assert.deepEqual(
       count(program, ({ msg }) => msg === 'event loop not empty'),
       0,

@@ -1,4 +1,4 @@
-// Tests, on a real process, what the termination of a pod requires of its server.
+// Tests on a real process that a server does what Kubernetes expects of a container during the termination of its pod.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -80,7 +80,7 @@ test('K-198, K-203, K-208, K-215 after SIGTERM, readiness probes fail, liveness 
   assert.equal(happened.at(-1), 'shutdown ended');
 });
 
-test('K-204 every new connection is served during the whole delay', async (t) => {
+test('K-204 the server serves every new connection during the shutdown delay', async (t) => {
   const program = disposed(t, new ProcessUnderTest('runs-in-a-pod.ts', { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '3s' }));
   const port = await program.ready();
   program.kill('SIGTERM');

@@ -1,4 +1,5 @@
-// Clients of HTTP/1.1 and HTTP/1.0. The process receives SIGTERM at a random point of each client's conversation.
+// Simulated clients of HTTP/1.1 and HTTP/1.0. The server process receives SIGTERM at a random time while the clients
+// send their requests.
 import { setTimeout } from 'node:timers/promises';
 import { silenceBeforeClose } from '../../../src/http/drain/drain.ts';
 import { eventSource } from '../../support/watching.ts';
@@ -113,16 +114,16 @@ const halfHead: Client = async (world, name, random) => {
         await pause(random, 0, 2_500);
         const wasSilent = performance.now() - since >= silenceBeforeClose;
         if (wire.isTold) {
-          // With shutdownSendRetryAfter, the server would refuse this request anyway. So it may close the connection
-          // while the request head is still incomplete.
+          // With shutdownSendRetryAfter, the server would refuse the client's request in any case. So the server may
+          // close the connection while the client has sent only a part of the request head.
           if (!world.sendsRetryAfter || !world.mayRefuse)
             wire.fail(`a connection with half a request head was ended by ${wire.error ?? 'FIN'}`);
           return;
         }
         wire.send(text.slice(cut));
         const answer = await wire.answer();
-        // No response is also a correct result: the server may have sent its FIN before it received the rest of the
-        // request head.
+        // The test also accepts that the client gets no response. The server may have sent its FIN before it received
+        // the rest of the client's request head.
         const hasCrossed = answer === undefined && wire.error === undefined && wire.received.length === 0;
         if (hasCrossed && wasSilent && world.sendsRetryAfter && world.mayRefuse) return;
         if (!isBody(wire, 'half head', body, wire.judge('half head', answer))) return;

@@ -1,5 +1,5 @@
-// HTTP/2 clients. Each session has many concurrent streams, and each client opens one session after another until the
-// server refuses a connection.
+// Simulated HTTP/2 clients. Each client opens one session after another until the server refuses a connection. Each
+// session has many concurrent streams.
 import { connect, type ClientHttp2Session, type ClientHttp2Stream, type OutgoingHttpHeaders } from 'node:http2';
 import { dial, type Dialed } from './dial.ts';
 import type { Client } from './http1-clients.ts';

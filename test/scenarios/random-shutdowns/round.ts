@@ -14,8 +14,8 @@ const budget = 28_000;
 // After the server has exited, the connections of all clients must end within this many milliseconds.
 const longestLeave = 3_000;
 
-// The longest time in milliseconds for which the event loop of the test process may be blocked in a valid round. The
-// server closes connections that are silent for one second, and clients pause for at most 700 ms.
+// If the event loop of the test process was blocked for at least this number of milliseconds, a failed round is run
+// again. The server closes connections that are silent for one second, and clients pause for at most 700 ms.
 const longestStall = 250;
 
 export interface Outcome {
@@ -25,7 +25,7 @@ export interface Outcome {
   readonly answered: number;
   readonly refused: number;
   readonly took: number;
-  /** How many times this round of the simulation was run. Runs whose result was discarded are included. */
+  /** The number of attempts at this round of the simulation, including the attempts whose result was discarded. */
   readonly attempts: number;
 }
 
@@ -58,7 +58,8 @@ function planOf(seed: number): Plan {
   const clients = Array.from({ length: count }, (_, index) => {
     const name = oneOf(random, names);
     const talk = known[name] as Client;
-    // Most clients connect before the process signal. Some connect at most 1.5 s after the process signal.
+    // Four of five clients connect before the process signal. The others connect at any time until 1.5 s after the
+    // process signal.
     const at = between(random, 0, signalAt + (random() < 0.2 ? 1_500 : 0));
     return { name: `${name} ${String(index + 1)}`, talk, at, random: seededRandom(Math.floor(random() * 2 ** 32)) };
   });

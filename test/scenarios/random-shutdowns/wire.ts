@@ -67,8 +67,8 @@ export class Wire {
   }
 
   /**
-   * True if the server must respond to a request that the client sends now. The server must respond if the connection
-   * is not closing, and if the client sent data recently enough.
+   * True if the server must respond to the next request of this client. The connection must not be closing, and the
+   * client must have sent or received data within the last `longestSilence` milliseconds.
    */
   get isFit(): boolean {
     return !this.isTold && performance.now() - this.#touchedAt < longestSilence;

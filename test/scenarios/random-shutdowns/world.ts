@@ -1,13 +1,13 @@
-// The state that all clients of one round of the simulation share. It has the server, the time of the process signal,
-// and the results of the requests.
+// The state of one round of the simulation, which all simulated clients of this round share. It has the server, the
+// time of the process signal, and the results of the requests.
 import { setTimeout } from 'node:timers/promises';
 
 export const kinds = ['http', 'https', 'h2c', 'h2'] as const;
 export type Kind = (typeof kinds)[number];
 
-// The maximum number of refused streams per round that the test accepts as sent before the GOAWAY reached the client. A
-// client that sends requests on a timer can send such a stream at any time (P-043). Node's client also reports a stream
-// as refused if it has not sent the stream yet.
+// How many refused streams per round the test accepts. A client that sends requests on a timer can send a stream just
+// before the GOAWAY reaches it (P-043). Node's client also reports a stream as refused if it has not sent the stream
+// yet.
 const mostCrossed = 12;
 
 /**
@@ -75,8 +75,8 @@ export class World {
   }
 
   /**
-   * `refuse()` counts a refused request or connection. The server may refuse only after NotAcceptingNewRequest, so an
-   * earlier refusal is also a failure of the round.
+   * `refuse()` counts a refused request or connection. If the server has not yet emitted the lifecycle signal
+   * NotAcceptingNewRequest, the round of the simulation has also failed.
    */
   refuse(what: string): void {
     this.refused++;
