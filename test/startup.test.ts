@@ -108,7 +108,7 @@ test('A-042, A-043 /readyz and /healthz have a check for each post-start hook, w
   assert.equal((await serving.ask('/healthz')).body, 'ok');
 });
 
-test('A-013 the first passing probe of /readyz makes the process ready (HasBeenReady), but a probe that excludes checks does not', async (context) => {
+test('A-013 a passing probe of /readyz makes the process ready (HasBeenReady), but a probe that excludes checks does not', async (context) => {
   const serving = disposed(context, new ServerUnderTest());
   const parts = createUnderTest({}, [serving.server]);
   let isReady = false;

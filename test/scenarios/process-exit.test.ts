@@ -242,7 +242,7 @@ void describe('the exit code of the process shows how the shutdown ended', { con
     assert.equal(drained['requestsInFlight'], 0);
   });
 
-  test('P-107 the start line of the log shows the terms from which the shutdown budget is computed, and which of these terms are defaults', async (t) => {
+  test('P-107 the start line of the log shows the terms from which the shutdown budget is computed, and whether each term comes from the environment or is a default', async (t) => {
     const program = disposed(t, new ProcessUnderTest('listens.ts', { LAMEDUCK_PRE_STOP_SECONDS: '3' }));
     const start = await program.line('the first line', ({ msg }) => msg?.startsWith('lifecycle started') === true);
     assert.match(
