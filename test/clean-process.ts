@@ -20,13 +20,14 @@ function isTypeStripping(warning: Error): boolean {
 
 process.on('warning', onWarning);
 
-// If Node emits a warning after the last test, no test is left to report it. The process then exits with an error.
+// If Node emits a warning after the last test, no test can report the warning. So make the test process exit with an
+// error.
 process.on('exit', () => {
   if (hasWarned) process.exitCode = 1;
 });
 
-// Skip the process that only collects the results of the test files. This process has no tests, and `after()` would add
-// one.
+// Do not call `after()` in the parent process of `node --test`, which only collects the results of the test files.
+// There, `after()` would create a test.
 if (process.env['NODE_TEST_CONTEXT'] !== undefined) {
   after(() => {
     // This timer is unref'ed, so it fires only if something else keeps the process alive after the last test. Without

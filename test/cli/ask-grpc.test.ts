@@ -192,7 +192,7 @@ void describe(
   },
 );
 
-void describe('a gRPC response without an end fails the health check', { concurrency: 4 }, () => {
+void describe('a gRPC health check fails if the server never ends its response', { concurrency: 4 }, () => {
   test('a gRPC health check stops reading after 10 KiB of a response', async (t) => {
     const outcome = await said(t, (stream) => {
       stream.respond({ ...grpc });
@@ -220,7 +220,7 @@ void describe('a gRPC response without an end fails the health check', { concurr
       });
     },
   })) {
-    test(`a gRPC health check times out if the response never ends: a response ${what}`, async (t) => {
+    test(`a gRPC health check times out if it gets a response ${what}, so that the response never ends`, async (t) => {
       const since = performance.now();
       assert.deepEqual(await said(t, onStream, 300), { kind: 'late' });
       assert.ok(performance.now() - since < 5_000);

@@ -106,7 +106,7 @@ test('K-036 the timeout of `lameduck probe` counts from the start of its process
   for (const milliseconds of waited) assert.ok(milliseconds < 1_500, String(milliseconds));
 });
 
-test('`lameduck probe` exits with 1 and the reason for a closed port and for a port without HTTP', async (t) => {
+test('`lameduck probe` prints the reason and exits with 1 if the port is closed, or if the server on the port does not speak HTTP', async (t) => {
   const free = String(await reservePort());
   assert.deepEqual(await probeOnce(t, ['--port', free]), {
     code: 1,

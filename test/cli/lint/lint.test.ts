@@ -114,7 +114,7 @@ test('the output of `lameduck lint` for GitHub is escaped, and is empty for a co
   assert.deepEqual(await lameduck(t, ['lint', '--format=github', join(path, 'good.yaml')]), { code: 0, output: '' });
 });
 
-test('an annotation with a reason suppresses a finding of `lameduck lint`, on the object or on its pods', async (t) => {
+test('an annotation with a reason, on an object or on its pod template, suppresses a finding of `lameduck lint`', async (t) => {
   const note = 'lameduck/ignore-pre-stop-fills-grace-period: it serves nothing';
   const onObject = bad.replace('  name: shop\n', `  name: shop\n  annotations:\n    ${note}\n`);
   const onPods = bad.replace('    spec:\n', `    metadata:\n      annotations:\n        ${note}\n    spec:\n`);
@@ -161,7 +161,7 @@ test('`lameduck lint` names invalid documents and unknown kinds by file and line
   ]);
 });
 
-test('`lameduck lint` does not judge a kind that another API group has under the name of a kind of Kubernetes', () => {
+test('`lameduck lint` does not check an object that has the name of a Kubernetes kind but another API group', () => {
   const foreign = ['serving.knative.dev/v1 Service', 'batch.volcano.sh/v1alpha1 Job', 'apps.kruise.io/v1 StatefulSet'];
   const manifest = [...foreign, 'extensions/v1beta1 Deployment', 'v1 Service', 'keda.sh/v1alpha1 ScaledObject']
     .map((one) => one.split(' '))

@@ -86,7 +86,8 @@ test('numbers and booleans in a manifest are parsed as in YAML 1.1, except that 
   assert.deepEqual([kind, mode, wanted, when, ports], ['Pod', 420, true, '2026-01-01', '22:22']);
 });
 
-// For each plain scalar, `yaml.YAMLToJSON` of sigs.k8s.io/yaml v1.6.0 returns the same string or the given number.
+// Plain YAML scalars and their values. `yaml.YAMLToJSON` of sigs.k8s.io/yaml v1.6.0 returns each scalar in `strings` as
+// the same string, and each scalar in `numbers` as the number after the `=`.
 const strings = [
   'e2 E5 e10 . + .e3 +.e3 _1 .41_ 1e 1e+ 1.2.3 0x 0xg 0b2 -.nan 1:30 2026-01-01 .5e999 1e400 -1e400 12e4567',
   '0x52908400098527886E0F7030069857D2E4169EE7',

@@ -77,7 +77,7 @@ for (const [what, failures, text] of [
   ['refuses every request', [refused(3_000, 'status 503')], 'was served; the first request failed with status 503'],
   ['never responds', [], 'got a response'],
 ] as const) {
-  test(`if a server ${what}, the rehearsal reports that the server served no request, and does not report that its listening socket closed too early`, () => {
+  test(`if a server ${what}, the rehearsal reports that the server served no request, and does not report that the server stopped listening too early`, () => {
     assert.deepEqual(
       causes(
         ...deleted,
@@ -93,7 +93,7 @@ for (const [what, failures, text] of [
   });
 }
 
-test('if the pod is deleted before its server could serve a request, the rehearsal does not report that the server served no request', () => {
+test('if the pod is deleted before its server could serve a request, the first cause that the rehearsal reports is that the server stopped listening too early', () => {
   const [cause] = causes(...deleted, counts(3_500, 5, 0), lost(4_050, 'newConnection'), exit(0));
   assert.equal(cause?.[0], 'listenerClosedTooEarly');
 });
@@ -113,7 +113,7 @@ for (const code of [126, 127]) {
   });
 }
 
-test('in the list of causes, the crash of a container comes before the cause that the pod never became ready', () => {
+test('if a container crashes before its pod becomes ready, the rehearsal first reports the crash, and then that the pod never became ready', () => {
   assert.deepEqual(
     causes(exit(3)).map(([name]) => name),
     ['crashed', 'neverReady'],
@@ -136,7 +136,7 @@ test('if a restarted server needs some time until it listens on its old port, th
   assert.deepEqual(causes(...started, [8_000, 'note', { port: 3000, otherPorts: '4000' }], listening), []);
 });
 
-test('if the server never listened on the port of the requests, the rehearsal reports the port on which it listens', () => {
+test('if nothing listens on the port to which a rehearsal sends requests, the rehearsal reports the port on which the program listens', () => {
   const [cause] = causes(
     [300, 'containerListening', { port: 4000 }],
     [60_000, 'note', { port: 3000, otherPorts: '4000' }],

@@ -97,12 +97,12 @@ for (const [cause, story, expected] of [
   });
 }
 
-test('for a signal handler that was added too late, lameduck rehearse suggests no other command', () => {
+test('if the program adds its signal handler too late, `lameduck rehearse` does not suggest another command for the container', () => {
   const late: Story = [...deleted, [34_000, 'killSignal', { container: 'shop', isHandlerLate: true }]];
   assert.deepEqual(changes('stopSignalIgnored', late), []);
 });
 
-test('for a postStart hook that does not end, lameduck rehearse names the hook of the container that serves the requests', () => {
+test('if a postStart hook does not end, `lameduck rehearse` names the postStart hook of the container that serves the requests', () => {
   const withHook = deployment.replace(
     '          ports:',
     '          lifecycle: { postStart: { exec: { command: [wait] } } }\n          ports:',
@@ -169,7 +169,7 @@ test('if two causes need different grace periods, `lameduck rehearse` suggests o
   assert.deepEqual(found, [longer, delay]);
 });
 
-test('if two scenarios need different values of a field, `lameduck rehearse` and its page suggest only the largest value, with the scenarios', () => {
+test('if two scenarios need different values of a field, `lameduck rehearse` and its HTML report suggest only the largest value, and name both scenarios', () => {
   const result = rehearsed({ rollout: refusedAndKilled(3_000), overload: refusedAndKilled(4_500) }, short);
   const field = 'shop.yaml:7 spec.template.spec.terminationGracePeriodSeconds';
   const isGrace = (line: string): boolean => line.startsWith(field);
@@ -259,12 +259,12 @@ for (const [what, cause, story, manifest] of [
   ['number of replicas, if it is equal', 'lastEndpointNotReady', deleted, threeReplicas.replace('s: 3', 's: 2')],
   ['shutdown delay', 'listenerClosedTooEarly', refused, ownDelay],
 ] as const) {
-  test(`\`lameduck rehearse\` suggests no value below that of the manifest for the ${what}`, () => {
+  test(`\`lameduck rehearse\` suggests no value that is smaller than the value in the manifest: ${what}`, () => {
     assert.deepEqual(changes(cause, story, manifest), []);
   });
 }
 
-test('`lameduck rehearse` suggests smaller values for a slow readiness probe', () => {
+test('for a readiness probe that fails too late, `lameduck rehearse` suggests a smaller periodSeconds and failureThreshold', () => {
   const slow = deployment.replace('periodSeconds: 1', 'periodSeconds: 10\n            failureThreshold: 3');
   assert.deepEqual(changes('readinessNeverRed', [], slow), [
     `shop.yaml:18 ${container}.readinessProbe.failureThreshold: 3 -> 1`,

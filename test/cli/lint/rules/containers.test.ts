@@ -25,7 +25,7 @@ test('H-169 lameduck lint accepts a program that npm starts if its preStop hook 
   assert.equal(isReported('[/opt/lameduck/leave]'), true);
 });
 
-test('H-169 lameduck lint finds npm or a shell in command and args, also after the wrappers of an init process', () => {
+test('H-169 `lameduck lint` finds npm or a shell in the command and args of a container, also if an init process or another wrapper starts it', () => {
   const found = (command: Command): unknown => {
     const container = { name: 'app', ports: [{ containerPort: 80 }], ...command };
     const [finding] = findingsIn(JSON.stringify({ kind: 'Pod', spec: { containers: [container] } })).filter(

@@ -211,7 +211,7 @@ test('H-050 `lameduck lint` does not compare the drain timeout of a program with
 const deregistration = (seconds: number): string =>
   `stickiness.enabled=true,deregistration_delay.timeout_seconds=${String(seconds)}`;
 
-test("H-051 `lameduck lint` checks the deregistration delay of an Application Load Balancer for IP targets, and prefers the Service's value to the Ingress's", () => {
+test("H-051 if an Application Load Balancer has IP targets, `lameduck lint` checks its deregistration delay, and the Service's value overrides the Ingress's value", () => {
   const ingressAnnotations = alb({ 'target-type': 'ip', 'target-group-attributes': deregistration(59) });
   const front = { container: gunicorn(60), ingressClass: 'alb', ingressAnnotations };
   assert.deepEqual(messages(front, drainRule), [
@@ -220,7 +220,8 @@ test("H-051 `lameduck lint` checks the deregistration delay of an Application Lo
   const own = (attributes: Fields): Front => ({ ...front, serviceAnnotations: alb(attributes) });
   assert.ok(!isFound(own({ 'target-group-attributes': deregistration(60) }), drainRule));
   assert.ok(!isFound(own({ 'target-type': 'instance' }), drainRule));
-  // With a grace period of 59 s, the kubelet kills the pod before the load balancer ends the requests to the pod.
+  // A grace period of 59 s is shorter than the deregistration delay of the load balancer. So the kubelet kills the pod
+  // before the load balancer ends the requests to the pod.
   assert.ok(!isFound({ ...front, gracePeriodSeconds: 59 }, drainRule));
   assert.ok(!isFound(own({ 'target-group-attributes': 'stickiness.enabled=true' }), drainRule));
 });
@@ -239,7 +240,7 @@ test('H-051 `lameduck lint` checks the deregistration delay of a Network Load Ba
   assert.ok(!isFound({ ...front(`${deregistration(30)},${ends}`), service: { type: 'ClusterIP' } }, drainRule));
 });
 
-test('H-051 `lameduck lint` checks the draining timeout of a BackendConfig for network endpoint groups', () => {
+test('H-051 if a load balancer sends requests to network endpoint groups, `lameduck lint` checks the draining timeout in its BackendConfig', () => {
   const config = (drainingTimeoutSec: number): Fields => ({ connectionDraining: { drainingTimeoutSec } });
   const front = { container: gunicorn(60), ingressClass: 'gce', serviceAnnotations: { ...withConfig, ...neg } };
   assert.ok(isFound({ ...front, config: config(0) }, drainRule));

@@ -28,7 +28,7 @@ test('K-008 `lameduck lint` reports an error if a startup or readiness probe nam
   }
 });
 
-test('K-008 an unknown port name of a probe is only an advice of `lameduck lint`, and not an error, if the probe keeps no pod out of a Service', () => {
+test('K-008 for an unknown port name in a probe, `lameduck lint` gives an advice instead of an error if no Service waits for the success of this probe', () => {
   const readiness = 'readinessProbe: { httpGet: { port: http } }';
   const advice = (type: string): string[] => [`advice unknown-probe-port ${type}Probe.httpGet.port`];
   assert.deepEqual(found(workload('livenessProbe: { httpGet: { port: http } }'), service()), advice('liveness'));

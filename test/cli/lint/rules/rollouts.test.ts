@@ -87,7 +87,7 @@ test('H-064 if an autoscaler sets the number of pods, `lameduck lint` reports a 
   assert.equal(outagesIn(withLimit('1'), service, autoscaler).length, 0);
 });
 
-test('H-064 if each Service of the pods also selects other pods, a rollout that ends all pods is only an advice of `lameduck lint`, and not an error', () => {
+test('H-064 for a rollout that ends all pods of a workload, `lameduck lint` gives an advice instead of an error if every Service of the workload also selects pods of another workload, or if no Service selects its pods', () => {
   const all = deployment('', 'shop', 'replicas: 2, strategy: { rollingUpdate: { maxUnavailable: 100% } }');
   const other = deployment('', 'shop-b');
   for (const manifests of [[all], [all, other, service]]) {
@@ -108,7 +108,7 @@ test('H-081 `lameduck lint` reports a single zone only for at least two pods, or
   assert.equal(zonesIn(deployment(inZone, 'shop', scaled), service, autoscaler(', minReplicas: 2')).length, 1);
 });
 
-test('H-081 `lameduck lint` does not report a workload in one zone if its Service also selects another workload, or if no Service selects it', () => {
+test('H-081 `lameduck lint` does not report that all pods of a workload are in one zone if their Service also selects pods of another workload, or if no Service selects them', () => {
   const other = deployment('nodeSelector: { topology.kubernetes.io/zone: b }', 'shop-b');
   assert.deepEqual(zonesIn(deployment(inZone), other, service), []);
   assert.deepEqual(zonesIn(deployment(inZone)), []);

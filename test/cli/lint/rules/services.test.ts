@@ -51,16 +51,17 @@ test('`lameduck lint` accepts a number as the target port of a Service, because 
     assert.deepEqual(pathsIn('unknown-target-port', to(port), withPorts('{ name: web, containerPort: 8080 }')), []);
 });
 
-test('`lameduck lint` does not report a named target port if the Service can have an endpoint for this port, or needs none', () => {
+test('`lameduck lint` does not report the named target port of a Service if a pod of the Service may declare this port, or if the Service is headless', () => {
   const found = (...objects: readonly string[]): string[] => pathsIn('unknown-target-port', ...objects);
   const without = withPorts('');
   const named = to('targetPort: http');
-  // Another workload of the Service declares the port, for example during a migration.
+  // Another workload whose pods the same Service selects declares the port `http`, for example during a migration.
   assert.deepEqual(found(named, without, withPorts('{ name: http, containerPort: 80 }', 'StatefulSet')), []);
   const sidecar =
     'initContainers: [{ restartPolicy: Always, ports: [{ name: http, containerPort: 80 }] }], containers:';
   assert.deepEqual(found(named, without.replace('containers:', sidecar)), []);
-  // The clients of a headless Service choose the port themselves.
+  // The clients of a headless Service choose the port on their own, so the `targetPort` of a headless Service is never
+  // reported.
   assert.deepEqual(found(to('targetPort: http', ', clusterIP: None'), without), []);
   assert.deepEqual(found(to('targetPort: "{{ .Values.port }}"'), without), []);
   assert.deepEqual(found(named, withPorts('{ name: "{{ .Values.port }}", containerPort: 80 }')), []);
@@ -79,7 +80,7 @@ test('H-079 `lameduck lint` reports a backend of an Ingress if the Service has n
   assert.deepEqual(found(ingress('number: 81'), service), [path]);
   const byDefault = `kind: Ingress\nspec: { defaultBackend: { service: { name: shop, port: { number: 81 } } } }`;
   assert.deepEqual(found(byDefault, service), ['spec.defaultBackend.service.port']);
-  // ingress-nginx finds the port also by the target port.
+  // An Ingress of ingress-nginx may also name the `targetPort` of a Service.
   for (const port of ['name: web', 'number: 80', 'number: 8080'])
     assert.deepEqual(found(ingress(port), service), [], port);
 });

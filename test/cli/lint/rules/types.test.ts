@@ -83,7 +83,7 @@ test('`lameduck lint` accepts each form of a value that the API server accepts',
     ['replicas: 2', 'replicas: null'],
     ['replicas: 2', 'strategy: { rollingUpdate: { maxUnavailable: 25%, maxSurge: 1 } }'],
     ['image: shop:1.0', 'resources: { limits: { memory: 1Gi, cpu: 0.5 } }'],
-    // A number that is too large for a float is a string.
+    // In the parsed YAML, a number that is too large for a float is a string.
     ['labels: { app: shop }', 'labels: { commit: 12e4567 }'],
     ['metadata: { name: shop }', 'metadata: { name: shop, annotations: }'],
   ] as const)

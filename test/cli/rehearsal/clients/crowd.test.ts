@@ -12,8 +12,8 @@ import { until } from '../../../support/until.ts';
 const everywhere = (destination: Destination): Destination[] => [destination, destination, destination];
 
 /**
- * Runs the simulated clients of a load plan until `isEnough` returns true. Returns how many requests of each kind of
- * client had each result, and adds the losses.
+ * Runs the simulated clients of a load plan until `isEnough` returns true. Returns, for each kind of client, how many
+ * of its requests had each result. Adds each lost request to `losses`.
  */
 async function counts(
   t: TestContext,
@@ -101,16 +101,16 @@ describe('a retrying client of a rehearsal', () => {
         crowd.routes = everywhere('others');
         isLeft = true;
       }
-      // When the last request in flight has ended, no client uses this pod any longer. Each client has then retried on
-      // another pod, or has closed its connection to this pod.
+      // When the last request in flight to this pod has ended, no client uses the pod any longer. Each client has then
+      // repeated its request on another pod, or has closed its connection to this pod.
       return isLeft && crowd.inFlight === 0;
     });
     assert.equal(retryingConnection.lost + retryingConnection.refused, 0);
   });
 });
 
-describe('a long poll of a rehearsal', () => {
-  it('a long poll of a rehearsal may get a late response, and the client then polls again on the same connection', async (t) => {
+describe('a rehearsal counts the results of a long poll', () => {
+  it('if the server responds late to a long poll of a rehearsal, the client polls again on the same connection', async (t) => {
     const sockets = new Set<object>();
     const late: RequestListener = ({ url, socket }, response) => {
       if (url !== '/poll') response.end();
@@ -134,7 +134,7 @@ describe('a long poll of a rehearsal', () => {
   });
 });
 
-describe('an event stream of a rehearsal', () => {
+describe('a rehearsal counts the results of an event stream', () => {
   for (const [when, isUnanswered] of [
     ['before its response has begun', true],
     ['after its response has begun', undefined],
@@ -155,8 +155,8 @@ describe('an event stream of a rehearsal', () => {
 });
 
 describe('the clients of a rehearsal send the configured number of requests per second', () => {
-  // Between two requests on a keep-alive connection, the client pauses for half of `gap` on average. The request takes
-  // 10.5 ms more, and so does the response.
+  // Between two requests on a keep-alive connection, the client pauses for half of `gap` on average. The transfer of
+  // the request takes another 10.5 ms, and the transfer of the response takes 10.5 ms more.
   for (const [rate, connections, gap] of [
     [200, 40, 800],
     [600, 40, 800 / 3],
