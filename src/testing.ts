@@ -90,7 +90,7 @@ export async function runShutdown<Result>(
     const record = await begin();
     const limit = formatDuration(timeout);
     if (!(await isDoneWithin(timeout, outcome)))
-      throw workFailed(`the work function was still running ${limit} after the end of the shutdown`);
+      throw workFailed(`the function \`work\` was still running ${limit} after the end of the shutdown`);
     const result = resultOf(await outcome, record);
     if (!request.hasCome) throw sentNothing(during);
     return { record, result };
@@ -101,8 +101,8 @@ export async function runShutdown<Result>(
 }
 
 function sentNothing(during: string | undefined): LameduckError {
-  if (during !== undefined) return workFailed(`the work function sent no request to the path ${quoted(during)}`);
-  return workFailed('the work function sent no request other than probes, so the shutdown had nothing to wait for');
+  if (during !== undefined) return workFailed(`the function \`work\` sent no request to the path ${quoted(during)}`);
+  return workFailed('the function `work` sent no request other than probes, so the shutdown had nothing to wait for');
 }
 
 const defaultTimeout = 3_000;

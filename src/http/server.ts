@@ -27,8 +27,7 @@ export function take(server: NetServer): void {
 }
 
 /**
- * isTaken tells whether a server already has a lifecycle or was created by lameduck itself, that is, whether `take()`
- * has marked it.
+ * isTaken tells whether `take()` has marked a server. A marked server has a lifecycle, or lameduck itself created it.
  */
 export function isTaken(server: NetServer): boolean {
   return taken().has(server);
@@ -99,7 +98,7 @@ export function portOf(server: NetServer): number {
 
 function refuse(code: LameduckErrorCode, index: number, given: string, remedy = ''): never {
   const allowed =
-    'an open server of node:http, node:https or node:http2 that has no lifecycle yet, or an array of them';
+    'an open server of node:http, node:https or node:http2 that has no lifecycle yet, or an array of such servers';
   throw new LameduckError(code, `server ${String(index + 1)}: ${given}: expected ${allowed}${remedy}`);
 }
 

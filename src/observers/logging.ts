@@ -31,8 +31,8 @@ export interface Logging extends Observer, ProcessLines, ProbePortLines, Checkpo
 interface ProcessLines {
   onUncaughtError(error: unknown): void;
   /**
-   * onListenersHeld is called at a process signal if lameduck delays the program's own listeners for this signal until
-   * the shutdown has ended.
+   * onListenersHeld is called when lameduck delays the program's own listeners for a process signal until the shutdown
+   * has ended.
    */
   onListenersHeld(signal: string, count: number): void;
   /**
@@ -50,8 +50,8 @@ interface ProbePortLines {
    */
   onProbePortYield(probePort: number): void;
   /**
-   * onProbeThreadFailure is called once, when the probe thread has failed. From then on, the main thread serves the
-   * probe port.
+   * onProbeThreadFailure is called once, when the probe thread has stopped because of an error. From then on, the main
+   * thread serves the probe port.
    */
   onProbeThreadFailure(error: unknown): void;
   /**
@@ -125,8 +125,8 @@ export function createLogging(
     },
     ...hookLines(log),
     onCheckChange(endpoint, check, reason) {
-      // After the final line, do not log failing checks. A destroy hook may have closed the resource that a check
-      // tests, and this alone makes the check fail.
+      // After the final line, do not log failing checks. A destroy hook may have closed a resource that a check tests,
+      // such as a database connection. The check then fails although nothing is wrong.
       if (hasEnded) return;
       if (reason === undefined) log.info({ endpoint, check }, 'check passes again');
       else log.warn({ endpoint, check, reason: reason.message }, 'check fails');
@@ -180,7 +180,7 @@ function processLines(log: Logger): ProcessLines {
 // A hint for programs that stop child processes or queue workers in a listener of a shutdown signal. By default,
 // lameduck calls such a listener only after the drain.
 const heldHint =
-  'set LAMEDUCK_OWN_SIGNAL_LISTENERS=run if a listener forwards the signal to child processes or stops a queue worker';
+  'set LAMEDUCK_OWN_SIGNAL_LISTENERS=run if a signal listener of your program forwards the signal to child processes or stops a queue worker';
 
 // This hint is for GraphQL over server-sent events. GraphQL clients open an event stream with POST and reconnect on
 // their own.
@@ -207,7 +207,7 @@ function probePortLines(log: Logger): ProbePortLines {
       log.info({ address }, 'probe port listens');
     },
     onProbePortYield(probePort) {
-      log.info({ probePort }, 'probe port left to the lifecycle of the program');
+      log.info({ probePort }, 'probe port passed to the lifecycle that the program created');
     },
     onProbeThreadFailure(error) {
       log.warn({ err: error }, 'probe thread failed');

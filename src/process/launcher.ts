@@ -37,7 +37,7 @@ export function describeLauncher(parent: readonly string[] | undefined, environm
   // forwards signals only to its direct child. So use the variables only if the command line of the parent cannot be
   // read, as outside Linux.
   if (parent === undefined ? command === undefined : !isPackageManager(parent)) return undefined;
-  return `started by ${command ?? manager}, which forwards process signals only with some versions and shells: ${advice}`;
+  return `started by ${command ?? manager}, which forwards process signals to this process only in some versions of the package manager and with some shells: ${advice}`;
 }
 
 function isShell([command = '', first = '']: readonly string[]): boolean {

@@ -21,7 +21,7 @@ export function pm2Warning(environment: Environment, gracePeriod: number): strin
   const killTimeout = given > 0 ? given : defaultKillTimeout;
   if (killTimeout >= gracePeriod) return undefined;
   return (
-    `PM2 sends SIGKILL ${formatDuration(killTimeout)} after the process signal, and cuts requests in flight: set ` +
-    `kill_timeout: ${String(gracePeriod)} in its configuration, or start with --kill-timeout ${String(gracePeriod)}`
+    `PM2 sends SIGKILL ${formatDuration(killTimeout)} after its stop signal, and this cuts requests in flight: set ` +
+    `kill_timeout: ${String(gracePeriod)} in the configuration of PM2, or start with --kill-timeout ${String(gracePeriod)}`
   );
 }

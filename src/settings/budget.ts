@@ -26,8 +26,8 @@ export interface Budget {
 }
 
 /**
- * ExplainedBudget is a shutdown budget with a text for the log and for errors. The text shows how each part of the
- * budget was computed. It also names the source of each setting, such as an environment variable.
+ * ExplainedBudget is a shutdown budget and a text that explains it in the log and in errors. The text shows how each
+ * part of the budget was computed, and names the source of each setting, such as an environment variable.
  */
 export interface ExplainedBudget extends Budget {
   readonly sum: string;
@@ -53,7 +53,7 @@ export function explainBudget(settings: Settings, longestHook: number, sources: 
   const sum =
     `${part('terminationGracePeriodSeconds')} - ${part('preStopSeconds')} - margin ${formatDuration(margin)}` +
     ` = budget ${formatDuration(total)};` +
-    ` - max(${part('shutdownDelayDuration')}, pre-shutdown hooks ${formatDuration(longestHook)})` +
+    ` budget - max(${part('shutdownDelayDuration')}, pre-shutdown hooks ${formatDuration(longestHook)})` +
     ` - ${part('destroyHookTimeout')} = drain ${formatDuration(drain)}`;
   return { total, drain, sum };
 }
@@ -81,9 +81,9 @@ export function settingWithSource(settings: Settings, sources: Sources, name: Se
 }
 
 /**
- * withinBudget shortens the shutdown delay, so that at least `shortestDrain` remains for the drain. If that is not
- * enough, it also shortens `destroyHookTimeout`. If the given settings already leave enough time for the drain,
- * withinBudget returns them unchanged.
+ * withinBudget shortens the shutdown delay, so that at least `shortestDrain` remains for the drain. If even a shutdown
+ * delay of 0 leaves too little time, it also shortens `destroyHookTimeout`. If the given settings already leave enough
+ * time for the drain, withinBudget returns them unchanged.
  */
 export function withinBudget(settings: Settings): Settings {
   const { shutdownDelayDuration: delay, destroyHookTimeout: hooks } = settings;

@@ -80,8 +80,8 @@ export function completeSettings<Functions extends object>(
 
 /**
  * readSettings reads the settings for a caller that must continue even if some settings are invalid. An invalid setting
- * gets its default value, and `problems` gets a line. `defaults` replaces the default values of the settings that it
- * contains.
+ * gets its default value, and `problems` gets a line about it. A value in `defaults` replaces the default value of the
+ * setting with the same name.
  */
 export function readSettings<Functions extends object>(
   options: SettingsOptions & Functions,
@@ -184,8 +184,8 @@ function read(reading: () => Reading<unknown>): Reading<unknown> {
   }
 }
 
-// If a duration in code is a number up to this value, a warning is logged. A number means milliseconds, but the author
-// probably meant seconds. A shutdown delay of 10 ms, for example, makes no sense.
+// If code sets a duration to a number that is not greater than this one, lameduck logs a warning. A number means
+// milliseconds, but the author probably meant seconds: a shutdown delay of 10 ms, for example, would be useless.
 const mostSecondsMeant = 60;
 
 function isMeantInSeconds(kind: Kind<unknown>, value: unknown): value is number {

@@ -1,16 +1,17 @@
 // Parses settings whose value is a list of URL paths that the program serves.
 import type { Kind } from './kinds.ts';
 
-const notLivez = 'paths other than /livez, because the kubelet kills a container whose liveness probe gets a 503';
+const notLivez =
+  'a list of paths without /livez, because the kubelet kills a container whose liveness probe gets a 503';
 
 /** `paths` parses a list of URL paths that the program itself serves. With an empty list, the setting is off. */
 export const paths = listOfPaths('paths', '/health,/ready', /^\/livez(\/|$)/i, notLivez);
 
-const notRoot = 'paths below /; remove / itself, because every path begins with /';
+const notRoot = 'a list of paths without the path / itself, because every path begins with /';
 
 /**
  * pathPrefixes parses a list of URL paths that the program itself serves. Each path stands for itself and for all paths
- * below it. With an empty list, the setting is off.
+ * below it. If the list is empty, the setting with this list has no effect.
  */
 export const pathPrefixes = listOfPaths('path prefixes', '/socket.io,/watch', /^\/+$/, notRoot);
 

@@ -28,8 +28,8 @@ export function relationWarnings(settings: Settings, sources: Sources, { drain, 
   }
   if (healthCheckTimeout >= defaultProbeTimeout) {
     warnings.push(
-      `${part('healthCheckTimeout')} is not below ${formatDuration(defaultProbeTimeout)}, the default timeout of a` +
-        ' probe: the probe times out before the check does, so no response contains the name of the check',
+      `${part('healthCheckTimeout')} is not shorter than ${formatDuration(defaultProbeTimeout)}, the default timeout of a` +
+        ' probe: if a check hangs, the probe times out first, so the kubelet gets no response with the name of the check',
     );
   }
   if (livezEventLoopStallLimit > 0 && livezEventLoopStallLimit < readyzEventLoopStallLimit) {

@@ -24,16 +24,16 @@ export function row<Value, Given = Value>(definition: Row<Value, Given>): Row<Va
 }
 
 /**
- * ValuesOf derives from a table of settings the type of the values of all its settings. These values are valid, and
- * unset settings have their defaults.
+ * ValuesOf is the type of an object with the validated values of all settings in a settings table. Settings that the
+ * program does not set have their default values.
  */
 export type ValuesOf<Rows> = {
   readonly [Name in keyof Rows]: Rows[Name] extends Row<infer Value, infer _> ? Value : never;
 };
 
 /**
- * GivenOf derives from a table of settings the type of the options that code can pass. It is a mapped type over the
- * rows of the table, so that editors show the comment of each row.
+ * GivenOf is the type of the options object that code can pass. It is derived from the rows of a settings table, as a
+ * mapped type, so that editors show the comment of each row.
  */
 export type GivenOf<Rows> = {
   readonly [Name in keyof Rows]?: (Rows[Name] extends Row<infer _, infer Given> ? Given : never) | undefined;

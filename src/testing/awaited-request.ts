@@ -1,5 +1,5 @@
-// Detects when a server receives the request that `runShutdown` waits for. It adds no listener to the server, because a
-// listener would change how Node behaves (P-113).
+// Detects when a server receives the request that begins the shutdown of `runShutdown`. Adds no listener to the server,
+// because a listener would change how Node behaves (P-113).
 import type { Server } from '../http/server.ts';
 import type { Traffic } from '../http/traffic.ts';
 import { patchEmit } from '../patch-emit.ts';
@@ -40,7 +40,7 @@ export class AwaitedRequest {
     this.#isAwaited = true;
   }
 
-  /** `end()` gives each server back the `emit` that the server had before AwaitedRequest replaced it. */
+  /** `end()` stops the detection of the request, and restores the `emit` that each server had before. */
   end(): void {
     this.#isAwaited = false;
     for (const end of this.#ends.splice(0)) end();
@@ -56,13 +56,13 @@ export class AwaitedRequest {
     });
   }
 
-  // Calls the callback if a request for the path `target` is the awaited request. Ignores probes, because they never
-  // count as in flight.
+  // Calls the callback when the request that `runShutdown` waits for has arrived. `target` is the path of a request
+  // that a server has received. Probes are ignored, because they never count as in flight.
   #note(target: string | undefined): void {
     const { connections, requests } = this.#traffic;
     requests.enrolNoted(connections);
-    // At this point, the handler may already have responded to the request that this check must find. On Node 22, the
-    // response has then ended, and `traffic.counts` omits the request. So do not read `traffic.counts` here.
+    // Do not read `traffic.counts` here. The handler may already have responded to the request, and on Node 22
+    // `traffic.counts` then no longer includes the request.
     if (target === undefined || requests.inFlight.isIdle) return;
     if (this.#path !== undefined && this.#path !== target.replace(/\?.*$/s, '')) return;
     this.#isAwaited = false;

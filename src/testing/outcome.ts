@@ -1,5 +1,5 @@
-// Calls the function `work` that a test passes to `runShutdown`, and waits until it ends. Derives the result or the
-// error of `runShutdown` from the result or the error of `work`.
+// Calls the function `work` that a test passes to `runShutdown`, and waits until `work` has ended. Then decides whether
+// `runShutdown` resolves or rejects, and with which value.
 import { systemClock, timedOut, withTimeout } from '../clock.ts';
 import { LameduckError, messageOf, quoted } from '../errors.ts';
 import type { ShutdownRecord } from '../observer.ts';
@@ -37,13 +37,13 @@ export function resultOf<Result>(outcome: Outcome<Result>, { unfinished }: Pick<
   const { error } = outcome;
   if (unfinished.length > 0) {
     const why = error instanceof Error ? messageOf(error) : quoted(error);
-    throw workFailed(`the work function failed (${why}) after the shutdown had cut ${listed(unfinished)}`, error);
+    throw workFailed(`the function \`work\` failed (${why}) after the shutdown had cut ${listed(unfinished)}`, error);
   }
   if (!isRefusal(error))
-    throw error instanceof Error ? error : workFailed(`the work function threw ${quoted(error)}`, error);
+    throw error instanceof Error ? error : workFailed(`the function \`work\` threw ${quoted(error)}`, error);
   throw workFailed(
-    `a connection was refused, because the server had stopped listening (${messageOf(error)}): send all requests at once,` +
-      ' or set `during` to the path of the last request, so that the shutdown begins with that request',
+    `a request of \`work\` was refused, because the server had already stopped listening (${messageOf(error)}): send all requests at the same time,` +
+      ' or set `during` to the path of the last request, so that the shutdown begins with the last request',
     error,
   );
 }

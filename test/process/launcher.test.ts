@@ -9,7 +9,8 @@ const npm = {
 const pnpm = { npm_lifecycle_event: 'serve', npm_config_user_agent: 'pnpm/10.0.0 npm/? node/v24.0.0 linux x64' };
 
 const throughShell = /^started through a shell by "npm run start", which does not forward process signals: /;
-const byManager = /^started by "npm run start", which forwards process signals only with some versions and shells: /;
+const byManager =
+  /^started by "npm run start", which forwards process signals to this process only in some versions of the package manager and with some shells: /;
 
 for (const parent of [
   ['sh', '-c', 'node server.js', ''],

@@ -111,7 +111,7 @@ void describe('lameduck/register reads its settings from environment variables',
       await fetch(`http://127.0.0.1:${String(port)}/`);
       await subject.line(
         'the line about the port',
-        ({ msg }) => msg === 'probe port left to the lifecycle of the program',
+        ({ msg }) => msg === 'probe port passed to the lifecycle that the program created',
       );
       await subject.line('the probe port', ({ msg }) => {
         return msg === 'probe port listens' && messages(subject.lines).filter((one) => one === msg).length === listens;

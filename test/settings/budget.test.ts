@@ -34,7 +34,7 @@ test('P-075 the shutdown budget is printed as a sum, with the name, value and so
   assert.equal(
     explained({ destroyHookTimeout: '3s' }, 12_500, environment).sum,
     'terminationGracePeriodSeconds 30s (default) - preStopSeconds 5s (LAMEDUCK_PRE_STOP_SECONDS) - margin 2s = budget 23s;' +
-      ' - max(shutdownDelayDuration 10s (default), pre-shutdown hooks 12.5s) - destroyHookTimeout 3s (code) = drain 7.5s',
+      ' budget - max(shutdownDelayDuration 10s (default), pre-shutdown hooks 12.5s) - destroyHookTimeout 3s (code) = drain 7.5s',
   );
 });
 

@@ -48,7 +48,7 @@ test('P-075 the start line of the log has the sum of the shutdown budget, with t
     start.message,
     'lifecycle started: terminationGracePeriodSeconds 40s (env)' +
       ' - preStopSeconds 0s (default) - margin 2s = budget 38s;' +
-      ' - max(shutdownDelayDuration 5s (env), pre-shutdown hooks 12s)' +
+      ' budget - max(shutdownDelayDuration 5s (env), pre-shutdown hooks 12s)' +
       ' - destroyHookTimeout 2s (code) = drain 24s',
   );
   assert.deepEqual(start.details['settings'], {}, 'a part of the sum must not be repeated');

@@ -91,7 +91,7 @@ test('if the callback of runShutdown rejects because requests were cut, runShutd
       assert.equal(code, 'LAMEDUCK_ERR_WORK_FAILED');
       assert.match(
         message,
-        /^runShutdown\(\): the work function failed \(fetch failed\) after the shutdown had cut 12 requests: PUT "\/report" after [\d.]+m?s, (PUT "\/orders\/\d+" after [\d.]+m?s, ){9}and 2 more$/,
+        /^runShutdown\(\): the function `work` failed \(fetch failed\) after the shutdown had cut 12 requests: PUT "\/report" after [\d.]+m?s, (PUT "\/orders\/\d+" after [\d.]+m?s, ){9}and 2 more$/,
       );
       assert.ok(cause instanceof TypeError);
       return true;
@@ -109,7 +109,7 @@ test('runShutdown rejects if its callback sends no request, or only probes, beca
       {
         code: 'LAMEDUCK_ERR_WORK_FAILED',
         message:
-          'runShutdown(): the work function sent no request other than probes, so the shutdown had nothing to wait for',
+          'runShutdown(): the function `work` sent no request other than probes, so the shutdown had nothing to wait for',
       },
     );
     assert.equal(server.listening, false);
@@ -122,7 +122,7 @@ test('runShutdown rejects with an Error if its callback throws synchronously, or
       // eslint-disable-next-line @typescript-eslint/only-throw-error
       throw undefined;
     }),
-    { code: 'LAMEDUCK_ERR_WORK_FAILED', message: 'runShutdown(): the work function threw undefined' },
+    { code: 'LAMEDUCK_ERR_WORK_FAILED', message: 'runShutdown(): the function `work` threw undefined' },
   );
 });
 
@@ -136,7 +136,10 @@ test('if the work function of runShutdown() sends a request after the server has
     }),
     ({ code, message, cause }: Error & { code?: string }) => {
       assert.equal(code, 'LAMEDUCK_ERR_WORK_FAILED');
-      assert.match(message, /a connection was refused, because the server had stopped listening .*`during`/);
+      assert.match(
+        message,
+        /a request of `work` was refused, because the server had already stopped listening .*`during`/,
+      );
       assert.ok(cause instanceof Error);
       return true;
     },
@@ -155,7 +158,7 @@ test('if the callback of runShutdown does not settle within the timeout, runShut
   );
   await assert.rejects(hangs, {
     code: 'LAMEDUCK_ERR_WORK_FAILED',
-    message: 'runShutdown(): the work function was still running 500ms after the end of the shutdown',
+    message: 'runShutdown(): the function `work` was still running 500ms after the end of the shutdown',
   });
   assert.equal(server.listening, false);
 });
@@ -170,7 +173,7 @@ test('runShutdown rejects if no request had the path in `during`, because with a
     runShutdown(serving().server, (origin) => text(`${origin}/slow`), { during: '/slwo' }),
     {
       code: 'LAMEDUCK_ERR_WORK_FAILED',
-      message: 'runShutdown(): the work function sent no request to the path "/slwo"',
+      message: 'runShutdown(): the function `work` sent no request to the path "/slwo"',
     },
   );
 });

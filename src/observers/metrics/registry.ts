@@ -38,7 +38,7 @@ export function registryAllowed(registry: unknown): string | undefined {
   const taken = metricNames.find((name) => (registry as MetricsRegistry).getSingleMetric?.(name) !== undefined);
   return taken === undefined
     ? undefined
-    : `a registry without the metric ${taken}: each lifecycle needs a registry of its own`;
+    : `a registry that does not yet contain the metric ${taken}: each lifecycle needs a registry of its own`;
 }
 
 /**
@@ -50,8 +50,8 @@ export function register(registry: MetricsRegistry, metrics: readonly RegistryMe
   const registered = new Map<string, RegistryMetric>();
   const unregister = (): void => {
     for (const [name, metric] of registered) {
-      // After lameduck registered its metric, the program may have cleared the registry and registered its own metric
-      // of the same name. Do not remove the program's metric.
+      // Remove only a metric that lameduck itself registered. The program may have cleared the registry, and may then
+      // have registered its own metric with the same name.
       const present = registry.getSingleMetric?.(name);
       if (present === undefined || present === metric) registry.removeSingleMetric?.(name);
     }

@@ -49,7 +49,10 @@ describe('allowed registries', () => {
   test('a registry that already has a metric with the same name as a metric of lameduck is rejected, and the error names this metric', () => {
     const registry = new Registry();
     registry.registerMetric(gauge('lameduck_connections') as never);
-    assert.match(registryAllowed(registry) ?? '', /a registry without the metric lameduck_connections: each lifecycle/);
+    assert.match(
+      registryAllowed(registry) ?? '',
+      /a registry that does not yet contain the metric lameduck_connections: each lifecycle/,
+    );
   });
 });
 
@@ -148,7 +151,7 @@ describe("the program's own registry", () => {
       () => lameduckUnderTest(t, registry),
       (error) =>
         isLameduckError(error) &&
-        /registry: .* from code: expected a registry without the metric .*: each lifecycle needs a registry of its own/.test(
+        /registry: .* from code: expected a registry that does not yet contain the metric .*: each lifecycle needs a registry of its own/.test(
           String(error),
         ),
     );

@@ -32,8 +32,8 @@ valid values. Otherwise, returns an empty text. */}}
 {{- else if has $kind (list "paths" "path prefixes") -}}
 {{- $example := ternary "/health,/ready" "/socket.io,/watch" (eq $kind "paths") -}}
 {{- if not (or (eq $text "off") (regexMatch "^/[^?#, ]*( *, */[^?#, ]*)*$" $text)) -}}one or more paths such as {{ $example }}, each beginning with / and without a query, or the word off
-{{- else if and (eq $kind "paths") (regexMatch "(?i)(^|,) */livez(/|[, ]|$)" $text) -}}paths other than /livez, because the kubelet kills a container whose liveness probe gets a 503
-{{- else if and (eq $kind "path prefixes") (regexMatch "(^|,) */+ *(,|$)" $text) -}}paths below /; remove / itself, because every path begins with /{{- end -}}
+{{- else if and (eq $kind "paths") (regexMatch "(?i)(^|,) */livez(/|[, ]|$)" $text) -}}a list of paths without /livez, because the kubelet kills a container whose liveness probe gets a 503
+{{- else if and (eq $kind "path prefixes") (regexMatch "(^|,) */+ *(,|$)" $text) -}}a list of paths without the path / itself, because every path begins with /{{- end -}}
 {{- else if eq $kind "namespace" -}}
 {{- if not (regexMatch "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$" $text) -}}the name of a namespace: at most 63 lower-case letters, digits and "-"{{- end -}}
 {{- else if eq $kind "Lease" -}}
