@@ -171,8 +171,8 @@ function take(lease: string): () => void {
   taken.add(lease);
   let isTaken = true;
   return () => {
-    // Only the first call of this function may remove the Lease from `taken`. Before a second call, a newer elector for
-    // the same Lease may have added the Lease again.
+    // Only the first call of this function removes the Lease from `taken`. At a second call, `taken` may contain the
+    // same Lease again, added by a newer elector.
     if (isTaken) taken.delete(lease);
     isTaken = false;
   };

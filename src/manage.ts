@@ -80,7 +80,8 @@ export function manage(
 /** RegisterOptions are the options with which `lameduck/register` calls `install`. */
 export interface RegisterOptions {
   /**
-   * `problem` is one line that lists the invalid settings of the program. It is undefined if all settings are valid.
+   * `problem` is one line of text that lists the invalid lameduck settings of the program. It is undefined if all
+   * settings are valid.
    */
   readonly problem: string | undefined;
   /** `listener` is set in a primary of node:cluster: it is the server whose listening socket the workers share. */
@@ -147,8 +148,8 @@ export function install(
     );
   });
   for (const one of servers) putUnder(parts, one);
-  // lameduck warns if a server gets requests but does not listen. Stop watching for such servers when the shutdown
-  // begins, because all servers then stop listening.
+  // lameduck warns if a server gets requests but does not listen. End this check when the shutdown begins, because all
+  // servers then stop listening.
   void parts.handle.signals.shutdownInitiated.signaled.then(stopWatching);
   const detach = joinProcess(parts, logging, thread, environment, isUnderRegister);
   void parts.handle.ended.then(({ exitCode }) => {
@@ -223,8 +224,8 @@ function joinProcess(
       recorder.noteUncaughtError(errorText(cause.error));
       logging.onUncaughtError(cause.error);
       const ended = watched(shutdown.begin('uncaught error', { isUncaughtError: true }));
-      // If a shutdown is already in progress, the probe thread has a state of the shutdown that does not contain this
-      // uncaught error. So send the state again.
+      // If a shutdown is already in progress, the state of the shutdown that the probe thread has does not contain this
+      // uncaught error. So send the new state to the probe thread.
       thread.sendShutdown();
       return ended;
     },
@@ -310,9 +311,9 @@ export interface ManagedLifecycle {
   readonly releaseProbePort: () => Promise<void>;
 }
 
-// Each copy of the package lameduck has its own map from servers and handles to lifecycles. The objects in `parts` are
-// instances of the classes of one copy, so another copy cannot use them. http/server.ts recognizes servers that have a
-// lifecycle of another copy.
+// Maps each server, and each handle that `lameduck()` has returned, to its lifecycle. Each copy of the package lameduck
+// has its own map, because a copy cannot use the objects in `parts` of another copy. http/server.ts recognizes the
+// servers whose lifecycle belongs to another copy.
 const lifecycles = new WeakMap<object, ManagedLifecycle>();
 
 /** lifecycleOf returns the lifecycle of a server or of a handle, or undefined if there is none. */

@@ -66,7 +66,10 @@ export function keyOf(request: object): object {
   return (request as Face).stream ?? request;
 }
 
-/** HttpResponse contains the properties that node:http's ServerResponse and a stream of node:http2 have in common. */
+/**
+ * HttpResponse declares the members that both ServerResponse of node:http and lameduck's StreamResponse for node:http2
+ * have.
+ */
 export interface HttpResponse {
   readonly req: HttpRequest;
   readonly statusCode: number;
@@ -89,8 +92,8 @@ export interface HttpResponse {
  */
 export function sentStatus(response: HttpResponse): number | undefined {
   const { statusCode } = response as { statusCode: unknown };
-  // Node sends the response to a pipelined request only after the earlier responses on the connection. While it waits
-  // for them, no byte has been sent, even if its handler has already ended it.
+  // While a pipelined response waits for earlier responses on its connection, none of its bytes has been sent. This is
+  // so even if the handler has already ended the response.
   const isSent =
     response.headersSent && (response.writableFinished || (response as { socket?: unknown }).socket !== null);
   const isStatus = isSent && typeof statusCode === 'number' && statusCode >= 100 && statusCode <= 999;

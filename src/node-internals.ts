@@ -55,7 +55,7 @@ export interface Compatible {
 
 /**
  * compatibleOf returns the request and response objects that node:http2's compatibility API has created for a stream. A
- * later version of Node may remove the properties that contain these objects. The log could then not name the paths of
+ * later version of Node may remove the properties that contain these objects. The log would then lack the paths of
  * streams that were opened before the lifecycle began.
  */
 export function compatibleOf(stream: ServerHttp2Stream): Compatible {
@@ -92,9 +92,9 @@ export function responseOn(socket: Socket): ServerResponse | undefined {
 
 /**
  * sentHead returns the headers of a response as they were sent, or undefined if they have not been sent. No public
- * property shows the sent headers in every case. A program may have replaced `headersSent`, so this function does not
- * read it. If a later version of Node removed the property `_header` of responses, lameduck would recognize no response
- * as an event stream. lameduck would also end a connection only when the connection is silent.
+ * property shows the sent headers in every case, and a program may have replaced `headersSent`. If a later version of
+ * Node removed the property `_header` of responses, lameduck would recognize no response as an event stream. lameduck
+ * would also end a connection only while no bytes arrive or are sent on it.
  */
 export function sentHead(response: ServerResponse): string | undefined {
   const { _header: head } = response as unknown as { _header?: unknown };
@@ -120,8 +120,8 @@ export function isInMessage(socket: Socket): boolean | undefined {
   const parser = parserOf(socket);
   if (typeof parser?.finish !== 'function') return undefined;
   // `finish` tells the HTTP parser that the peer has ended the connection, as Node does after a FIN. If only a part of
-  // a request has arrived, `finish` returns an error. It changes the state of the parser only if a request body ends
-  // with the connection.
+  // a request has arrived, `finish` returns an error. `finish` changes the parser's state only for a request body that
+  // lasts until the connection ends.
   return isInBody(socket) || parser.finish() instanceof Error;
 }
 
@@ -147,9 +147,9 @@ function parserOf(socket: Socket): Parser | null | undefined {
 }
 
 /**
- * hasBeenClosed tells whether a server has been closed. A server that has never listened has not been closed, but no
- * public property shows the difference. If a later version of Node removed the property that `checkingInterval` reads,
- * the lifecycle of a closed server would wait for `listening` forever.
+ * hasBeenClosed tells whether a server has been closed. No public property distinguishes a closed server from a server
+ * that has never listened. If a later version of Node removed the property that `checkingInterval` reads, the lifecycle
+ * of a closed server would wait for `listening` forever.
  */
 export function hasBeenClosed(server: Server): boolean {
   return !server.listening && checkingInterval(server)?._destroyed === true;
@@ -170,8 +170,8 @@ export function checkingInterval(server: Server): Interval | undefined {
  * returned a different object in a later version of Node, the drain could not destroy the connection of a session.
  */
 export function socketUnder({ socket }: Http2Session): Socket {
-  // The method `off` of the proxy `session.socket` is called on the real socket, and returns the real socket. This call
-  // of `off` removes no listener.
+  // The proxy `session.socket` passes the call of `off` to the real socket, and returns the real socket. `socketUnder`
+  // is no listener of the socket, so `off` removes nothing.
   return socket.off('close', socketUnder);
 }
 
@@ -321,7 +321,7 @@ export interface InternalChannel {
 const command = 'NODE_LAMEDUCK';
 
 /**
- * sendInternal sends a message to the process or thread at the other end of a channel, which receives it with
+ * sendInternal sends a message through a channel to another process or thread, which receives the message with
  * `onInternal`. If the channel is closed, sendInternal does nothing.
  */
 export function sendInternal(channel: InternalChannel, message: object): void {

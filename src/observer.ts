@@ -104,7 +104,10 @@ export interface ShutdownRecord {
      * destroy a response. lameduck destroys a response if `requestTimeout` passes after the headers have been sent.
      */
     readonly aborted: number;
-    /** `cut` is the number of requests without a complete response that lameduck destroyed at the end of the budget. */
+    /**
+     * `cut` is the number of requests that lameduck destroyed before their response was complete. lameduck destroys a
+     * request when the time limit of the drain or of the whole shutdown is reached.
+     */
     readonly cut: number;
   };
   /**
@@ -131,7 +134,7 @@ export interface ShutdownRecord {
   readonly workers?: readonly WorkerEnd[];
   /**
    * `threads` lists the worker threads with a lifecycle that have ended during the shutdown. Only the record of a main
-   * thread that has such worker threads contains this list.
+   * thread contains this list, and only if the main thread has worker threads with a lifecycle.
    */
   readonly threads?: readonly ThreadEnd[];
   /**
@@ -182,8 +185,8 @@ export interface PreviousRun {
    */
   readonly version?: string;
   /**
-   * hasNodeRestarted tells whether the node has been rebooted since the previous run. It is undefined if the outcome is
-   * `none` or `unknown`.
+   * hasNodeRestarted tells whether the Kubernetes node has been rebooted since the previous run of the program. It is
+   * undefined if the `outcome` of the previous run is `none` or `unknown`.
    */
   readonly hasNodeRestarted?: boolean;
 }
@@ -264,7 +267,7 @@ export interface RequestObserver {
 export interface AuditLog {
   /** onReceived is called for each request, just before the program receives the request. */
   onReceived(key: object, request: HttpRequest): void;
-  /** onStarted is called when the headers of the response to a long-running request have been sent. */
+  /** onStarted is called for a long-running request when the headers of its response have been sent. */
   onStarted(key: object, status: number): void;
   /** onPanic is called when the program's handler of the request has thrown. */
   onPanic(key: object): void;

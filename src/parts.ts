@@ -52,15 +52,15 @@ export interface PartsOptions extends DrainOptions {
    */
   readonly group?: {
     /**
-     * `ends` is the list of workers that have exited. Only a primary of node:cluster has it. In any other process, it
-     * is undefined.
+     * `ends` lists the workers of node:cluster that have exited. It is undefined in every process that is not a
+     * primary.
      */
     readonly ends: readonly WorkerEnd[] | undefined;
     /** `threads` is the list of worker threads that have ended. */
     readonly threads: readonly ThreadEnd[];
     /**
-     * listenerClosed resolves when the primary has closed the listening socket that all workers share. It is undefined
-     * in a process that is not a worker.
+     * listenerClosed resolves when the primary of node:cluster has closed the listening socket that all its workers
+     * share. It is undefined in a process that is not a worker.
      */
     readonly listenerClosed: (() => Promise<void>) | undefined;
     /** readiness is the readiness of the worker threads. It is undefined in a worker thread. */
@@ -156,8 +156,8 @@ export function createParts(options: PartsOptions): Parts {
     answer: answersOf(options, health, lifecycle),
     ...refusalsOf(settings, lifecycle.signals),
     onListening: (server) => {
-      // Set `keepAliveTimeout` when the server begins to listen, even if lameduck has set it before. The program may
-      // have changed the value meanwhile, or may have added this server only now.
+      // When a server begins to listen, set its `keepAliveTimeout`, even if lameduck has set it before. Before
+      // `listen()`, the program may have changed the value, or may have added the server to the lifecycle.
       applyKeepAliveTimeout(server, settings.keepAliveTimeout);
       startup.onListening(server);
     },
@@ -226,8 +226,8 @@ function createHealth(
   return health;
 }
 
-// Tells whether the servers have stopped listening and the drain has ended. With the setting `shutdownSendRetryAfter`,
-// the drain ends first. Without this setting, the servers stop listening first.
+// Tells whether the servers have stopped listening and the drain has ended, in either order. The drain ends first only
+// with the setting `shutdownSendRetryAfter`.
 function hasDrained({ httpServerStoppedListening, inFlightRequestsDrained }: LifecycleSignals): boolean {
   return httpServerStoppedListening.hasSignaled && inFlightRequestsDrained.hasSignaled;
 }

@@ -1,5 +1,5 @@
-// Connects the probe thread with a lifecycle. The lifecycle answers the probes that the probe thread forwards, and the
-// log receives the events of the probe thread.
+// Connects the probe thread with a lifecycle. Passes probes from the probe thread to the lifecycle, and events of the
+// probe thread to the log.
 import { systemClock } from './clock.ts';
 import { messageOf } from './errors.ts';
 import type { PreviousRun } from './observer.ts';
@@ -13,8 +13,8 @@ import type { Sources } from './settings/complete.ts';
 import type { Settings } from './settings/table.ts';
 
 /**
- * ProbeThreadOptions are the options of `createProbePort`. `parts` and `previousRun` are functions, because their
- * results do not exist yet when `createProbePort` is called.
+ * ProbeThreadOptions are the options of `createProbePort`. `parts` and `previousRun` are functions, because the
+ * lifecycle's parts and the facts about the previous run do not exist yet when `createProbePort` is called.
  */
 export interface ProbeThreadOptions {
   readonly settings: Settings;
@@ -36,8 +36,8 @@ export function createProbePort(options: ProbeThreadOptions): ProbePort {
     answer: (url, method) => parts().answerProbePort(url, method),
     shutdown() {
       const { recorder, shutdown } = parts();
-      // Do not send the state of a shutdown after which the process continues. With this state, the probe thread would
-      // end the process.
+      // If the process continues after the shutdown, do not send the state of the shutdown to the probe thread. With
+      // this state, the probe thread would end the process.
       if (shutdown.endsAt === undefined || !thisProcess().isEnding) return undefined;
       const { uncaughtError } = recorder;
       return { record: recorder.soFar(), uncaughtError, remainingMs: shutdown.endsAt - systemClock.now() };

@@ -148,8 +148,8 @@ export class Recorder {
   }
 
   /**
-   * noteCause records an exit code for an event that began the shutdown or happened during it, such as an uncaught
-   * error. The process exits with the highest recorded code.
+   * noteCause records the exit code of an event, such as an uncaught error, that began the shutdown or happened during
+   * the shutdown. The process exits with the highest recorded exit code.
    */
   noteCause(exitCode: number): void {
     this.#causeCode = Math.max(this.#causeCode, exitCode);

@@ -88,8 +88,9 @@ function defer(): Deferrals.Deferral | undefined {
   return (created.deferral = new Deferral({ load, addToLifecycle, onFailure }));
 }
 
-// Tells whether this process is a primary of node:cluster that has workers. In such a primary, a server of node:net
-// that begins to listen may be node:cluster's own server, whose listening socket the workers share.
+// Tells whether this process is a primary of node:cluster that has workers. In such a primary, node:cluster itself
+// opens listening sockets for the workers. So a server of node:net that begins to listen may belong to node:cluster and
+// not to the program.
 function hasWorkers(): boolean {
   const { workers } = require('node:cluster') as Cluster.Cluster;
   return Object.keys(workers ?? {}).length > 0;

@@ -19,8 +19,8 @@ import { shortestDrain, type Budget } from './settings/budget.ts';
 import type { Settings } from './settings/table.ts';
 import { runStep } from './step.ts';
 
-// The longest drain after an uncaught error, in milliseconds. It is short, because the state of the program is no
-// longer reliable (K-211).
+// The time limit of the drain after an uncaught error, in milliseconds. The time limit is short, because the state of
+// the program is no longer reliable after an uncaught error (K-211).
 const drainAfterUncaughtError = 2_000;
 
 // The first part of the shutdown delay, as a share of the whole delay. In this part, lameduck chooses for each
@@ -65,8 +65,8 @@ export interface BeginOptions {
 
 interface Deadlines {
   /**
-   * drainBy is the deadline of the drain. At this time at the latest, the destroy hooks begin, even if some requests
-   * have not been answered.
+   * drainBy is the deadline of the drain. If the drain has not ended before, it ends at this time, even if some
+   * requests have not been answered. The destroy hooks begin after the drain.
    */
   readonly drainBy: Deadline;
   /** endBy is the deadline of the whole shutdown. At this time, the shutdown ends even if a hook is still running. */
@@ -148,8 +148,9 @@ export class Shutdown {
   }
 
   /**
-   * reserveTimeForListeners reserves time for the program's own signal listeners at the end of the shutdown budget: the
-   * duration `destroyHookTimeout`. The wait for open connections becomes shorter by the same duration.
+   * reserveTimeForListeners reserves time for the program's own signal listeners at the end of the shutdown budget. The
+   * reserved time is as long as `destroyHookTimeout`. The drain waits for this time less until all connections have
+   * closed.
    */
   reserveTimeForListeners(): void {
     this.#reservesTime = true;
@@ -270,8 +271,8 @@ export class Shutdown {
     await runStep({ clock, by, onFailure }, run);
   }
 
-  // Returns the length of the shutdown delay. It returns 0 if the process has never been ready, because then no Service
-  // has sent it a connection.
+  // Returns the length of the shutdown delay. It returns 0 if the process has never been ready, because no Service
+  // sends connections to a process that has never been ready.
   #delayOf(isSkipped: boolean): number {
     const { lifecycle, settings } = this.#parts;
     return isSkipped || !lifecycle.signals.hasBeenReady.hasSignaled ? 0 : settings.shutdownDelayDuration;
@@ -293,8 +294,8 @@ export class Shutdown {
         this.#step('stop listening', endBy, () => stopListening(server, clock, activity, endBy.signal)),
       ),
     );
-    // While this function waited, another server may have passed a socket to an HTTP server for the first time. Close
-    // the listening socket of that other server too.
+    // While the servers stopped listening, another server may have passed its first socket to an HTTP server of this
+    // lifecycle. So close the listening socket of the other server too.
     for (const front of traffic.fronts) this.#closeNow(front, endBy);
     traffic.hold.end();
     lifecycle.report('HTTPServerStoppedListening');
@@ -354,8 +355,8 @@ export class Shutdown {
     const now = clock.now();
     endBy.shorten(now + budget);
     // A cluster worker or a worker thread must end before its primary or main thread, so it gets less time than its own
-    // settings allow. A short time goes first to the steps before the drain, and then to a drain of `shortestDrain`.
-    // The destroy hooks get the rest.
+    // settings allow. If this time is too short for all steps of the shutdown, the steps before the drain get it first.
+    // The drain gets the next `shortestDrain` milliseconds, and the destroy hooks get the rest.
     const shortest = Math.max(settings.shutdownDelayDuration, hooks.longestPreShutdown) + shortestDrain;
     const atLeast = isOfWorker ? Math.min(budget, shortest) : 0;
     drainBy.shorten(now + Math.max(atLeast, budget - settings.destroyHookTimeout));

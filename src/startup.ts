@@ -52,13 +52,14 @@ export class Startup {
   }
 
   /**
-   * `begin()` starts a lifecycle for which no server will emit `listening`: the lifecycle has no server, or its servers
-   * already listen. It starts the lifecycle in the next turn of the event loop, so that the current turn does not
-   * become too long.
+   * `begin()` starts a lifecycle for which no server will emit `listening`, because the lifecycle has no server or its
+   * servers already listen. It starts the lifecycle in the next turn of the event loop, to keep each turn of the event
+   * loop short.
    */
   begin(): void {
     startImmediate(() => {
-      // If the shutdown has already begun, do not start the lifecycle. The drain closes the servers.
+      // If the shutdown has begun before the lifecycle could start, do not start the lifecycle. The drain closes its
+      // servers.
       if (this.#parts.lifecycle.signals.shutdownInitiated.hasSignaled) return;
       if (this.#parts.servers.length === 0) this.#start();
       for (const server of this.#waitingFor) if (server.listening) this.onListening(server);
@@ -79,8 +80,8 @@ export class Startup {
     void hooks.runPostStart(this.#stopped.signal, (name, failure) => {
       if (failure !== undefined) return;
       this.#finishedHooks.add(name);
-      // Check readiness now, not at the next interval. HasBeenReady must fire before a SIGTERM that arrives right after
-      // the first successful probe.
+      // Check readiness now instead of waiting for the next check of the timer. HasBeenReady must fire before a SIGTERM
+      // that arrives right after the first successful probe.
       void this.#lookWhetherReady();
     });
     void this.#awaitReadiness();

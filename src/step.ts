@@ -2,8 +2,8 @@
 import { wait, type Clock } from './clock.ts';
 import type { Deadline } from './deadline.ts';
 
-// If a step of the shutdown ends at most this many milliseconds after its deadline, it does not count as failed. A step
-// that is aborted at its deadline needs this time to stop.
+// The tolerance, in milliseconds, for the deadline of a step of the shutdown. A step counts as failed only if it
+// exceeds its deadline by more than this. A step that is aborted at its deadline needs some time to stop.
 const leniency = 50;
 
 export interface StepOptions {

@@ -60,8 +60,8 @@ export interface ServerEvents {
    */
   readonly onThrow?: ((subject: object) => void) | undefined;
   /**
-   * onFailure is called for a connection that the server accepted before the lifecycle was created. lameduck cannot
-   * record this connection, because the program has changed the socket.
+   * onFailure is called if lameduck cannot record a connection that the server accepted before the lifecycle was
+   * created. The cause is a change that the program has made to the socket object.
    */
   readonly onFailure: (error: unknown) => void;
   /**
@@ -79,7 +79,10 @@ export interface ServerEvents {
 /** Proceed is the function that passes an intercepted event to the program's listeners. */
 export type Proceed = Emit;
 
-/** interceptServerEvents replaces `emit` of a server, so that `events` gets each event before the program. */
+/**
+ * interceptServerEvents replaces `emit` of a server. The callbacks in `events` then receive each event of the server
+ * before the program's listeners.
+ */
 export function interceptServerEvents(server: Server, events: ServerEvents): void {
   take(server);
   patchEmit(server, (original) => interceptorOf(server, events, original));
@@ -92,8 +95,8 @@ function interceptorOf(server: Server, events: ServerEvents, original: () => Emi
   const send: Proceed = (event, ...args) => original().call(server, continued(server, event, args), ...args);
   const proceed = onThrow === undefined ? send : watched(send, onThrow);
 
-  // Nearly every event of a server is a request with two arguments, so pass these arguments one by one. Passing them as
-  // `...args` would take longer than all other code of lameduck for a request.
+  // Nearly every event of a server is a request with two arguments, so pass these two arguments one by one. Passing
+  // `...args` would take more time per request than all other code of lameduck together.
   const emitRequest = (request: IncomingMessage, response: ServerResponse): boolean =>
     events.onRequest(request, response, 'request', proceed) || original().call(server, 'request', request, response);
 

@@ -35,8 +35,8 @@ const fewestToLookAt = 100;
 export interface CloseWindow {
   readonly since: number;
   /**
-   * `window` is the length of the period that begins at `since`, in milliseconds. The close time of each connection is
-   * a random time in this period. If `window` is 0, the close time of every connection is `since`.
+   * `window` is the length, in milliseconds, of the period that begins at `since`. lameduck begins to close each
+   * connection at a random time in this period. If `window` is 0, this time is `since` for every connection.
    */
   readonly window: number;
 }

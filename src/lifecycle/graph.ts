@@ -22,7 +22,7 @@ export type SignalName = (typeof signalNames)[number];
 export interface Rule {
   /** `after` is the list of lifecycle signals that must have fired before this one fires. */
   readonly after: readonly SignalName[];
-  /** `unless` names another lifecycle signal. If that other signal has fired, the signal of this rule never fires. */
+  /** `unless` names another lifecycle signal. If the other signal fires first, this signal can never fire. */
   readonly unless?: SignalName;
   /**
    * If `automatic` is true, the lifecycle signal fires as soon as all signals in the list `after` have fired. No call

@@ -20,9 +20,9 @@ type PropertyName<Name extends SignalName> = Name extends `HTTP${infer Rest}` ? 
 export interface Lifecycle {
   readonly signals: LifecycleSignals;
   /**
-   * `report()` is called when the event has happened that a lifecycle signal announces. The signal fires as soon as all
-   * signals that must fire before it have fired. A second report of the same signal has no effect, nor does the report
-   * of a signal that can no longer fire.
+   * Call `report()` when the event that a lifecycle signal announces has happened. The signal fires as soon as all
+   * signals that must fire before it have fired. `report()` has no effect for a signal that has been reported before or
+   * can no longer fire.
    */
   report(name: SignalName): void;
 }
@@ -44,8 +44,8 @@ export function createLifecycle(
 
   let isFiring = false;
 
-  // If `onSignal` reports another lifecycle signal, the other signal fires in the next iteration of the loop below. At
-  // that time, `onSignal` has returned.
+  // `onSignal` may lead to the report of a second lifecycle signal. The second signal then fires in the next iteration
+  // of the loop below, after `onSignal` has returned.
   function fireWhatCan(): void {
     if (isFiring) return;
     isFiring = true;

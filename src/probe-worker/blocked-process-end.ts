@@ -26,7 +26,7 @@ const patience = 500;
 const shortestBlock = 1_000;
 
 // The probe thread begins to check for a debugger this many milliseconds before it would kill the process. The reply of
-// the inspector then arrives in time.
+// the inspector then arrives before the kill.
 const lookAhead = longestReply + beatInterval;
 
 // If standard output is a full pipe, the probe thread tries to write the final line for this many milliseconds. After
@@ -85,9 +85,9 @@ export class BlockedProcessEnd {
   }
 
   /**
-   * dueIn is the number of milliseconds until `tick()` must be called if the event loop stays blocked. Before a
-   * shutdown, it is Infinity. Once this time has passed, it is Infinity again, because each regular check of the probe
-   * thread calls `tick()`.
+   * dueIn is the number of milliseconds after which the probe thread must call `tick()` if the event loop stays
+   * blocked. It is Infinity before a shutdown. It is Infinity again after this time has passed, because each regular
+   * check of the probe thread then calls `tick()`.
    */
   get dueIn(): number {
     const rest = this.#rest;
@@ -140,10 +140,10 @@ export class BlockedProcessEnd {
     if (state.get('isReported') === 0) this.#isLineWritten = write(finalLine(final, logFormat));
   }
 
-  // Writes the probe thread's termination message. The main thread may write its own final line at the same time, and
-  // then only the main thread's message must remain. So the probe thread sets `isWritingMessage` before it reads
-  // `isReported`. `noteMainThreadReport` then either prevents this write, or waits until the write has ended and
-  // removes the message.
+  // Writes the probe thread's termination message. If the main thread writes its final line at the same time, only the
+  // main thread's message must remain. So the probe thread sets `isWritingMessage` before it reads `isReported`. On the
+  // main thread, `noteMainThreadReport` either prevents the probe thread's write, or waits for its end and removes the
+  // message.
   #writeMessage(message: string): void {
     const { state, terminationMessagePath } = this.#options;
     if (this.#isMessageWritten) return;

@@ -56,8 +56,8 @@ export function createListener(respond: (url: string, method: string) => Promise
   server.on('checkExpectation', onRequest);
   server.timeout = silenceLimit;
   server.on('connection', (socket) => {
-    // If there are too many connections, choose the one to destroy before adding the new connection to the set.
-    // Otherwise the new connection, which has sent no request yet, could be chosen.
+    // If the probe port has too many connections, choose the connection to destroy before adding the new connection to
+    // `sockets`. Otherwise, the new connection could be chosen, because it has sent no request yet.
     if (sockets.size >= mostConnections) oldestOf(sockets, asked)?.destroy();
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));

@@ -29,8 +29,8 @@ export function serveOnMainThread({ port, host, answer, onListening, onFailure }
     socket.unref();
   });
   server.on('error', (error) => {
-    // A server also emits `error` if it cannot accept a connection, but it then continues to listen. So only an error
-    // of a server that does not listen means that `listen()` has failed.
+    // A server that listens also emits `error` if it cannot accept a connection. So treat `error` as a failure of
+    // `listen()` only if the server is not listening.
     if (!server.listening) onFailure(error);
   });
   // In a worker of node:cluster, `listen()` normally makes the primary listen for the worker. With `exclusive`, the

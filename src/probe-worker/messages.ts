@@ -80,7 +80,7 @@ export type ToThread =
       readonly kind: 'facts';
       /**
        * `id` is the id of the message `inspect` that this message answers. It is 0 if the main thread sends its state
-       * on its own.
+       * without such a message.
        */
       readonly id: number;
       readonly saidAt: number;

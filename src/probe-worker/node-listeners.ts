@@ -1,10 +1,13 @@
-// Node's own addEventListener(), where zone.js has replaced it. A MessagePort of Node passes values to its listeners. The
-// replacement of zone.js expects events, and throws an uncaught error for each value.
+// Restores Node's original addEventListener() for a short time if zone.js has replaced it. A MessagePort of Node passes
+// values to its listeners. The replacement of zone.js expects events, and throws an uncaught error for each value.
 interface Zones {
   readonly Zone?: { readonly __symbol__?: (name: string) => string };
 }
 
-/** withNodeListeners calls `create` while EventTarget has Node's own addEventListener(). */
+/**
+ * withNodeListeners calls `create`. During this call, EventTarget has Node's original addEventListener() instead of the
+ * replacement of zone.js.
+ */
 export function withNodeListeners<Created>(create: () => Created): Created {
   const prototype = EventTarget.prototype as unknown as Record<string, unknown>;
   const name = (globalThis as Zones).Zone?.__symbol__?.('addEventListener');

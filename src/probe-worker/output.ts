@@ -3,8 +3,8 @@
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { standardOutput } from '../standard-output.ts';
 
-// Standard output may accept only a part of a line at a time. mostTries is the maximum number of writes for one line.
-// pauseBetween is the pause between two of these writes, in milliseconds.
+// In one write, standard output may accept only a part of a line. mostTries is the maximum number of writes for one
+// line. pauseBetween is the pause between two writes, in milliseconds.
 const mostTries = 100;
 const pauseBetween = 10;
 

@@ -6,7 +6,8 @@
 export interface PortClaim {
   /**
    * `release()` closes the probe port of the lifecycle. Its promise resolves when another lifecycle can listen on the
-   * port. A lifecycle that the program's code has created always keeps its port, so its `release` is undefined.
+   * port. `release` is undefined for a lifecycle that the program's code has created, because such a lifecycle never
+   * gives up its probe port.
    */
   readonly release: (() => Promise<void>) | undefined;
 }
@@ -23,10 +24,9 @@ function claims(): Map<number, PortClaim> {
 }
 
 /**
- * claimPort reserves a probe port for a lifecycle, and returns true. It calls `listen` as soon as the lifecycle can
- * listen on the port. If the port is already reserved and `claim.release` is defined, claimPort reserves nothing, does
- * not call `listen`, and returns false. If the port is already reserved and `claim.release` is undefined, the new
- * lifecycle gets the port.
+ * claimPort tries to reserve a probe port for a new lifecycle. If the port is already reserved and `claim.release` is
+ * defined, claimPort only returns false. Otherwise, claimPort reserves the port, returns true, and calls `listen` as
+ * soon as the new lifecycle can listen on the port.
  */
 export function claimPort(port: number, claim: PortClaim, listen: () => void): boolean {
   const earlier = claims().get(port);

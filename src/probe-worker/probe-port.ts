@@ -80,8 +80,8 @@ export interface DebugSocketFunctions {
 }
 
 /**
- * ProbePort starts and ends the probe thread, which also runs if there is no probe port. For each request of the
- * program, ProbePort only increments one counter.
+ * ProbePort starts and ends the probe thread. The probe thread also runs if there is no probe port. When the program
+ * receives a request, ProbePort only increments one counter.
  */
 export class ProbePort {
   /**
@@ -131,8 +131,8 @@ export class ProbePort {
       ...silent,
       onSignal: (event) => {
         options.debugSocket?.onSignal(event);
-        // onSignal is called just before the lifecycle signal fires. The microtask runs after the signal has fired, so
-        // the state that it sends to the probe thread includes the signal.
+        // onSignal is called just before the lifecycle signal fires. So send the state of the main thread in a
+        // microtask, which runs after the signal has fired. The state then includes the signal.
         queueMicrotask(() => {
           this.#sendFacts();
         });
@@ -198,8 +198,8 @@ export class ProbePort {
   }
 
   /**
-   * noteReport tells the probe thread that the main thread has written the final line, so that the probe thread does
-   * not write it too.
+   * noteReport tells the probe thread that the main thread has written the final line. The probe thread then writes no
+   * final line.
    */
   noteReport(): void {
     this.#state.add('beats', 1);
@@ -274,8 +274,8 @@ export class ProbePort {
     worker.on('error', (error) => {
       failure = error;
     });
-    // If the probe thread exits, serve the probe port on the main thread. Before the exit, the port may still be in
-    // use.
+    // If the probe thread exits, serve the probe port on the main thread. Wait for the exit, because until then the
+    // probe thread may still use the port.
     worker.on('exit', () => {
       this.#worker = undefined;
       this.#lose(failure, port);

@@ -71,9 +71,9 @@ export class Questions {
   }
 
   /**
-   * `ask()` forwards a request to the main thread, unless an equal request already waits for its answer. The result
-   * contains the promise of the answer, and the time `since` at which the request was forwarded. If too many requests
-   * are waiting, the result is undefined.
+   * `ask()` forwards a request to the main thread, unless the main thread has not yet answered an equal request. The
+   * result contains the promise of the answer, and `since`: the time at which the first of the equal requests was
+   * forwarded. If too many requests are unanswered, the result is undefined.
    */
   ask(question: Question): { readonly answered: Promise<Answer>; readonly since: number } | undefined {
     const open = this.#open.get(question.key);
@@ -101,7 +101,10 @@ export class Questions {
     open.resolve(answer);
   }
 
-  /** isInLine tells whether a forwarded request still waits, because the main thread has not begun to answer it. */
+  /**
+   * isInLine tells whether a forwarded request is still queued, because the main thread has not yet begun to answer the
+   * request.
+   */
   isInLine({ key }: Question): boolean {
     const open = this.#open.get(key);
     // `taken` is the number of forwarded requests that the main thread has begun to answer. This counter has 32 bits

@@ -103,9 +103,9 @@ export class Responder {
     return undefined;
   }
 
-  // Returns the main thread's answer to a probe or scrape if the answer arrives within `milliseconds` after the request
-  // was forwarded. An equal request may have been forwarded earlier. If the main thread has never answered such a
-  // request, the time begins with this call.
+  // Returns the main thread's answer to a probe or scrape, or undefined if the answer does not arrive within
+  // `milliseconds`. The time begins when the first unanswered request for this URL was forwarded. If the main thread
+  // has never answered this URL, the time begins with this call.
   async #within(milliseconds: number, question: Question): Promise<Answer | undefined> {
     const { clock, questions } = this.#options;
     const asked = questions.ask(question);
@@ -117,7 +117,7 @@ export class Responder {
   }
 
   /**
-   * Returns the last answer of the main thread to a probe. If the main thread has never answered this probe, /readyz
+   * Returns the main thread's last answer for this probe URL. If the main thread has never answered this URL, /readyz
    * fails and every other endpoint passes.
    */
   #lastOrDefault(probe: ProbeUrl, question: Question): Answer {

@@ -2,8 +2,8 @@
 import type { Clock } from '../clock.ts';
 import type { SharedState } from './shared-state.ts';
 
-// How much one call of `tick()` adds at most to the duration of a stall, in milliseconds. If more time has passed since
-// the previous call, the whole machine was suspended. A suspension is not a stall of the event loop.
+// The most milliseconds that one call of `tick()` adds to the duration of a stall of the event loop. If more time has
+// passed since the previous call, the whole machine was suspended. A suspension is not a stall of the event loop.
 const longestTick = 1_000;
 
 export interface StallWatchOptions {
@@ -61,9 +61,9 @@ export class StallWatch {
     }
     if (isAttached()) return;
     this.#sum += Math.min(passed, most);
-    // After a suspension of the machine, the main thread may resume later than the probe thread. So after a long tick,
-    // a missing heartbeat is not yet a stall. It is a stall if the heartbeat is still missing at the next tick of the
-    // probe thread.
+    // After a suspension of the machine, the main thread may resume later than the probe thread. So after a long pause
+    // between two calls of `tick()`, a missing heartbeat is not yet a stall. It is a stall if it is still missing at
+    // the next call.
     if (passed > longestTick) return;
     this.stalledMs = this.#sum;
     if (this.stalledMs < threshold) return;
@@ -71,9 +71,9 @@ export class StallWatch {
       state.add('stalls', 1);
       onStall(Math.round(this.stalledMs));
     }
-    // The total `stalledMs` contains only stalls that have reached the threshold. When a stall reaches the threshold,
-    // add the whole duration of the stall so far to the total. At each later tick, add the time since the previous
-    // tick.
+    // The total `stalledMs` in the shared state contains only stalls that have lasted at least `threshold`. When a
+    // stall reaches `threshold`, add its whole duration so far. After that, each call of `tick()` adds the time since
+    // the previous call.
     state.add('stalledMs', Math.round(before < threshold ? this.stalledMs : this.stalledMs - before));
   }
 }

@@ -111,9 +111,8 @@ function writeStallLine(): void {
 function look(): void {
   if (isClosing) return;
   const before = watch.stalledMs;
-  // The main thread of an idle process sends heartbeats rarely. If this check finds no new heartbeat, the main thread
-  // has certainly been blocked only for the last `beatInterval` milliseconds. Before that, it may have paused normally
-  // between two heartbeats.
+  // The main thread of an idle process sends heartbeats rarely. If no new heartbeat has arrived, count only the last
+  // `beatInterval` milliseconds as blocked. Before that, the main thread may have been idle between two heartbeats.
   watch.tick(isResting ? beatInterval : undefined);
   writeStallLine();
   blockedEnd.tick();
@@ -141,7 +140,8 @@ function say(message: FromThread): void {
   main.postMessage(message);
 }
 
-// Ends the probe thread when it has sent its last answers. Until then, the message port to the main thread stays open.
+// Ends the probe thread after it has sent all pending responses. Until then, the message port to the main thread stays
+// open.
 function close(): void {
   isClosing = true;
   removeSocket();

@@ -38,8 +38,8 @@ const key = Symbol.for('lameduck.process-emit/v4');
 
 /**
  * emitOverride replaces `process.emit` by lameduck's `emit`, once for all copies of this package in the process.
- * lameduck never restores the original `emit`, because Node would still call lameduck's `emit` for process signals
- * after that.
+ * lameduck never restores the original `emit`: for process signals, Node would call lameduck's `emit` even after the
+ * restoration.
  */
 export function emitOverride(): EmitOverride {
   const registry = globalThis as unknown as Record<symbol, EmitOverride | undefined>;
@@ -58,21 +58,21 @@ export class EmitOverride {
    */
   readonly bypassing: ReadonlySet<string>;
   /**
-   * emitting is the event that lameduck's `process.emit` is passing to the listeners at the moment. At all other times,
-   * it is undefined.
+   * emitting is the name of the event whose listeners lameduck's `process.emit` is calling at the moment. It is
+   * undefined while lameduck's `process.emit` calls no listeners.
    */
   emitting: string | symbol | undefined;
   readonly #emit: Emit;
   // #own is the original `emit` of `process`, which lameduck's `emit` has replaced.
   #own: Emit;
-  // #covered is undefined until a library replaces lameduck's `process.emit` by an `emit` that calls lameduck's. It is
-  // then lameduck's wrapper around the library's `emit`. For an uncaught error, the wrapper first calls the
-  // interceptor. If the interceptor has not handled the error, the wrapper then calls the library's `emit`.
+  // #covered is undefined until a library replaces lameduck's `process.emit` by an `emit` that calls lameduck's `emit`.
+  // #covered is then lameduck's wrapper around the library's `emit`. For an uncaught error, the wrapper calls the
+  // interceptor first, and the library's `emit` only if the interceptor has not handled the error.
   #covered: Emit | undefined;
   #interceptor: Interceptor | undefined;
   #releaseDisconnect: () => void = () => undefined;
-  // #takeEarly removes the listeners that `noteEarlySignals` has added, and returns the process signal that they have
-  // recorded.
+  // #takeEarly removes the listeners that `noteEarlySignals` has added for process signals. It returns the process
+  // signal that these listeners have recorded.
   #takeEarly: () => NodeJS.Signals | undefined = () => undefined;
 
   constructor(target: NodeJS.Process) {
@@ -112,11 +112,10 @@ export class EmitOverride {
   }
 
   /**
-   * interceptLater installs a temporary interceptor, which is used until the code of a lifecycle is loaded. Before the
-   * program receives one of `signals`, or another event that a lifecycle handles, the temporary interceptor calls
-   * `hurry`. `hurry` must load the lifecycle, which calls `intercept`, or do nothing if that is impossible. The
-   * returned function removes the temporary interceptor. Call the returned function only after `intercept`, so that the
-   * signals always have a listener.
+   * interceptLater installs a temporary interceptor, which is used until the code of a lifecycle is loaded. It calls
+   * `hurry` before the program receives one of `signals`, or another event that a lifecycle handles. `hurry` must load
+   * the lifecycle, which calls `intercept`, or must do nothing if the lifecycle cannot be loaded. The returned function
+   * removes the temporary interceptor. Call it only after `intercept`, so that each of `signals` always has a listener.
    */
   interceptLater(signals: readonly NodeJS.Signals[], hurry: () => void): () => void {
     const listeners = new Map<string, Listener>();
@@ -147,9 +146,8 @@ export class EmitOverride {
       takeError: (error, origin) => next()?.takeError(error, origin) === true,
       takeDisconnect: (disconnect) => next()?.takeDisconnect(disconnect) === true,
     };
-    // Node may emit a process signal with the original `process.emit`, which lameduck has replaced. The interceptor
-    // does not receive this signal. So lameduck's listener for the signal emits the signal again with lameduck's
-    // `emit`.
+    // Node may emit a process signal with the original `process.emit` instead of lameduck's, and the interceptor then
+    // misses the signal. So lameduck's listener for the signal emits the signal again with lameduck's `emit`.
     const emitAgain = (signal: string): Listener => {
       return (...args) => {
         if (this.emitting !== signal) this.emit(signal, args);
@@ -161,9 +159,9 @@ export class EmitOverride {
   }
 
   /**
-   * added adds a listener to the process. It returns the function that `process.rawListeners()` then contains for it.
-   * This is the listener itself, or a wrapper if a library has replaced `process.on()`. If `process.on()` has added
-   * nothing, added returns the given listener.
+   * added adds a listener to the process, and returns the function that `process.rawListeners()` then contains. If a
+   * library has replaced `process.on()`, this function may be a wrapper around the listener. If `process.on()` has
+   * added nothing, added returns the listener that was passed to it.
    */
   added(event: string, listener: Listener): Listener {
     this.process.on(event, listener);
@@ -214,10 +212,10 @@ export class EmitOverride {
     return this.#interceptor?.takeError(error as Error, origin as NodeJS.UncaughtExceptionOrigin) === true;
   }
 
-  // A library such as signal-exit may replace lameduck's `process.emit` by its own. `#restore` is called at an event
-  // that Node emits before `uncaughtException`. If the library's `emit` does not call lameduck's, `#restore` installs
-  // lameduck's `emit` again. Otherwise, it wraps the library's `emit`, so that the interceptor receives uncaught errors
-  // first.
+  // A library such as signal-exit may replace lameduck's `process.emit` by its own. Node emits another event before
+  // each `uncaughtException`, and `#restore` is called at that event. If the library's `emit` does not call lameduck's
+  // `emit`, `#restore` installs lameduck's `emit` again. If it does, `#restore` wraps the library's `emit`, so that the
+  // interceptor receives uncaught errors first.
   readonly #restore = (): void => {
     // The method is called with the process as its `this`.
     // eslint-disable-next-line @typescript-eslint/unbound-method
@@ -243,9 +241,9 @@ export class EmitOverride {
 }
 
 /**
- * If the program has removed one of lameduck's listeners in `listeners`, keepListener adds the listener again. It is
- * called at each event `removeListener` of `process`, with the arguments of this event as the last parameter. Node
- * emits `removeListener` before it stops watching for the process signal, so no signal is missed.
+ * If the program has removed one of lameduck's signal listeners, keepListener adds this listener again. It is called at
+ * each event `removeListener` of `process`. The last parameter contains the arguments of the event. Node emits
+ * `removeListener` before it stops watching for the process signal, so no signal is missed.
  */
 export function keepListener(
   override: EmitOverride,

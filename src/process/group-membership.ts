@@ -1,5 +1,5 @@
-// The membership of a worker or worker thread in its group. The primary or main thread reads the readiness of the
-// worker and shuts the worker down.
+// Connects a worker of node:cluster with its primary, or a worker thread with its main thread. The primary or main
+// thread reads the readiness of the worker and shuts the worker down.
 import { constants } from 'node:os';
 import { withTimeout, type Clock } from '../clock.ts';
 import type { InternalChannel } from '../node-internals.ts';

@@ -8,8 +8,8 @@ import type { ShutdownRecord } from '../observer.ts';
 // time, the worker waits until its event loop is empty.
 const exitTime = 1_500;
 
-// A worker has until `endsAt` for its shutdown and its exit. At most this share of the remaining time is reserved for
-// the exit. A quarter is enough, because most workers exit at once.
+// A worker must have exited by `endsAt`. At most a quarter of the time until `endsAt` is reserved for the exit, because
+// most workers exit at once.
 const exitShare = 0.25;
 
 /** FromPrimary is a message from the primary to a worker. */
@@ -35,7 +35,8 @@ export type FromWorker =
   | { readonly kind: 'hello'; readonly hasServer?: boolean }
   | { readonly kind: 'answer'; readonly id: number; readonly isReady: boolean }
   /**
-   * Message `holding`: the worker delays the requests of its clients until it receives the message `listener closed`.
+   * Message `holding`: the worker delays the requests of its clients until the primary has closed the shared listening
+   * socket and sends the message `listener closed`.
    */
   | { readonly kind: 'holding' }
   | { readonly kind: 'record'; readonly record: ShutdownRecord }
@@ -54,8 +55,8 @@ export interface GroupShutdown {
 }
 
 /**
- * sendShutdown sends the message `shutdown` to the workers on the other end of a channel. The message contains the time
- * that a worker has for its shutdown.
+ * sendShutdown sends the message `shutdown` to the worker or the workers at the other end of a channel. The message
+ * contains the time limit of a worker's shutdown.
  */
 export function sendShutdown(channel: InternalChannel, { signal, endsAt }: GroupShutdown, clock: Clock): void {
   const left = Math.max(0, endsAt - clock.now());

@@ -39,10 +39,13 @@ export interface JoinedLifecycle {
   onHeldOpen(heldBy: readonly string[]): void;
   /**
    * beforeListeners is called after the drain, just before lameduck calls the program's delayed signal listeners. The
-   * drain has closed the servers. beforeListeners makes them appear open to these listeners.
+   * drain has closed the servers, but beforeListeners makes the servers look open to these signal listeners.
    */
   beforeListeners(): void;
-  /** afterListeners is called when the program's delayed signal listeners have ended, or at once if there are none. */
+  /**
+   * afterListeners is called when all delayed signal listeners of the program have ended. If the program has no such
+   * listeners, afterListeners is called directly after the drain.
+   */
   afterListeners(): void;
   /** takesShutdownMessage is true if the message `shutdown` of the parent process begins the shutdown, as under PM2. */
   readonly takesShutdownMessage: boolean;

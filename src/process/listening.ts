@@ -13,8 +13,8 @@ interface Wrapped {
 }
 
 /**
- * Listening adds one listener of lameduck to `process` for each event. If the program removes all listeners of an
- * event, Listening adds lameduck's listener again.
+ * Listening adds one listener of lameduck to `process` for each event that lameduck handles, such as SIGTERM. If the
+ * program removes all listeners of such an event, Listening adds lameduck's listener again.
  */
 export class Listening {
   readonly #listeners = new Map<string, Listener>();
@@ -50,7 +50,7 @@ export class Listening {
     this.#process.off('newListener', this.#onNewListener).on('newListener', this.#onNewListener);
   }
 
-  /** `forget()` removes lameduck's listener for an event. */
+  /** `forget()` removes lameduck's listener for an event, such as SIGTERM, from `process`. */
   forget(event: string): void {
     const listener = this.#listeners.get(event);
     if (listener === undefined) return;
@@ -73,7 +73,10 @@ export class Listening {
     for (const event of [...this.#listeners.keys()]) this.forget(event);
   }
 
-  /** othersOf returns the program's own listeners for an event, without the hidden ones. */
+  /**
+   * othersOf returns the program's own listeners for an event of `process`, without the listeners that
+   * `process.listeners()` omits.
+   */
   othersOf(event: string): Listener[] {
     const hidden = this.#hiddenOf(event);
     const others = this.#rawOthersOf(event).filter((one) => !hidden.includes(one));

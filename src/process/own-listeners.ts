@@ -1,5 +1,5 @@
-// Calls the program's own listeners for a process signal. Detects the end of these listeners, and of the work that they
-// have started.
+// Calls the program's own listeners for a process signal. Detects when these listeners have returned, and when the work
+// that they have started has ended.
 import { Server } from 'node:net';
 import { startImmediate, type Clock } from '../clock.ts';
 import { callAndFollow } from './started-promises.ts';
@@ -49,8 +49,9 @@ export class OwnListeners {
   }
 
   /**
-   * Without lameduck, Node calls all listeners before any of them continues after an `await`. So if a listener exits
-   * the process after an `await`, callLeft calls the listeners that callOneByOne has not called yet.
+   * callLeft is called if a signal listener of the program exits the process after an `await`. It calls the signal
+   * listeners that callOneByOne has not called yet. Without lameduck, Node calls all listeners before any of them
+   * continues after an `await`.
    */
   callLeft(): void {
     for (const call of this.#isCalling ? [] : this.#left.splice(0)) call();

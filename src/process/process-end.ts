@@ -10,8 +10,8 @@ import { OwnListeners, type Listener } from './own-listeners.ts';
 import { next, type Actions, type Event, type ProcessSignal, type State } from './signals-and-errors.ts';
 import { startBudgetBackstop } from './budget-backstop.ts';
 
-// How long lameduck waits for the process to exit on its own, in milliseconds. This wait follows the drain. A second
-// wait of the same length follows the program's own signal listeners (P-058).
+// For how many milliseconds lameduck waits after the drain for the process to exit on its own. After the program's own
+// signal listeners have ended, lameduck waits again for the same time (P-058).
 const exitPatience = 1_000;
 
 // How long lameduck waits in development for the process to exit on its own, in milliseconds. A restart in development
@@ -73,8 +73,8 @@ export class ProcessEnd {
     for (const signal of lifecycle.shutdownSignals) this.#listening.listen(signal);
     if (lifecycle.takesShutdownMessage && this.#process.channel !== undefined) this.#listening.listen('message');
     const state = this.#state;
-    // If the process is already ending, shut down the new lifecycle in the next tick. By then, the program has
-    // registered the hooks of this lifecycle.
+    // If a lifecycle is created while the process is already shutting down, shut down the lifecycle in the next tick.
+    // By then, the program has registered the hooks of the lifecycle.
     if (state.phase !== 'running') this.#process.nextTick(() => this.#lifecycles.shutDown([lifecycle], state.cause));
     return () => {
       // While the process is ending, do not remove lameduck's signal listeners. Without a listener, a late signal would
@@ -88,8 +88,8 @@ export class ProcessEnd {
   }
 
   /**
-   * endAfterLoss ends the process with the exit code for lost leadership. If `isAtOnce` is false, it shuts down the
-   * lifecycles first.
+   * endAfterLoss ends the process with the exit code for lost leadership. If `isAtOnce` is true, it ends the process at
+   * once. Otherwise, it first shuts down all lifecycles.
    */
   endAfterLoss(reason: string, isAtOnce: boolean): void {
     this.#handle({ kind: 'loss', reason, isAtOnce: isAtOnce || this.#lifecycles.size === 0 });
@@ -98,16 +98,17 @@ export class ProcessEnd {
   #intercept(): void {
     this.#options.override.intercept({
       take: (event, args) => this.#take(event, args),
-      // `takeError` receives uncaught errors without a listener for `uncaughtException` (P-063). If lameduck added such
-      // a listener, Sentry and PostHog would not exit, because they exit only if no other listener exists.
-      // `node:domain` would add its own listener too, as it does whenever another listener is added.
+      // `takeError` receives uncaught errors for which the program has no `uncaughtException` listener (P-063).
+      // lameduck itself adds no such listener: Sentry and PostHog exit only if theirs is the only one, and
+      // `node:domain` adds one whenever another exists.
       takeError: (error, origin) => this.#handle({ kind: 'error', error, origin }),
       takeDisconnect: (disconnect) => this.#handle({ kind: 'disconnect', disconnect }),
     });
   }
 
   #take(event: string, args: readonly unknown[]): boolean {
-    // Write the final line now, before the `exit` listener of the program's logger stops the logger (P-061).
+    // Write the final line before the program's `exit` listeners run, because the program's logger may close its output
+    // in such a listener (P-061).
     if (event === 'exit') this.#onExit(args[0] as number);
     if (event === 'removeListener') this.#listening.keep(args);
     const isMessage = this.#lifecycles.takeShutdownMessage && isShutdownMessage(event, args);
@@ -124,8 +125,8 @@ export class ProcessEnd {
     return this.#handle({ kind: 'signal', event, args, listeners, at: this.#options.clock.now() });
   }
 
-  // Performs the actions that `next()` returns for an event. Returns false if Node and the program must handle the
-  // event.
+  // Performs the actions that `next()` returns for an event. Returns false if lameduck leaves the event to Node and to
+  // the program's listeners.
   #handle(event: Event): boolean {
     const [state, ...actions] = next(this.#state, event);
     this.#state = state;
@@ -137,8 +138,8 @@ export class ProcessEnd {
     begin: (cause) => {
       const { clock, exit } = this.#options;
       const lifecycles = [...this.#lifecycles];
-      // A library may have replaced `process.emit`, as the signal-exit of execa does, so that lameduck's `emit` misses
-      // the event `exit`. So also add a listener for `exit`.
+      // A library may have replaced `process.emit`. For example, execa uses signal-exit, which replaces it. lameduck's
+      // `emit` then misses the event `exit`, so also add a listener for `exit`.
       this.#process.prependListener('exit', (code) => {
         this.#onExit(code);
       });
@@ -176,8 +177,8 @@ export class ProcessEnd {
     endByItself: () => {
       this.#disconnect();
       for (const lifecycle of this.#lifecycles) lifecycle.afterListeners();
-      // The logger may stop in its own `beforeExit` listener. So write the final line in a listener that runs before
-      // the logger's.
+      // The program's logger may close its output in its own `beforeExit` listener. So write the final line in a
+      // `beforeExit` listener that runs before the logger's listener.
       this.#process.prependOnceListener('beforeExit', (code) => {
         this.#report(code, []);
       });

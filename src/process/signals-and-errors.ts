@@ -22,8 +22,8 @@ export interface ProcessSignal {
    */
   readonly event: string;
   /**
-   * `args` are the arguments for the program's own signal listeners. It is undefined if Node has already called these
-   * listeners with the original `process.emit`, which lameduck has replaced.
+   * `args` are the arguments with which lameduck calls the program's own signal listeners. It is undefined if Node has
+   * already called these listeners with the original `process.emit` instead of lameduck's.
    */
   readonly args: readonly unknown[] | undefined;
 }
@@ -48,7 +48,8 @@ export type Event =
   | { readonly kind: 'disconnect'; readonly disconnect: () => void }
   /**
    * Event `drained`: the shutdowns of all lifecycles have ended. `hasListeners` tells whether the program has its own
-   * listeners for the process signal. If several process signals have arrived, the first of them counts.
+   * listeners for the process signal that began the shutdown. If several process signals have arrived, the first one is
+   * meant.
    */
   | {
       readonly kind: 'drained';
@@ -57,8 +58,8 @@ export type Event =
       readonly hasListeners: boolean;
     }
   /**
-   * Event `budget over`: the end of the shutdown budget has been reached. The drain has ended before, but the process
-   * is still alive.
+   * Event `budget over`: the end of the shutdown budget has been reached. The drain ended earlier, but the process is
+   * still alive.
    */
   | { readonly kind: 'budget over' }
   /**
@@ -93,13 +94,13 @@ export type State =
 /** Actions has one method for each action that process-end.ts can perform after an event. */
 export interface Actions {
   /**
-   * `begin()` begins the shutdown of every lifecycle. `next()` returns this action only once, for the first event after
-   * which the process must exit.
+   * `begin()` begins the shutdown of every lifecycle. `next()` returns the action `begin` only once, for the first
+   * event after which the process must exit.
    */
   begin(cause: Cause): void;
   /**
-   * `join()` adds a further cause, such as an uncaught error, to the shutdowns that are in progress. It begins no
-   * second shutdown of a lifecycle.
+   * `join()` adds a further cause, such as an uncaught error, to the shutdowns in progress. `join()` does not shut down
+   * a lifecycle a second time.
    */
   join(cause: Cause): void;
   /**
@@ -213,8 +214,8 @@ function onError(state: State, { error, origin }: On<'error'>): Step {
   const isSecond = state.phase === 'draining' && state.hasUncaughtError === true;
   const when = isSecond ? 'second uncaught error' : 'uncaught error after the drain';
   const exit: Action = ['exit', exitCodes.uncaughtError, `${when}: exiting at once`];
-  // The shutdown logs the error and writes it to the termination message. So even if the process exits at once, begin
-  // the shutdown, or add the error to the shutdown in progress.
+  // The shutdown logs the error and writes it to the termination message. So even if lameduck exits the process at
+  // once, begin a shutdown with this error, or add the error to the shutdown in progress.
   const cause: Cause = { kind: 'uncaught error', error, origin };
   return begin(state, cause, { hasUncaughtError: true }, isSecond || state.phase === 'drained' ? [exit] : []);
 }
@@ -225,9 +226,8 @@ function onDrained(state: State, { exitCode, isUnderRegister, hasListeners }: On
   const hasCalledListeners = callsHeld || state.hasCalledListeners === true;
   const after: State = { ...state, phase: 'drained', isUnderRegister, hasCalledListeners };
   const then: Action[] = [callsHeld ? ['callHeldListeners', exitCode] : ['endByItself']];
-  // Without lameduck, a signal without a listener would have ended the process. So under `lameduck/register`, exit at
-  // once if the program has no listener for the signal. A disconnected worker of node:cluster is an exception, because
-  // it exits without a call of `exit`.
+  // Under `lameduck/register`, exit at once if the program has no listener for the signal, because Node without
+  // lameduck would exit too. A disconnected worker of node:cluster exits on its own, so it needs no action `exit`.
   if (isUnderRegister && !hasCalledListeners && state.disconnect === undefined) then.unshift(['exit']);
   return isUnderRegister ? [after, ...then, ['forgetSignals']] : [after, ...then];
 }

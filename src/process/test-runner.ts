@@ -13,8 +13,8 @@ const matchers = Symbol.for('$$jest-matchers-object');
 export function runsTests(environment: Environment): boolean {
   const { describe, it } = globalThis as { readonly describe?: unknown; readonly it?: unknown };
   if (typeof describe === 'function' && typeof it === 'function') return true;
-  // In production, a program may load a test library by accident. lameduck must still write its log there, so a test
-  // library that is loaded there does not count as a test run.
+  // In production, a program may load a test library by accident, and lameduck must still write its log. So a test
+  // library that is loaded in production does not count as a test run.
   if (environment['NODE_ENV'] === 'production' || (environment['KUBERNETES_SERVICE_HOST'] ?? '') !== '') return false;
   if (matchers in globalThis) return true;
   // `moduleLoadList` is undocumented, but nothing else lists the built-in modules that have been loaded. If

@@ -27,8 +27,8 @@ function inspected(error: object): string {
   return inspect(error, { colors, customInspect: false, depth: Math.max(inspect.defaultOptions.depth ?? 0, 5) });
 }
 
-// If Node threw the error because an `error` event had no listener, adds the place of the `emit()` call to the error's
-// stack. On such an error, Node stores a function that returns the longer stack.
+// Adds the place of the `emit()` call to the stack of an error that Node threw because an `error` event had no
+// listener. In this error object, Node stores a function that returns the stack with that place.
 function addWhereEmitted(error: Record<symbol | 'stack', unknown>): void {
   const stack = enhancedStackOf(error);
   if (stack !== undefined) error.stack = stack;

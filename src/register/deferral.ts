@@ -20,13 +20,13 @@ const patience = 50;
  */
 export interface DeferralSteps {
   /**
-   * `load` contains the functions that load lameduck's code, one part each. Deferral calls each function in its own
-   * turn of the event loop.
+   * `load` is a list of functions. Each function loads one part of lameduck's code, and is called in a separate turn of
+   * the event loop.
    */
   readonly load: readonly (() => void)[];
   /**
-   * addToLifecycle adds a listening server to the lifecycle. It is called for each server when the code of the
-   * lifecycle has been loaded.
+   * addToLifecycle adds a listening server to the lifecycle. After the code of the lifecycle has been loaded, it is
+   * called for each server.
    */
   readonly addToLifecycle: (server: Server) => void;
   /**
@@ -61,9 +61,9 @@ export class Deferral {
   }
 
   /**
-   * add is called during `listen()`. From this call on, lameduck intercepts process signals. Without a signal listener,
-   * a signal right after `listen()` would kill the process. When the code of the lifecycle is loaded, lameduck adds the
-   * server to the lifecycle.
+   * `add()` is called while the program calls `listen()` on a server. From then on, lameduck intercepts process
+   * signals, because a signal directly after `listen()` would otherwise kill the process. When the code of the
+   * lifecycle is loaded, lameduck adds the server to the lifecycle.
    */
   add(server: Server): void {
     if (this.#rest.length > 0 && !this.#try(this.#await.bind(this, server))) return;
@@ -117,8 +117,9 @@ export class Deferral {
 
   #runNext(): void {
     const next = this.#rest.shift();
-    // Stop intercepting process signals only when all functions that load the lifecycle have succeeded. If one of them
-    // has thrown, keep the signal listeners, because a signal without a listener would kill the process.
+    // Stop intercepting process signals only when every function that loads or creates the lifecycle has succeeded. If
+    // one of these functions has thrown, keep lameduck's signal listeners, because a signal without a listener would
+    // kill the process.
     if (next !== undefined && this.#try(next) && this.#rest.length === 0) this.#stop();
   }
 
@@ -161,8 +162,8 @@ function beforeHidden(server: Server, hurry: () => void): () => void {
   let isOver = false;
   const restore = patchEmit(server, (original) => {
     const patched: Emit = (event, ...args) => {
-      // If the program has called `lameduck(server)`, the server has a newer `emit` than this one. The newer `emit` has
-      // already handled the event and called this one, so do not call the newer `emit` a second time.
+      // If the program has called `lameduck(server)`, the server has a newer `emit` than `patched`. The newer `emit`
+      // has already handled this event and has called `patched`, so do not call the newer `emit` a second time.
       const isLate = isOver || server.emit !== patched;
       if (isLate || !hidden.includes(event)) return original().call(server, event, ...args);
       hurry();

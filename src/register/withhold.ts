@@ -1,4 +1,4 @@
-// Hides some events of a server from all listeners of the server for a limited time.
+// Hides chosen events of a server from all listeners of the server until the caller ends the hiding.
 import type { Server } from 'node:net';
 import { patchEmit } from '../patch-emit.ts';
 

@@ -22,8 +22,8 @@ export class ResponseEnding implements Ending {
   }
 
   /**
-   * `watch()` begins to read what the handler writes to an event stream. It is called during a shutdown, when the
-   * headers of the response have been sent.
+   * `watch()` starts to inspect the bytes that the handler writes to an event stream. lameduck calls `watch()` during a
+   * shutdown, after the headers of the response have been sent.
    */
   watch(): void {
     if (this.#stream === undefined && isEventStream(this.#exchange)) this.#stream = new EventStream(this.#exchange);

@@ -15,8 +15,9 @@ export function isDestroyedHere(socket: Socket, response: HttpResponse): boolean
   // directly to the socket.
   if (!response.headersSent && socket.writableFinished) return false;
   const errored: NodeJS.ErrnoException | null = socket.errored;
-  // `stream.pipeline()` destroys a response with the error that its source has emitted. The socket and the response
-  // then have the same error object. If the source is another connection, this error may have a `syscall` too.
+  // An error with a `syscall` need not be an error of this socket. `stream.pipeline()` destroys a response with the
+  // error of the stream that it reads, for example of another connection. The response and its socket then have the
+  // same error object.
   const isGiven = errored === (response as { errored?: Error | null }).errored;
   return !isOfPeer(errored) && (isGiven || errored?.syscall === undefined);
 }

@@ -84,7 +84,7 @@ function emitPrematureClose(response: EventEmitter & { destroy: (reason?: unknow
   response.emit('error', error);
 }
 
-/** dropWrites makes every later write to a response or a socket have no effect. */
+/** After a call of dropWrites, the response or socket ignores everything that the program writes to it. */
 export function dropWrites(writable: EventEmitter): void {
   Object.assign(writable, {
     write(...args: unknown[]) {

@@ -43,9 +43,9 @@ export function answerRetryAfter(request: HttpRequest, response: HttpResponse): 
 }
 
 /**
- * refuseUpgrade answers an upgrade request with an HTTP error (P-041). On a connection that was accepted after
- * NotAcceptingNewRequest, the status is 429, as for every request on such a connection. On an older connection, the
- * status is 503, with a short `Retry-After`. The caller must end the socket afterwards.
+ * refuseUpgrade answers an upgrade request with an HTTP error (P-041). If the connection was accepted after
+ * NotAcceptingNewRequest, the status is 429, as for every request on such a connection. If the connection is older, the
+ * status is 503, with a short `Retry-After`. The code that calls refuseUpgrade must then end the socket.
  */
 export function refuseUpgrade(socket: Duplex, isLate: boolean): void {
   const { status, headers, body } = isLate ? shuttingDown : comeBackSoon;

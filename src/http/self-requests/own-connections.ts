@@ -15,8 +15,8 @@ export class OwnConnections {
   }
 
   /**
-   * `recognize()` sets the function `isEarlier`, which is called for a socket that a server accepted before the
-   * shutdown. `isEarlier` returns true if the client of this socket is the process itself.
+   * `recognize()` stores the function `isEarlier`. For a socket that a server accepted before the shutdown, `isEarlier`
+   * tells whether this process itself opened the connection.
    */
   recognize(isEarlier: (socket: Socket) => boolean): void {
     this.#isEarlier = isEarlier;
@@ -31,9 +31,8 @@ export class OwnConnections {
   }
 
   /**
-   * endLast returns the silent connections that the drain may end now. Connections of other clients end first.
-   * Connections of this process to itself stay open while another client can still receive a response or send a
-   * request. The handler of that request may need them.
+   * endLast returns the silent connections that the drain may end now. The drain ends the connections of this process
+   * to itself last, because a handler that answers another client may still need them.
    */
   endLast(silent: readonly Connection[], all: Iterable<Connection>): readonly Connection[] {
     const others = silent.filter(({ socket }) => !this.has(socket));

@@ -20,8 +20,8 @@ export function reachOf(servers: readonly Server[]): Reach[] {
     const address = server.address();
     return address === null || typeof address === 'string' ? [] : [reach(server, address)];
   });
-  // Sort by IP version, because an IPv4 and an IPv6 socket may listen on the same port. The IPv4 socket is first: it
-  // gets the IPv4 connections, although the addresses of the IPv6 socket include IPv4 addresses too.
+  // Sort the listening sockets by IP version, because an IPv4 and an IPv6 socket may listen on the same port. The IPv4
+  // socket comes first: it gets the IPv4 connections, even if the IPv6 socket also listens on IPv4 addresses.
   return all.sort((a, b) => Number(a.isIPv6) - Number(b.isIPv6));
 }
 

@@ -1,4 +1,5 @@
-// Redirects outgoing TCP connections of this process to 127.0.0.1. No other file of lameduck changes how Node connects.
+// Redirects outgoing TCP connections of this process to 127.0.0.1. Only this file replaces functions with which Node
+// opens outgoing connections.
 import type { TcpHandle } from '../../node-internals.ts';
 
 /** Connect is one attempt of this process to open a TCP connection, after the lookup of the host name. */
@@ -53,8 +54,9 @@ function patch(prototype: TcpHandle): () => void {
   const patched = { connect: redirected(connect), connect6: redirected(connect6) };
   Object.assign(prototype, patched);
   return () => {
-    // If another library has replaced `connect` or `connect6` after lameduck, leave its function in place. It may still
-    // call lameduck's function, which from now on redirects nothing and only calls the original function.
+    // Another library may have replaced `connect` or `connect6` after lameduck. In this case, keep the library's
+    // function. It may still call lameduck's function, which now redirects nothing and only calls Node's original
+    // function.
     if (prototype.connect === patched.connect) prototype.connect = connect;
     if (prototype.connect6 === patched.connect6) prototype.connect6 = connect6;
   };

@@ -1,5 +1,5 @@
-// Requests that a program sends to its own servers. During the drain, the servers still accept the connections of these
-// requests.
+// A program may send requests to its own servers. During the drain, the servers still accept the TCP connections of
+// these requests.
 import { createServer, type AddressInfo, type Server as NetServer, type Socket } from 'node:net';
 import { endsOf, endText, show, type Ends } from './ends.ts';
 import { socketsMade, tcpHandleOf } from '../../node-internals.ts';
@@ -74,8 +74,8 @@ export class SelfRequests {
     const ports = this.#reaches.map(({ port }) => port);
     const made = new Set<string>();
     for (const { connecting, localAddress, localPort, remotePort } of socketsMade()) {
-      // While a socket is connecting, Node does not show the port to which it connects. So add an entry for this socket
-      // and each port of the servers.
+      // While a socket is connecting, Node does not show its remote port. So add one entry to `made` for each
+      // combination of this socket and a port of the program's servers.
       for (const port of ports) if (connecting || port === remotePort) made.add(pairOf(localAddress, localPort, port));
     }
     this.#traffic.own.recognize((socket) =>
@@ -85,22 +85,22 @@ export class SelfRequests {
 
   #begin(): void {
     const handle = tcpHandleOf(this.#listener);
-    // lameduck has just opened its second listening socket. Meanwhile, the program may have made more connections to
-    // its own servers. Recognize these connections too.
+    // While lameduck opened its second listening socket, the program may have opened connections to its own servers.
+    // Record these connections as connections of the process to itself.
     this.#recognizeEarlier();
     if (handle === undefined || this.#hasEnded) this.#listener.close();
     else this.#stopRedirecting = redirectConnects(handle, (connect) => this.#redirect(connect));
   }
 
-  // If a connection attempt leads to a server of this process, redirects it to the second listening socket. A
-  // redirection requires that a client in another process waits for a response: the handler of that response may need
-  // the connection. Without this condition, a program that calls itself in a loop would never drain.
+  // Redirects a connection attempt to lameduck's second listening socket if the attempt leads to a server of this
+  // process. It does so only while a client outside this process waits for a response, because the handler may need the
+  // connection. Without this condition, a program that calls itself in a loop would never drain.
   #redirect({ address, port, handle, toLoopback }: Connect): boolean {
     const reach = this.#reaches.find((one) => one.port === port && one.has(address));
     if (reach === undefined || !this.#servesOthers) return false;
     if (!toLoopback((this.#listener.address() as AddressInfo).port)) return false;
-    // `toLoopback` has already bound the client's socket to a local port, which `getsockname` returns. Store this port
-    // now, because the second listening socket accepts the connection in a later turn of the event loop.
+    // Store the local port of the client's socket, which `toLoopback` has already bound. The second listening socket
+    // accepts the connection in a later turn of the event loop, and recognizes the connection by this port.
     const bound: Partial<AddressInfo> = {};
     handle.getsockname(bound);
     const ends = endsOf(bound as AddressInfo, { address, port });
@@ -109,7 +109,7 @@ export class SelfRequests {
     return true;
   }
 
-  // Tells whether at least one client in another process waits for a response or uses an upgraded connection.
+  // Tells whether a client outside this process waits for a response or uses an upgraded connection.
   get #servesOthers(): boolean {
     const { connections, own } = this.#traffic;
     for (const { socket, upgraded, unansweredCount } of connections) {

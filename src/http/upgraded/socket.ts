@@ -100,16 +100,16 @@ export class Upgraded implements Exchange {
   }
 
   /**
-   * After the call of `hurry()`, the drain closes the socket without waiting until all bytes have been sent, or until
-   * the peer stops sending.
+   * After a call of `hurry()`, the drain closes the socket at once. The drain then waits neither until all bytes have
+   * been sent nor until the peer stops sending.
    */
   hurry(): void {
     this.#isOverdue = true;
   }
 
   /**
-   * isAllSent is true if all bytes for the peer have been handed to the kernel. After the call of `hurry()`, it is
-   * always true.
+   * isAllSent tells whether all bytes for the peer have been handed to the kernel. After a call of `hurry()`, it is
+   * true in any case, so that the drain does not wait for these bytes.
    */
   get isAllSent(): boolean {
     if (this.#isOverdue) return true;
@@ -117,9 +117,9 @@ export class Upgraded implements Exchange {
   }
 
   /**
-   * If mayGoOn is true, the drain waits until the peer stops sending. It is false for a WebSocket, whose peer gets a
-   * close frame. It is true for every other protocol, because lameduck cannot tell the peer that the connection ends.
-   * After the call of `hurry()`, it is always false.
+   * mayGoOn tells whether the drain waits until the peer stops sending. For a WebSocket, it is false, because the peer
+   * gets a close frame. For any other protocol, lameduck cannot tell the peer that the connection ends, so mayGoOn is
+   * true until `hurry()` is called.
    */
   get mayGoOn(): boolean {
     return this.#webSocket === undefined && !this.#isOverdue;

@@ -247,9 +247,9 @@ async function* linesOf(body: AsyncIterable<Buffer>): AsyncGenerator<string> {
   }
 }
 
-// Reads one event of a watch of the Lease. An event of type ERROR, such as 410, ends the watch, and the next watch
-// begins with the current Lease. An event of type DELETED is ignored, because the deletion of the Lease does not end
-// the term of its holder.
+// Reads one event of the watch request for the Lease. An event of type ERROR, such as 410, ends the watch, and the next
+// watch begins with the current Lease. An event of type DELETED is ignored, because the leader continues to lead after
+// the deletion of its Lease.
 function leaseIn(line: string): Lease | 'end' | undefined {
   const { type, object } = JSON.parse(line) as { type?: unknown; object?: unknown };
   if (type === 'ERROR') return 'end';

@@ -75,7 +75,8 @@ export class Credentials {
 
   /**
    * The constructor throws LAMEDUCK_ERR_CREDENTIALS_UNREADABLE if the token file or the CA file is unreadable, or if
-   * the CA file contains no certificate. An elector trusts no API server without its CA.
+   * the CA file contains no certificate. Without the CA certificate of the API server, an elector does not trust the
+   * API server.
    */
   constructor(server: ApiServer, clock: Clock) {
     this.#server = server;

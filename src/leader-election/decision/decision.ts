@@ -22,8 +22,8 @@ import {
 import { expiry, followAt, isHeld, limitOf, nextTick, nextTry, pollAt, requestTimeout, spread } from './times.ts';
 
 /**
- * `plan()` returns what the elector does next at the time `now`: it sends a request, waits, ends its term as leader, or
- * ends the election.
+ * `plan()` returns what the elector does next at the time `now`. It sends a request to the API server, waits, gives up
+ * leadership, or leaves the election.
  */
 export function plan(state: State, now: Moment, election: Election): Plan {
   const { goal, tenure, tried, due } = state;
@@ -59,13 +59,13 @@ function requestOf(state: State, now: Moment, election: Election): Omit<LeaseReq
   return { method: 'PUT', body: updatedLease(current, holding, labels) };
 }
 
-// Returns the Lease's `leaseTransitions`, increased by one (L-130). The field is an int32, so after its largest value
-// it restarts at 0. Otherwise, no elector could acquire a Lease with the largest value.
+// Returns the `leaseTransitions` of the Lease, increased by one (L-130). The field is an int32, so after its largest
+// value it restarts at 0. Without the restart, no elector could acquire a Lease with the largest value.
 function nextTransitions({ transitions }: Lease): number {
   return (transitions + 1) % 2 ** 31;
 }
 
-/** `sending()` returns the state of an elector when it sends the request of its current step at the time `now`. */
+/** `sending()` returns the state of an elector that sends its next read or write of the Lease at the time `now`. */
 export function sending(state: State, now: Moment, { identity }: Election): State {
   const { step, hasChecked, observed } = state;
   const isNewAttempt = step === 'read' || step === 'find' || (step === 'renew' && !hasChecked);
@@ -99,8 +99,8 @@ const replies: Readonly<Record<Step, OnReply>> = {
     }
     if (reply.kind !== 'lease') return retryLater(state, exchange, election);
     const { lease } = reply;
-    // `claim` identifies the last write of this elector, whose reply may have been lost. If another elector holds the
-    // Lease now, that elector has overwritten the write, so drop `claim`.
+    // `claim` describes the last write of this elector, whose reply may have been lost. If another elector holds the
+    // Lease now, that elector has overwritten the write, so set `claim` to undefined.
     const claim = lease.holder === election.identity ? state.claim : undefined;
     const seen = { ...observe(state, lease, received.at), claim };
     if (!isTakeable(seen, election)) return retryLater(seen, exchange, election);
@@ -191,8 +191,8 @@ function claimTo({ uid, acquireTime, transitions }: Lease): Claim {
 }
 
 /**
- * Stores a Lease that this elector has read, and the time at which it read the Lease. If the holder has not renewed the
- * Lease since it was first read, the time of that first reading is kept (L-063).
+ * Stores a Lease that this elector has read, and the time of the reading. If an earlier reading returned the same
+ * renewal of the Lease, the time of the earlier reading is kept (L-063).
  */
 function observe(state: State, lease: Lease, at: number): State {
   const { observed } = state;
@@ -213,9 +213,9 @@ function isOwn(reply: LeaseReply, claim: Claim | undefined, election: Election):
   return claim !== undefined && lossIn(reply, claim, election) === undefined;
 }
 
-// Returns why a Lease does not belong to this elector, or undefined if the elector holds it. The elector also loses the
-// Lease if the API server has stored other values than the elector sent. Followers see only the stored duration and the
-// stored `renewTime`.
+// Returns why this elector does not hold the Lease, or undefined if it holds the Lease. The elector also loses the
+// Lease if the API server has stored another lease duration or `renewTime` than the elector sent. Followers see only
+// the stored values.
 function lossIn(
   { lease, altered }: LeaseReply,
   claim: Claim | undefined,
@@ -292,9 +292,9 @@ function retryLater(state: State, exchange: Exchange, election: Election): State
   if (isReleaseUnread(state)) {
     if (reply.kind === 'failed') due = Math.min(due, pollAt(received, random, election));
     else {
-      // The watch has reported that the Lease was released, so `freed` is set. Send one more GET, and then reset
-      // `freed`, even if the GET returns an older version of the Lease. After a restore of etcd, every GET may return
-      // an older version. Without the reset, the elector would then send GETs without a pause.
+      // The watch has reported that the leader released the Lease. Send one more GET, and clear `freed` whatever
+      // version of the Lease this GET returns. After a restore of etcd, every GET may return an older version, and the
+      // elector would otherwise send GETs without a pause.
       due = received.at + spread(random, election);
       freed = undefined;
     }
@@ -302,8 +302,8 @@ function retryLater(state: State, exchange: Exchange, election: Election): State
   return { ...state, freed, step: 'read', due: Math.max(due, received.at + Math.min(asked, election.leaseDuration)) };
 }
 
-// Tells whether the watch has reported a release of the Lease that the elector has not read yet. The reported version
-// is then newer than the version that the elector read last.
+// Tells whether the watch has reported that the leader released the Lease. The reported version of the Lease must be
+// newer than the version that the elector read last.
 function isReleaseUnread({ freed, observed }: State): boolean {
   return freed !== undefined && observed !== undefined && isNewer(freed, observed.lease.resourceVersion);
 }

@@ -172,15 +172,15 @@ const specFields = [
   'preferredHolder',
 ] as const;
 
-// Compares a field of a stored Lease with the field that was sent. An absent number counts as 0, and an absent text as
-// empty (L-014).
+// Tells whether the API server has stored a field of the Lease as the elector sent it. A number that is absent from the
+// stored Lease counts as 0, and an absent text as empty (L-014).
 function isSame(stored: unknown, sent: unknown): boolean {
   return (stored ?? (typeof sent === 'number' ? 0 : '')) === (sent ?? '');
 }
 
 /**
- * microTime formats a time of the wall clock as the API server requires: UTC, six decimal places and `Z` (L-012,
- * L-013).
+ * microTime formats a wall-clock time for a field of type MicroTime, such as `renewTime` of a Lease. The API server
+ * requires UTC, six decimal places and `Z` (L-012, L-013).
  */
 export function microTime(wall: number): string {
   return new Date(wall).toISOString().replace(/Z$/, '000Z');
@@ -190,8 +190,8 @@ function bodyOf(metadata: Json, spec: Json): LeaseBody {
   return { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec };
 }
 
-// Returns the spec of a Lease with all five fields that electors write, because other electors depend on them. They
-// treat a Lease without a duration as expired, and a missing count of transitions as 0 (L-015, L-016).
+// Returns the spec of a Lease with all five fields that electors write. Other electors treat a Lease without a duration
+// as expired, and a missing `leaseTransitions` as 0 (L-015, L-016).
 function specOf({ holder, durationSeconds, acquireTime, renewTime, transitions }: Holding): Json {
   return {
     holderIdentity: holder,

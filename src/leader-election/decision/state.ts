@@ -104,8 +104,8 @@ export type LossCause =
  */
 export interface Claim {
   /**
-   * `uid` is the uid of the Lease. It is undefined if the API server has not yet acknowledged this elector's request to
-   * create the Lease.
+   * `uid` is the uid of the Lease. While the API server has not acknowledged this elector's request to create the
+   * Lease, `uid` is undefined.
    */
   readonly uid: string | undefined;
   readonly acquireTime: string | undefined;
@@ -161,11 +161,11 @@ export interface State {
    */
   readonly observed: Observation | undefined;
   /**
-   * `freed` is set if the watch has reported that the Lease was released. It is the resourceVersion of the newest such
-   * version of the Lease.
+   * `freed` is the resourceVersion of the newest released version of the Lease that the watch has reported. If the
+   * watch has reported no release, `freed` is undefined.
    */
   readonly freed: string | undefined;
-  /** isWatching tells whether a watch reports the changes of the Lease, so that the elector need not poll. */
+  /** isWatching tells whether a watch request for the Lease is open, so that the elector need not poll the Lease. */
   readonly isWatching: boolean;
   /**
    * hasChecked is true if the elector has already sent a GET after a 409, in its current attempt to renew or release
@@ -186,7 +186,7 @@ export interface State {
   readonly slowpaths: number;
 }
 
-/** LeaseRequest is one request with which the elector reads or writes the Lease. */
+/** LeaseRequest is one HTTP request of the elector that reads or writes the Lease. */
 export interface LeaseRequest {
   readonly method: 'GET' | 'POST' | 'PUT';
   readonly body?: LeaseBody;

@@ -1,5 +1,5 @@
-// Computes the times of an election: when a request is due, how long to wait for its reply, and when a Lease expires.
-// No side effects.
+// Computes when an elector sends its next request for the Lease, how long it waits for the reply, and when a Lease
+// expires. No side effects.
 import { isCoordinated } from './lease.ts';
 import {
   validUntil,
@@ -15,8 +15,8 @@ import {
 const jitter = 1.2;
 
 /**
- * requestTimeout returns how long to wait for a reply, in milliseconds. Three attempts fit into the renew deadline
- * (L-084).
+ * requestTimeout returns the timeout of one request to the API server, in milliseconds. Three such requests fit into
+ * the renew deadline (L-084).
  */
 export function requestTimeout({ renewDeadline }: Election): number {
   return Math.max(1_000, renewDeadline / 3);

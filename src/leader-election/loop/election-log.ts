@@ -53,8 +53,8 @@ export class ElectionLog {
   }
 
   /**
-   * stoppedWith is called if the program's work has ended with an error after its term as leader. It logs the error,
-   * unless the error only says that the term has ended.
+   * stoppedWith is called if the program's work fails after the elector has stopped leading. It logs the error, unless
+   * the error only reports the end of the leadership.
    */
   stoppedWith(error: unknown): void {
     const isAbort = error instanceof Error && error.name === 'AbortError';
@@ -71,8 +71,8 @@ export class ElectionLog {
   }
 
   /**
-   * noteWatch logs why the API server denies a follower's watch of the Lease. The follower then polls the Lease. If a
-   * watch was only interrupted, noteWatch logs nothing, because each restart of an API server interrupts watches.
+   * noteWatch logs why the API server denies a follower's watch of the Lease. The follower then polls the Lease.
+   * noteWatch does not log an interrupted watch, because each restart of an API server interrupts watches.
    */
   noteWatch(problem: Problem | undefined): void {
     if (problem?.kind === this.#watchProblem || problem?.kind === 'unreachable') return;

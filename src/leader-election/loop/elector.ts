@@ -1,5 +1,6 @@
-// The loop of an elector. It sends the requests that the function `plan` returns, and runs the program's work while
-// this process leads. The method `stop` ends the work. The loop ends after that.
+// The loop of an elector. It sends the requests that the function `plan` returns, and calls the program's work function
+// while this process leads. The method `stop` aborts the signal of the work function. The loop ends after the work has
+// ended.
 import type { Clock } from '../../clock.ts';
 import { LameduckError } from '../../errors.ts';
 import type { ElectorCounts } from '../../observer.ts';
@@ -36,8 +37,9 @@ export interface ElectorParts {
   readonly record: (api: LeaseApi, uid: string, message: string) => void;
 }
 
-// How long, in milliseconds, the program's work may at least continue after the abort of its signal. The work gets this
-// time even if the lease duration has already passed, for example after a suspension of the process.
+// The minimum time, in milliseconds, that the program's work gets after the abort of its AbortSignal, before the elector
+// exits the process. The work gets this time even if the lease duration has already passed, for example after a
+// suspension of the process.
 const leastTimeToStop = 1_000;
 
 // The elector stops trying to release the Lease this many milliseconds before the time limit of `stop()`. The promise
@@ -124,8 +126,8 @@ export class LeaseElector {
   }
 
   /**
-   * `stop()` resolves within `limit` milliseconds if the program's work, which runs while this process leads, ends
-   * early enough. If the work takes longer, `stop()` resolves at most `renewDeadline` after the end of the work.
+   * `stop()` resolves within `limit` milliseconds, unless the program's work ends too late for this. `stop()` then
+   * resolves at most `renewDeadline` after the end of the work.
    */
   async stop(limit = Infinity): Promise<boolean> {
     this.#isStopped = true;
@@ -195,8 +197,8 @@ export class LeaseElector {
     return ended;
   }
 
-  // Releases the Lease if the program's work has ended or the elector is stopped. If the work ended because leadership
-  // was lost, the elector contends for the Lease again.
+  // Decides what follows after the program's work has ended or the elector was stopped. If the elector has lost the
+  // Lease, it contends for the Lease again. Otherwise, it releases the Lease.
   #settle(contest: Contest): void {
     const term = this.#term;
     const { goal, tenure } = contest.state;
@@ -205,9 +207,9 @@ export class LeaseElector {
     const { ended } = term ?? {};
     if (ended?.kind === 'stopped') log.stoppedWith(ended.error);
     const now = this.#now();
-    // The program's work may notice the end of its term before the elector does, for example after a suspension of the
-    // process. If the work ended for this reason, or without an error, treat its end as a loss of leadership. If the
-    // work failed for another reason, `run` must reject with its error.
+    // The program's work may notice before the elector that the term as leader has ended, for example after a
+    // suspension of the process. Record the loss of leadership now, unless the work failed for another reason: `run`
+    // then rejects with the error of the work.
     const canLose = ended !== undefined && ended.kind !== 'failed' && !this.#isStopped;
     if (canLose && tenure !== undefined && !isValid(tenure, now, election)) {
       this.#advance(contest, lose(contest.state, 'renew deadline', now));

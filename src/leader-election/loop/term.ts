@@ -35,8 +35,8 @@ export type Work = (term: Term) => unknown;
 export type Ended =
   | { readonly kind: 'returned' }
   /**
-   * `stopped`: the promise of the program's work rejected because the term had ended. Either this process had lost its
-   * leadership before, or the error has the code LAMEDUCK_ERR_NOT_LEADER.
+   * Outcome `stopped`: the program's work rejected because the term as leader had ended. Either the leadership was lost
+   * before the rejection, or the error has the code LAMEDUCK_ERR_NOT_LEADER.
    */
   | { readonly kind: 'stopped'; readonly error: unknown }
   | { readonly kind: 'failed'; readonly error: unknown };
@@ -96,9 +96,9 @@ export class RunningTerm {
     // returns true from the beginning of the work.
     await Promise.resolve();
     try {
-      // If the process was suspended, it may have lost its leadership before the work begins, and the signal is already
-      // aborted. In this case, do not call the work: its listener for `abort` would never be called, so the work might
-      // never end.
+      // After a suspension of the process, the term may have ended before the program's work begins. Its AbortSignal is
+      // then already aborted. In this case, do not call the work function: it would wait for an `abort` event that
+      // never comes.
       this.term.signal.throwIfAborted();
       await work(this.term);
       this.#ended = { kind: 'returned' };

@@ -5,7 +5,6 @@ import { longestWatch, type LeaseApi } from '../api-client/api-client.ts';
 import type { Problem } from '../api-client/answer.ts';
 import type { Lease } from '../decision/lease.ts';
 
-/** WatchParts are the settings and the callbacks with which a follower watches the Lease. */
 export interface WatchParts {
   readonly api: LeaseApi;
   readonly clock: Clock;

@@ -10,8 +10,8 @@ export interface AuditedRequest {
   /** `first` is the text with which all audit log lines of this request begin, up to the value of the field `stage`. */
   readonly first: string;
   /**
-   * `second` is the text that follows the value of `stage` in all audit log lines of this request, up to the field
-   * `responseStatus`.
+   * `second` is the text between the value of `stage` and the field `responseStatus` in all audit log lines of this
+   * request.
    */
   readonly second: string;
   readonly received: string;
@@ -34,7 +34,7 @@ const longestURI = 1_024;
 const longestUserAgent = 256;
 const longestIdentifier = 128;
 
-// The request headers, besides the user agent, that an audit event records.
+// An audit event records the header `user-agent` and these request headers.
 const identifiers = ['traceparent', 'x-request-id'] as const;
 
 const incomplete = '"lameduck/incomplete":"true"';
@@ -111,7 +111,7 @@ function sourceIPOf({ socket: { remoteAddress } }: HttpRequest): string {
   return JSON.stringify(isMapped ? remoteAddress.slice(mapped.length) : remoteAddress);
 }
 
-// The argument and the result of the last call of `timestamp()`. A call with the same argument returns the same result.
+// The cache of `timestamp()`: the argument and the result of its last call.
 let lastAt = NaN;
 let lastTimestamp = '';
 

@@ -18,13 +18,13 @@ const longestPipeWrite = 4_096;
 // The mode of a new audit log: only its owner can read the file, because paths and addresses may be personal data.
 const mode = 0o600;
 
-/** Target is the open file or the open stream to which the audit log is written. */
+/** Target is the destination of the audit log: an open file or an open stream. */
 export interface Target {
   /** longestWrite is the maximum number of bytes in one call of `write`. */
   readonly longestWrite: number;
   /**
-   * `before` is the text to write in front of the first event. It is a line feed if the last line of the file is
-   * incomplete. Otherwise, it is empty.
+   * `before` is written before the first event of this process. It is a line feed if the last line of the audit log's
+   * file is incomplete, and otherwise empty.
    */
   readonly before: string;
   /**

@@ -10,8 +10,8 @@ const mostWaiting = 4_194_304;
 const shortestPause = 10;
 const longestPause = 1_000;
 
-// If no line can be written for this many milliseconds, a flush ends. A shutdown must not wait for an audit log that
-// cannot be written.
+// A flush of the audit log ends if no line could be written for this many milliseconds. A shutdown must not wait for an
+// audit log that cannot be written.
 const flushPatience = 1_000;
 
 export interface WriterOptions {
@@ -85,9 +85,9 @@ export class Writer {
   }
 
   /**
-   * After the call of writeAtOnce, the writer appends a line as soon as the line arrives. Without this call, it waits
-   * for the end of the turn of the event loop. Lines that arrive during an append are written together by the next
-   * append.
+   * After a call of writeAtOnce, the writer of the audit log appends each line as soon as the line arrives. Without
+   * this call, the writer first collects the lines of one turn of the event loop. Lines that arrive during an append
+   * are always written together by the next append.
    */
   writeAtOnce(): void {
     this.#isAtOnce = true;
@@ -101,7 +101,10 @@ export class Writer {
     }
   }
 
-  /** `close()` flushes and ends the writer. Later lines are dropped. */
+  /**
+   * `close()` writes all lines that wait for the audit log, and then closes the audit log. Lines that arrive later are
+   * dropped.
+   */
   async close(): Promise<void> {
     await this.flush();
     this.#isClosed = true;

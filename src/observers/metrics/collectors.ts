@@ -145,7 +145,9 @@ export function healthCollectors({ checks }: EventCounters): Collectors<keyof ty
   };
 }
 
-/** slisCollectors contains the functions that collect those metrics that only the path `/slis` serves. */
+/**
+ * slisCollectors contains the collector functions of the metrics that the path `/slis` serves and `/metrics` does not.
+ */
 export const slisCollectors: Collectors<keyof typeof slisTable> = {
   process_start_time_seconds: () => [plain(seconds(performance.timeOrigin))],
 };

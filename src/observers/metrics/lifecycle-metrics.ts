@@ -1,4 +1,5 @@
-// The metrics of one lifecycle: connects the counters, their collectors and the endpoint.
+// The metrics of one lifecycle: connects the counters, the functions that collect the values of the metrics, and the
+// endpoint that answers scrapes.
 import type { Clock } from '../../clock.ts';
 import type { Answer } from '../../message.ts';
 import type { Observer, PreviousRun, RequestObserver } from '../../observer.ts';
@@ -43,8 +44,8 @@ export interface Metrics {
   /** answerProbePort returns the response to a scrape on the probe port, where the metrics have a fixed path. */
   answerProbePort(url: string, method: string): Answer | Promise<Answer> | undefined;
   /**
-   * `watch()` tells the metrics which lifecycle they show. It is called once, before the lifecycle reports its first
-   * event.
+   * `watch()` sets the lifecycle whose values the metrics show. It is called once, before this lifecycle reports its
+   * first event.
    */
   watch(watched: Watched): void;
 }

@@ -58,8 +58,8 @@ function ordinaryDrain({ requestsInFlight, oldest, usual }: Outlook): number {
 }
 
 // Returns how many milliseconds the drain needs to end the long-running requests. The drain ends at least
-// `lowestDrainRate` of these requests per second. The result is at most `grace`, and at most `left`, the time that the
-// drain has left.
+// `lowestDrainRate` of these requests per second. The result is at most `grace` (the setting
+// shutdownWatchTerminationGracePeriod), and at most `left`, the remaining time of the drain.
 function longRunningDrain({ longRunningRequests, grace }: Outlook, left: number): number {
   return Math.max(0, Math.min(grace, left, (longRunningRequests * 1_000) / lowestDrainRate));
 }

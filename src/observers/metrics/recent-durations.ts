@@ -1,5 +1,5 @@
-// The durations of recent requests, on which the prediction is based. No side effects: all times are arguments, in
-// milliseconds.
+// Stores the durations of recent requests, from which lameduck predicts the duration of a shutdown. No side effects:
+// all times are arguments, in milliseconds.
 
 /** RecentDurations counts the requests of a sliding window by their duration, in the buckets of a histogram. */
 export class RecentDurations {
@@ -53,8 +53,8 @@ export class RecentDurations {
   #slide(now: number): void {
     const age = now - this.#current.since;
     if (age < this.#length) return;
-    // A new half of the sliding window begins. Keep the current half as the previous half, unless it began too long
-    // ago.
+    // Start a new half of the sliding window. The current half becomes the previous half, or is dropped if it began too
+    // long ago.
     this.#previous = age < 2 * this.#length ? this.#current : undefined;
     this.#current = new Slice(this.#bounds.length, now);
   }

@@ -29,8 +29,8 @@ export interface Sample {
 /** RegistryMetric is the argument of a registry's `registerMetric`. */
 export interface RegistryMetric {
   /**
-   * `name` must be writable. A registry that writes OpenMetrics removes `_total` from the name of a counter, and then
-   * adds it again.
+   * The property `name` of a metric must be writable. To write a counter in the OpenMetrics format, a registry removes
+   * `_total` from the counter's name, and then adds it again.
    */
   name: string;
   readonly help: string;

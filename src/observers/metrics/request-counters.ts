@@ -60,8 +60,8 @@ export class RequestCounters implements RequestObserver {
    */
   folded = 0;
   /**
-   * route returns the route of a request, and must not throw. The property is undefined if neither a framework nor the
-   * program provides routes.
+   * The function `route` returns the route of a request, and must not throw. If neither a framework nor the program
+   * provides routes, `route` is undefined.
    */
   route: Route;
   readonly #options: RequestCountersOptions;

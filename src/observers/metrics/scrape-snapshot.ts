@@ -1,4 +1,4 @@
-// Reads the state of a lifecycle once for all metrics of a scrape: the requests in flight, and the expected duration of
+// Reads the state of a lifecycle once per scrape, for all metrics: the requests in flight, and the expected duration of
 // a shutdown.
 import type { HttpRequest } from '../../message.ts';
 import type { ElectorCounts, TrafficCounts } from '../../observer.ts';
@@ -8,18 +8,17 @@ import type { EventCounters } from './event-counters.ts';
 import { predict, type Prediction } from './prediction.ts';
 import { methodLabel, type RequestCounters } from './request-counters.ts';
 
-// The prediction of the shutdown's duration is based on a percentile of the durations of recent requests. It is the
-// 99th percentile, written as a share.
+// The prediction of a shutdown's duration uses the 99th percentile of the durations of recent requests. usualShare is
+// this percentile as a fraction.
 const usualShare = 0.99;
 
-/** Counted is one request that the server has received, with its state and its time of arrival. */
 interface Counted {
   readonly state: { readonly is: string };
   readonly request: HttpRequest;
   readonly arrivedAt: number;
 }
 
-/** Watched contains the members of a lifecycle from which the metrics are computed. */
+/** Watched contains the properties of a lifecycle from which the metrics are computed. */
 export interface Watched {
   readonly budget: () => Budget;
   readonly electors: readonly (() => ElectorCounts)[];
@@ -41,7 +40,10 @@ export interface Watched {
   };
 }
 
-/** ScrapeSnapshot contains the values that the collectors of one scrape share. Times are in milliseconds. */
+/**
+ * ScrapeSnapshot contains the values of a lifecycle that are read once per scrape and used by all metrics. Times are in
+ * milliseconds.
+ */
 export interface ScrapeSnapshot {
   readonly counts: TrafficCounts;
   /** active contains the number of requests in flight for each HTTP method that has occurred. */
@@ -72,8 +74,8 @@ export async function takeSnapshot(watched: Watched, options: SnapshotOptions): 
   const { settings, events, requests, tookMs } = options;
   await traffic.recognize();
   const now = options.now();
-  // Begin the count with 0 for each HTTP method that has occurred. Without this entry, the time series of a method
-  // would disappear after the end of the last request with this method.
+  // Begin with the count 0 for each HTTP method that the program has received so far. Without this entry, the time
+  // series of a method would disappear after the end of its last request.
   const active = new Map([...requests.methods()].map((method) => [method, 0]));
   let oldest = 0;
   for (const { request, arrivedAt } of inFlight(traffic)) {

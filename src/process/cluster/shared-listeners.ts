@@ -9,13 +9,13 @@ import { acceptingHandle, onAcceptedBy, type AcceptingHandle } from '../../node-
 // The diagnostics channel on which Node publishes each server that has just begun to listen.
 const listenings = 'tracing:net.server.listen:asyncEnd';
 
-// How long a shared listening socket still accepts connections after all workers have begun to delay the requests of
-// their clients, in milliseconds. In this time, clients that are connecting can complete their connections.
+// For this many milliseconds, the listening socket that all workers share still accepts connections after all workers
+// have begun to delay requests. In this time, clients that are connecting can complete their connections.
 const acceptWindow = 30;
 
-// How long `#close` waits at most for each of two things, in milliseconds. It first waits for one turn of the event
-// loop in which the primary accepts no new connection. It then waits until the workers have received every connection
-// that the primary has accepted.
+// The time limit, in milliseconds, of each of the two waits of `#close`. The first wait is for one turn of the event
+// loop in which the primary accepts no new connection. The second wait ends when the workers have received every
+// connection that the primary has accepted.
 const longestWait = 1_000;
 
 export class SharedListeners {
@@ -37,7 +37,7 @@ export class SharedListeners {
     });
   }
 
-  /** `watch()` counts the connections that a worker receives from the primary and keeps. */
+  /** `watch()` counts the connections that the primary sends to a worker and that the worker accepts. */
   watch(worker: Worker): void {
     onAcceptedBy(worker, () => this.#taken++);
   }

@@ -30,8 +30,8 @@ interface TrackedWorker {
   hasLifecycle: boolean;
   isListening: boolean;
   /**
-   * isHolding is true while the worker delays the requests of its clients until the primary has closed the shared
-   * listening socket.
+   * isHolding is true while this cluster worker delays the requests of its clients. The delay ends when the primary has
+   * closed the shared listening socket.
    */
   isHolding: boolean;
   /**
@@ -85,7 +85,8 @@ export class Workers implements DrainedTransport {
   }
 
   /**
-   * ready is a readiness check of the primary. It resolves if at least one worker is ready now, and rejects otherwise.
+   * ready is a readiness check of the primary. It resolves if at least one cluster worker reports that it is ready, and
+   * rejects otherwise.
    */
   async ready(): Promise<void> {
     const answers = [...this.#workers].map(async (tracked) => {
@@ -144,8 +145,8 @@ export class Workers implements DrainedTransport {
   }
 
   /**
-   * cut kills every worker that has not exited yet. It resolves when all workers have exited, or at the latest after
-   * `longestKill` milliseconds.
+   * cut sends SIGKILL to every cluster worker that has not exited yet. It resolves when all cluster workers have
+   * exited, or at the latest after `longestKill` milliseconds.
    */
   async cut(): Promise<void> {
     for (const { worker } of this.#workers) worker.process.kill('SIGKILL');
@@ -198,8 +199,8 @@ export class Workers implements DrainedTransport {
       const isLate = isBare(tracked);
       tracked.hasLifecycle = true;
       sendOver(tracked.worker.process, { kind: 'group', probePort: this.#options.probePort });
-      // If the primary's shutdown has already begun, the primary has not shut down this worker, because the worker was
-      // listening without a lifecycle. The worker now has a lifecycle, so shut down the worker.
+      // When the primary's shutdown began, the primary did not shut down this worker, because the worker was listening
+      // without a lifecycle. The worker now has a lifecycle, so shut down the worker.
       if (this.#shutdown !== undefined && isLate) this.#stop(tracked, this.#shutdown);
     } else if (message.kind === 'bye') {
       tracked.hasLifecycle = false;

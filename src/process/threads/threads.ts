@@ -38,7 +38,9 @@ interface TrackedThread {
  * server is ready.
  */
 interface Question {
-  /** unanswered contains the ids of the worker threads that have not yet answered whether they are ready. */
+  /**
+   * unanswered contains the ids of the worker threads that have not yet told the main thread whether they are ready.
+   */
   readonly unanswered: Set<number>;
   readonly resolve: () => void;
 }
@@ -104,8 +106,8 @@ export class Threads implements DrainedTransport {
   }
 
   /**
-   * After cut is called, the main thread no longer waits for its worker threads. A worker thread exits at the end of
-   * its own shutdown budget. A worker thread with a blocked event loop ends only when the process exits.
+   * After a call of `cut()`, the main thread no longer waits for its worker threads. A worker thread exits at the end
+   * of its own shutdown budget. A worker thread with a blocked event loop ends only when the process exits.
    */
   cut(): void {
     this.#threads.clear();
@@ -116,8 +118,8 @@ export class Threads implements DrainedTransport {
     this.#options.channel.close();
   }
 
-  // Watch for the exit of each worker thread, because a thread that is terminated sends no message. The exit code of a
-  // terminated thread is 1, which says nothing about its lifecycle.
+  // Watch for the exit of each worker thread, because a terminated thread cannot report the end of its lifecycle. The
+  // exit code of a terminated thread is 1, which does not show how its lifecycle ended.
   readonly #onStart = (message: unknown): void => {
     const { worker } = message as { readonly worker: Worker };
     const { threadId } = worker;
