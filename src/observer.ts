@@ -176,12 +176,13 @@ export interface PreviousRun {
    */
   readonly phase: string;
   /**
-   * startedAt is the time at which the previous run started, in ISO 8601. It is undefined if the outcome is `none` or
-   * `unknown`.
+   * startedAt is the time at which the previous run started, in ISO 8601. It is undefined if the `outcome` of the
+   * previous run is `none` or `unknown`.
    */
   readonly startedAt?: string;
   /**
-   * `version` is the version of lameduck in the previous run. It is undefined if the outcome is `none` or `unknown`.
+   * `version` is the version of lameduck in the previous run. It is undefined if the `outcome` of the previous run is
+   * `none` or `unknown`.
    */
   readonly version?: string;
   /**

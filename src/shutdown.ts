@@ -149,8 +149,7 @@ export class Shutdown {
 
   /**
    * reserveTimeForListeners reserves time for the program's own signal listeners at the end of the shutdown budget. The
-   * reserved time is as long as `destroyHookTimeout`. The drain waits for this time less until all connections have
-   * closed.
+   * reserved time is as long as `destroyHookTimeout`. The shutdown waits that much less for its connections to close.
    */
   reserveTimeForListeners(): void {
     this.#reservesTime = true;

@@ -99,8 +99,8 @@ export class ProcessEnd {
     this.#options.override.intercept({
       take: (event, args) => this.#take(event, args),
       // `takeError` receives uncaught errors for which the program has no `uncaughtException` listener (P-063).
-      // lameduck itself adds no such listener: Sentry and PostHog exit only if theirs is the only one, and
-      // `node:domain` adds one whenever another exists.
+      // lameduck itself adds no such listener, because Sentry and PostHog exit only if their listener is the only one.
+      // `node:domain` also adds one whenever another exists.
       takeError: (error, origin) => this.#handle({ kind: 'error', error, origin }),
       takeDisconnect: (disconnect) => this.#handle({ kind: 'disconnect', disconnect }),
     });

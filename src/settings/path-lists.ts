@@ -4,14 +4,14 @@ import type { Kind } from './kinds.ts';
 const notLivez =
   'a list of paths without /livez, because the kubelet kills a container whose liveness probe gets a 503';
 
-/** `paths` parses a list of URL paths that the program itself serves. With an empty list, the setting is off. */
+/** `paths` parses a list of URL paths that the program itself serves. If the list is empty, the setting has no effect. */
 export const paths = listOfPaths('paths', '/health,/ready', /^\/livez(\/|$)/i, notLivez);
 
 const notRoot = 'a list of paths without the path / itself, because every path begins with /';
 
 /**
  * pathPrefixes parses a list of URL paths that the program itself serves. Each path stands for itself and for all paths
- * below it. If the list is empty, the setting with this list has no effect.
+ * below it. If the list is empty, the setting has no effect.
  */
 export const pathPrefixes = listOfPaths('path prefixes', '/socket.io,/watch', /^\/+$/, notRoot);
 

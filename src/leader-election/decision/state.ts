@@ -194,7 +194,7 @@ export interface LeaseRequest {
   readonly timeout: number;
 }
 
-/** Plan says what the elector does next: it sends a request, waits, ends its term as leader, or ends the election. */
+/** Plan says what the elector does next: it sends a request, waits, gives up leadership, or leaves the election. */
 export type Plan =
   | { readonly kind: 'send'; readonly request: LeaseRequest }
   | { readonly kind: 'wait'; readonly until: number }

@@ -198,7 +198,7 @@ export class LeaseElector {
   }
 
   // Decides what follows after the program's work has ended or the elector was stopped. If the elector has lost the
-  // Lease, it contends for the Lease again. Otherwise, it releases the Lease.
+  // Lease and was not stopped, it contends for the Lease again. Otherwise, it releases the Lease.
   #settle(contest: Contest): void {
     const term = this.#term;
     const { goal, tenure } = contest.state;

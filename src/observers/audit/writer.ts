@@ -102,8 +102,8 @@ export class Writer {
   }
 
   /**
-   * `close()` writes all lines that wait for the audit log, and then closes the audit log. Lines that arrive later are
-   * dropped.
+   * `close()` writes all lines that have not been written to the audit log yet, and then closes the audit log. Lines
+   * that arrive later are dropped.
    */
   async close(): Promise<void> {
     await this.flush();

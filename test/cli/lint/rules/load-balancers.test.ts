@@ -220,8 +220,8 @@ test("H-051 if an Application Load Balancer has IP targets, `lameduck lint` chec
   const own = (attributes: Fields): Front => ({ ...front, serviceAnnotations: alb(attributes) });
   assert.ok(!isFound(own({ 'target-group-attributes': deregistration(60) }), drainRule));
   assert.ok(!isFound(own({ 'target-type': 'instance' }), drainRule));
-  // A grace period of 59 s is shorter than the deregistration delay of the load balancer. So the kubelet kills the pod
-  // before the load balancer ends the requests to the pod.
+  // With a grace period of 59 s, the kubelet kills the pod before the load balancer's deregistration delay of 59 s has
+  // passed. So the load balancer ends no request.
   assert.ok(!isFound({ ...front, gracePeriodSeconds: 59 }, drainRule));
   assert.ok(!isFound(own({ 'target-group-attributes': 'stickiness.enabled=true' }), drainRule));
 });
