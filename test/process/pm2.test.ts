@@ -11,7 +11,7 @@ test('a process that PM2 has not started gets no warning about PM2', () => {
 
 test('the warning about PM2 has the default kill timeout of PM2, 1600 ms, and the value to set', () => {
   const text = pm2Warning({ pm_id: '0' }, 30_000) ?? '';
-  assert.match(text, /^PM2 sends SIGKILL 1\.6s after the process signal/);
+  assert.match(text, /^PM2 sends SIGKILL 1\.6s after its stop signal/);
   assert.match(text, /kill_timeout: 30000 .* --kill-timeout 30000$/);
 });
 
