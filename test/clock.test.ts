@@ -34,8 +34,8 @@ test('P-073 a timer with holdsProcess false does not keep the process alive', ()
 test('timers of the system clock run in the order in which they are due, and a cancelled timer does not run', async () => {
   const calls: string[] = [];
   await new Promise<void>((resolve) => {
-    // On a busy machine, tens of milliseconds may pass between the start of this timer and the start of the 1 ms timer
-    // below. So this timer lasts 500 ms.
+    // This timer lasts 500 ms, so that it cannot run before the 1 ms timer. On a busy machine, tens of milliseconds may
+    // pass before the test starts the 1 ms timer.
     systemClock.after(500, () => {
       calls.push('later');
       resolve();

@@ -184,7 +184,7 @@ test('the Fastify plugin logs to the logger of the application if there is one',
   assert.match(lines.at(-1) ?? '', /"schema":"lameduck\/shutdown\/v1","reason":"app.close\(\)"/);
 });
 
-test('the option logger of the Fastify plugin takes precedence over the logger of the Fastify application', async (t) => {
+test('if the Fastify plugin of lameduck has the option `logger`, lameduck logs to this logger and not to the logger of the Fastify application', async (t) => {
   const written: unknown[] = [];
   const stream = new Writable({
     write(chunk, _encoding, done) {

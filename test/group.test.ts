@@ -51,7 +51,7 @@ const lifecycles = [
 ] as const;
 
 for (const [who, env] of lifecycles) {
-  describe(`a primary of node:cluster shuts down its workers and answers probes for them: ${who}`, () => {
+  describe(`a primary of node:cluster shuts down its workers, and responds to probes on behalf of its workers: ${who}`, () => {
     for (let round = 1; round <= rounds; round++) {
       it('P-071 thirty closed-loop clients lose no request if a cluster primary with four workers receives SIGTERM', async (t) => {
         const program = await start(t, { ...env, WORKERS: '4', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' });
@@ -144,8 +144,7 @@ test('P-071 if a process group gets SIGTERM, closed-loop clients of cluster work
 });
 
 test('P-071 if the cluster primary has no probe port, its workers have none either, even if they do not call lameduck()', async (t) => {
-  // During a shutdown delay of this length, a worker would have enough time to open a probe port. The test asserts that
-  // no worker does so.
+  // This shutdown delay is long enough for a worker to open a probe port. The test asserts that no worker opens one.
   const program = await start(t, { ONLY_PRIMARY: '1', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '3s' });
   program.kill('SIGTERM');
   assert.deepEqual(await program.exit, endedWell);
@@ -262,7 +261,7 @@ test('P-071 the cluster primary warns once about workers that listen without a l
   assert.equal(program.lines.filter(isWarning).length, 1);
 });
 
-test('P-071 a cluster worker whose primary has no lifecycle warns that requests are lost, even if the primary forwards the process signal', async (t) => {
+test('P-071 if the primary of a cluster has no lifecycle, a worker warns that its shutdown will lose requests, even if the primary forwards the process signal', async (t) => {
   const program = disposed(t, new ProcessUnderTest('runs-a-cluster.ts', { OWN_PORTS: 'off off' }));
   const { level, pid, hint } = await program.line('the warning', ({ msg }) => msg === 'primary has no lifecycle');
   assert.equal(level, 40);

@@ -85,7 +85,7 @@ interface OwnServer {
 }
 
 void describe('the gRPC health service', { concurrency: 4 }, () => {
-  test('K-032, K-033 the gRPC services "" and readyz have the status of /readyz, and livez and healthz have that of /livez and /healthz', async (t) => {
+  test('K-032, K-033 the gRPC health service reports the status of /readyz for the services "" and readyz, the status of /livez for livez, and the status of /healthz for healthz', async (t) => {
     const it = subject(t);
     let isReady = true;
     it.duck.addReadyzCheck('flag', () => isReady);
@@ -130,8 +130,8 @@ void describe('the gRPC health service', { concurrency: 4 }, () => {
     assert.equal(await client.check('shop.Orders'), 'SERVING');
     await it.duck.shutdown();
     assert.deepEqual(asked, ['NOT_SERVING', 'NOT_SERVING', 'SERVING', 'SERVING', 'NOT_SERVING']);
-    // If this call of the health service arrives while the gRPC server is closing, it fails with CANCELLED instead of
-    // UNAVAILABLE.
+    // This call of the method Check may arrive while the gRPC server is closing. Such a call fails with CANCELLED
+    // instead of UNAVAILABLE.
     const code = await client.check('livez');
     assert.ok(code === codes.UNAVAILABLE || code === codes.CANCELLED, String(code));
   });

@@ -48,7 +48,7 @@ test('app.close() with an argument that is not a function fails as in Fastify, a
   assert.equal(app.lameduck.signals.shutdownInitiated.hasSignaled, false);
 });
 
-test('P-115 a close by asyncDispose, by the AbortSignal of listen() or by close() of an encapsulated instance has the same effect as close() of the root instance', async (t) => {
+test('P-115 if an application is closed with Symbol.asyncDispose, with the AbortSignal of listen(), or with close() of an encapsulated instance, it shuts down as with close() of the root instance', async (t) => {
   const ways: ((app: FastifyInstance) => unknown)[] = [
     (app) => app[Symbol.asyncDispose](),
     async (app) => {

@@ -31,7 +31,7 @@ function heldRoute(app: FastifyInstance): { letGo(): void; readonly isHeld: bool
 
 for (const serverOptions of [{}, { forceCloseConnections: true }]) {
   const kind = JSON.stringify(serverOptions);
-  test(`P-102 with the server options ${kind}, Fastify's close runs after the last request and the destroy hooks, and does not wait until connections are closed`, async (t) => {
+  test(`P-102 with the server options ${kind}, app.close() of Fastify waits for the last request and the destroy hooks, but not until connections are closed`, async (t) => {
     const app = await createApp(t, {}, serverOptions);
     const { names, times } = recordCloses(app);
     const held = heldRoute(app);

@@ -91,7 +91,7 @@ test('a request that is injected after the application has closed fails with the
   assert.deepEqual(await code(await createApp(t)), await code(Fastify()));
 });
 
-test('a request that is injected into an application that cannot load fails as in Fastify', async (t) => {
+test('if an application cannot load, a request that is injected into it fails with the same error as in Fastify without lameduck', async (t) => {
   const message = async (app: FastifyInstance): Promise<unknown> => {
     void app.register(async () => {
       throw new Error('a plugin that cannot load');

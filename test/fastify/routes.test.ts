@@ -8,8 +8,7 @@ import type { Client } from '../support/serving.ts';
 import { until } from '../support/until.ts';
 
 const longRunning = { config: { lameduck: { longRunning: true } } } as const;
-// With these settings, the drain of a test's application has a time limit of one second. At this limit, the drain
-// destroys unfinished requests.
+// With these options, the time limit of the drain is one second. At this limit, the drain destroys unfinished requests.
 const shortDrain = { terminationGracePeriodSeconds: 4, destroyHookTimeout: '1s' } as const;
 
 /**

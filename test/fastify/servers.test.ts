@@ -96,7 +96,7 @@ for (const serverOptions of [{}, { forceCloseConnections: true }]) {
   });
 }
 
-test('an upgraded socket on the second address of localhost counts as one long-running request, although Fastify also passes it to the server of the first address', async (t) => {
+test('an upgraded socket on the second address of localhost counts as one long-running request, although Fastify passes the socket to the servers of both addresses', async (t) => {
   const { app, client } = await listenTwice(t);
   app.server.on('upgrade', (_request, socket) => {
     socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n');

@@ -93,7 +93,7 @@ test('P-081, P-083 a check that hangs fails at its time limit, and not before', 
   assert.equal(results[0]?.message, 'check "database" failed: no answer within 900ms');
 });
 
-test('a check that has finished leaves no timer', async () => {
+test('when a health check has finished, the timer of its time limit is cleared', async () => {
   const clock = new FakeClock();
   await run(async () => true, clock);
   await run(() => Promise.reject(new Error('down')), clock);
@@ -107,12 +107,12 @@ test('a check that rejects after its time limit causes no unhandled rejection', 
   await clock.advance(900);
   assert.match((await result)?.message ?? '', /no answer within/);
   late.reject(new Error('too late'));
-  // The check has rejected after its time limit. If this rejection were unhandled, the test runner would report this
-  // test file as failed.
+  // The promise of this check rejects after the time limit of the check. If lameduck did not handle this rejection, the
+  // test runner would report this test file as failed.
   await settled();
 });
 
-test('a synchronous check has its result at once, without a promise', () => {
+test('the result of a synchronous health check is available at once, without a promise', () => {
   assert.equal(run(() => true) instanceof Promise, false);
   assert.equal(run(() => false) instanceof Promise, false);
 });
@@ -232,7 +232,7 @@ test('P-082 a probe during a run of a check gets the result of that run, and a l
   assert.equal(await second, undefined);
 });
 
-test('P-082 a probe that arrives in the turn of the event loop in which a run of a check ends starts a new run of the check', async () => {
+test('P-082 a probe that arrives just after the end of a run of a health check starts a new run, even if both happen in the same turn of the event loop', async () => {
   let runs = 0;
   const check = createCheck(async () => {
     runs++;

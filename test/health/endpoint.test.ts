@@ -31,7 +31,7 @@ test('the check worker-threads is on /readyz only while a worker thread with a s
   }, /the name is taken/);
 });
 
-test('P-086 every probe response has Cache-Control: no-store, and every one has X-Content-Type-Options, except the response `ok` to a probe of a single check', () => {
+test('P-086 all probe responses have Cache-Control: no-store; all except the response `ok` to a probe of a single check also have X-Content-Type-Options', () => {
   const under = new HealthUnderTest();
   under.health.addLivez('bad', fails);
   for (const url of ['/livez', '/livez/ping', '/livez/bad', '/livez/nothing']) {
@@ -112,7 +112,7 @@ test('A-095 a probe of a single check gets 200 and ok if the check passes, and o
   assert.deepEqual([under.statusOf('/readyz/ping'), under.bodyOf('/readyz/ping')], [200, 'ok']);
 });
 
-test('A-096 a probe of a single check ignores the query parameters verbose and exclude, and the metrics do not count its result', () => {
+test('A-096 a probe of a single check, such as /readyz/NAME, ignores the query parameters verbose and exclude, and its result is not counted in the metrics', () => {
   const under = new HealthUnderTest();
   let runs = 0;
   under.health.addReadyz('counted', () => runs++);
@@ -202,7 +202,7 @@ test('A-104, P-083 the observer of the lifecycle gets the reason of a failed che
   ]);
 });
 
-test('A-181 the metrics count the result of a check that a probe of an endpoint such as /readyz runs, and do not count an excluded check', async () => {
+test('A-181 if a probe of an endpoint such as /readyz runs checks, the metrics count the result of each check, except the checks that the probe excludes', async () => {
   const under = new HealthUnderTest();
   under.health.addReadyz('bad', fails);
   under.health.addReadyz('slow', async () => true);
@@ -241,7 +241,7 @@ test('P-091 a readiness probe that still waits for a check when the shutdown beg
   );
 });
 
-test('A-089 if a check passes because of its grace period, and a probe excludes the group of the check, the metrics do not count the check', () => {
+test('A-089 if a livez check passes only because of its grace period, and the probe excludes the group of the check, the metrics do not count the result of the check', () => {
   const { clock, observer } = new HealthUnderTest();
   const endpoint = new Endpoint('livez', { clock, observer });
   const check = new Check('boot', fails, { clock, checkTimeout: 900 }, { group: 'start' });

@@ -119,7 +119,7 @@ for (const kind of ['readyz', 'livez'] as const) {
     }
   });
 
-  test(`a ${kind} check accepts only the option group, which must be a name`, () => {
+  test(`a ${kind} check accepts no other option than \`group\`, and the value of \`group\` must be a name`, () => {
     for (const options of [null, 'etcd', [], 7, { grup: 'etcd' }, { group: 'etcd', timeout: '1s' }]) {
       assert.throws(add('a', passes, options), {
         code: 'LAMEDUCK_ERR_OPTIONS_INVALID',
@@ -136,7 +136,7 @@ for (const kind of ['readyz', 'livez'] as const) {
   });
 }
 
-test('if /livez or /healthz already has a check with the name of a new livez check, neither endpoint gets the new check', () => {
+test('if the name of a new livez check is taken on /livez or /healthz, the new check is added to neither endpoint', () => {
   const under = new HealthUnderTest();
   under.health.addPostStartHook('warm-up', passes);
   assert.throws(

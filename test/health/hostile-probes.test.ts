@@ -63,7 +63,7 @@ test('A-089 an excluded name excludes the check and the group of this name; if t
   );
 });
 
-test('A-089 if a probe excludes every check of a group by its own name, and also excludes the group, the response warns that the name of the group matches no check', () => {
+test('A-089 if a probe excludes each check of a group by the name of the check, and also excludes the group, the response warns that the name of the group matches no check', () => {
   const under = new HealthUnderTest();
   under.health.addLivez('a', passes, { group: 'g' });
   assert.match(under.bodyOf('/livez?verbose&exclude=a&exclude=g'), /^\[\+\]a excluded: ok\nwarn: .* "g"$/m);
@@ -150,7 +150,7 @@ const longOnes: Readonly<Record<string, string>> = {
 };
 
 for (const [what, query] of Object.entries(longOnes)) {
-  test(`even the response to a probe whose query has the maximum length is shorter than 8 KiB: ${what}`, () => {
+  test(`the response to a probe whose query has the maximum length is shorter than 8 KiB, even if the query consists of ${what}`, () => {
     const { status, body } = new HealthUnderTest().ask(`/livez?verbose&${query.slice(0, longestHead)}`);
     assert.equal(status, 200);
     assert.ok(Buffer.byteLength(body) < 8_192, `${String(Buffer.byteLength(body))} bytes`);

@@ -23,7 +23,7 @@ function withLog(answer: () => unknown): Flushes {
   return { under, how, count: () => flushes };
 }
 
-test('A-072, A-077 the check "log" comes after the check "ping" on each endpoint, and is the same check on all endpoints', () => {
+test('A-072, A-077 each endpoint lists the check "log" after the check "ping", and all endpoints share one instance of the check "log"', () => {
   const { under, count } = withLog(() => undefined);
   for (const endpoint of ['readyz', 'livez', 'healthz']) {
     assert.match(under.bodyOf(`/${endpoint}?verbose`), /^\[\+\]ping ok\n\[\+\]log ok\n/);

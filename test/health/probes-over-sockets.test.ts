@@ -139,7 +139,7 @@ describeProbedAdapters((adapter) => {
     const before = runs;
     const clients = await Promise.all(Array.from({ length: 50 }, async () => serving.dial()));
     for (const client of clients) client.get('/readyz');
-    // At this point, every probe of this test has arrived. All of them wait for the same run of the check.
+    // Wait until all 50 probes of this test have arrived. They must wait for the same run of the check.
     await until(() => serving.traffic.connections.size >= 50 && probesOf(serving) === 50);
     assert.equal(runs, before + 1);
     gate.resolve(false);

@@ -57,7 +57,7 @@ describeAdapters((adapter) => {
     assert.deepEqual([record.exitCode, record.requests.answered, record.requests.cut], [0, 5, 0]);
   });
 
-  it('P-001, P-122 during the shutdown delay, a 503 on a readiness path has Connection: close only from the random close time of the connection on', async (t) => {
+  it('P-001, P-122 during the shutdown delay, a 503 on a readiness path has Connection: close only after the close time that lameduck has chosen at random for the connection', async (t) => {
     const serving = await serve(t, {
       adapter,
       readinessPaths: ['/health'],

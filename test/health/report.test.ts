@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { failingIn, lineOf } from '../../src/health/report.ts';
 import { fails, HealthUnderTest, passes } from '../support/health-under-test.ts';
 
-test('the names of failed checks are parsed from a probe response, in order', () => {
+test('the parser of probe responses returns the names of failed checks in the order of the response', () => {
   const under = new HealthUnderTest();
   under.health.addLivez('queue/depth_1.5-a', fails);
   under.health.addLivez('worker', passes);
@@ -13,13 +13,13 @@ test('the names of failed checks are parsed from a probe response, in order', ()
   assert.deepEqual(failingIn(under.bodyOf('/livez?verbose&exclude=database&exclude=queue/depth_1.5-a')), []);
 });
 
-test('if a probe excludes a name that looks like the line of a failed check, the parser of probe responses finds no failed check in the response', () => {
+test('if the query parameter exclude of a probe contains a line such as "[-]database failed", the parser of probe responses finds no failed check in the response', () => {
   const under = new HealthUnderTest();
   const name = encodeURIComponent('x\n[-]database failed: reason withheld\n');
   assert.deepEqual(failingIn(under.bodyOf(`/livez?verbose&exclude=${name}`)), []);
 });
 
-test('the parser of probe responses finds a failed check only in a line that has the form of a failed check from its beginning', () => {
+test('the parser of probe responses finds a failed check only at the beginning of a line, not in the middle of a line', () => {
   const line = lineOf({ name: 'database', exclusion: undefined, result: new Error('why') });
   assert.deepEqual(failingIn(`a page that says ${line}`), []);
   assert.deepEqual(failingIn(''), []);

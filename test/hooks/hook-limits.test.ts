@@ -110,7 +110,7 @@ test('the time for which one hook blocks the event loop does not count against t
   );
 });
 
-test('if no time is left in the shutdown budget, a synchronous hook is still called; it succeeds if it returns before its own time limit, and otherwise times out', async () => {
+test('a synchronous hook is called even if the shutdown budget has ended; the hook succeeds if it returns before its own time limit, and otherwise times out', async () => {
   for (const [takes, code] of [
     [2_999, undefined],
     [3_000, 'LAMEDUCK_ERR_HOOK_TIMED_OUT'],
@@ -164,12 +164,13 @@ test('a hook that rejects after its limit causes no unhandled rejection', async 
   );
   await clock.advance(100);
   late.reject(new Error('too late'));
-  // If the rejection above were unhandled, the test runner would report this test file as failed.
+  // If lameduck did not handle the rejection of this hook's promise, the test runner would report this test file as
+  // failed.
   await settled();
   assert.equal(codeOf(outcome.failure), 'LAMEDUCK_ERR_HOOK_TIMED_OUT');
 });
 
-test('if a hook has no time limit, the lifecycle waits until the hook has ended, and sets no timer', async () => {
+test('if the time limit of a hook is Infinity, the lifecycle waits until the hook has ended, and sets no timer for the hook', async () => {
   const clock = new FakeClock();
   const end = Promise.withResolvers<undefined>();
   const outcome = outcomeOf(
@@ -202,7 +203,7 @@ test('if the shutdown budget ends before the time limit of a running hook, the h
   assert.equal(clock.pending.all, 0);
 });
 
-test('after the end of the shutdown budget, a hook is still called; it succeeds if it ends in the turn of the event loop in which it is called, and otherwise times out', async () => {
+test('if the shutdown budget has ended, a hook is still called; the hook succeeds if it ends in the turn of the event loop in which it was called, and otherwise times out', async () => {
   const clock = new FakeClock();
   const cut = AbortSignal.abort();
   const hooks: readonly (readonly [HookFunction, string | undefined])[] = [
@@ -224,7 +225,7 @@ test('after the end of the shutdown budget, a hook is still called; it succeeds 
 });
 
 for (const limit of [100, Infinity]) {
-  test(`A-046 if the end of the lifecycle aborts the AbortSignal of a hook with the time limit ${String(limit)}, and the hook then rejects, the hook does not count as failed`, async () => {
+  test(`A-046 if a hook rejects because the end of the lifecycle has aborted the AbortSignal of the hook, the hook does not count as failed; its time limit is ${String(limit)} ms`, async () => {
     const clock = new FakeClock();
     const stop = new AbortController();
     let wasTold = false;
@@ -247,7 +248,7 @@ for (const limit of [100, Infinity]) {
   });
 }
 
-test('A-046 if a hook continues after the lifecycle has stopped it, the hook does not count as timed out, and no timer remains', async () => {
+test('A-046 if a hook is still running when the lifecycle ends, the hook does not count as timed out, and the timer of its time limit is cleared', async () => {
   const clock = new FakeClock();
   const stop = new AbortController();
   const outcome = outcomeOf(runHook(hookOf(hangs), { clock, limit: 100, stop: stop.signal }));

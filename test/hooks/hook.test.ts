@@ -13,7 +13,7 @@ test('P-098 a hook is called with the reason of the shutdown, and with an AbortS
   assert.equal(contexts[0].wasAborted, false);
 });
 
-test('a hook succeeds whatever value it returns, and leaves no timer', async () => {
+test('a hook succeeds whatever value it returns, and the timer of its time limit is cleared', async () => {
   const clock = new FakeClock();
   for (const value of [undefined, false, 0, new Error('returned')]) {
     assert.equal(

@@ -49,7 +49,7 @@ test('A-248 post-start hooks that take too long cause one warning with their nam
   assert.equal(clock.pending.all, 0);
 });
 
-test('A-248 the warning about slow post-start hooks is not logged if all of them end in time, or if the shutdown begins before the warning', async () => {
+test('A-248 the warning about slow post-start hooks is not logged if all post-start hooks end, or the shutdown begins, before the warning is due', async () => {
   for (const end of ['work', 'stop']) {
     const { hooks, clock, observer } = createHooks();
     const work = Promise.withResolvers<undefined>();
@@ -179,7 +179,7 @@ test('A-018, P-095 every destroy hook is called even if another throws, rejects 
   );
 });
 
-test('destroy hooks share one time limit, and a hook for which no time is left is still called', async () => {
+test('destroy hooks share one time limit, and a hook whose turn comes only after this limit is still called', async () => {
   const { hooks, clock, notes } = createHooks();
   hooks.add(
     'destroy',

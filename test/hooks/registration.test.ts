@@ -79,7 +79,7 @@ for (const kind of kinds) {
         1_000,
       );
     }
-    // If Node prints a warning while these hooks run, this test file fails.
+    // If Node prints a warning while the 100 hooks of this test run, this test file fails.
     await clock.advanceUntil('their end', runAll(hooks, kind));
     assert.equal(notes.length, 100);
     assert.equal(clock.pending.all, 0);

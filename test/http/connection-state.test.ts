@@ -22,8 +22,8 @@ const closing = (after: Spoken): ConnectionState => ({ is: 'closing', after });
 const closed = (after: Spoken): ConnectionState => ({ is: 'closed', after });
 
 /**
- * `check()` applies each event to `state`. If `changes` contains a state for the event, `check()` expects this state as
- * the result. Otherwise, the event must not change `state`.
+ * `check()` applies each event to `state`. The resulting state must be the state that `changes` has for this event. If
+ * `changes` has none, the event must not change `state`.
  */
 function check(state: ConnectionState, changes: { readonly [Event in ConnectionEvent['is']]?: ConnectionState }): void {
   for (const event of events) {
@@ -33,7 +33,7 @@ function check(state: ConnectionState, changes: { readonly [Event in ConnectionE
   }
 }
 
-test('a connection of a TLS server counts as HTTP/1.1 after its handshake or after a plain-text request, and may then become an HTTP/2 session or an upgraded socket', () => {
+test('after its TLS handshake or a plain-text request, a connection of a TLS server counts as HTTP/1.1; this connection can then become an HTTP/2 session or an upgraded socket', () => {
   const end = { 'close announced': closing(handshake), closed: closed(handshake) };
   check(handshake, { http, session, upgraded, ...end });
   check(http, { session, upgraded, 'close announced': closing(http), closed: closed(http) });

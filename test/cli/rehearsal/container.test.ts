@@ -81,22 +81,26 @@ test('the rehearsal removes colours and other control characters from the output
   await printed(container, 'Error: it failed\n\tat x\n');
 });
 
-test('K-099, K-219 only the main process of a container gets the stop signal', { skip: whyNoNamespace }, async (t) => {
-  const child = `process.on('SIGTERM', () => console.log('child was signaled')); console.log('child'); ${waits}`;
-  const container = start(
-    t,
-    nodeProgram(`
+test(
+  'K-099, K-219 the stop signal is sent only to the main process of a container, not to its child processes',
+  { skip: whyNoNamespace },
+  async (t) => {
+    const child = `process.on('SIGTERM', () => console.log('child was signaled')); console.log('child'); ${waits}`;
+    const container = start(
+      t,
+      nodeProgram(`
       import { spawn } from 'node:child_process';
       spawn(process.execPath, ['--eval', ${JSON.stringify(child)}], { stdio: 'inherit' });
       process.on('SIGTERM', () => { console.log('main was signaled'); setTimeout(() => process.exit(), 200); });
     `),
-  );
-  await printed(container, 'child');
-  container.signal('SIGTERM');
-  await container.exited;
-  assert.match(container.output, /main was signaled/);
-  assert.doesNotMatch(container.output, /child was signaled/);
-});
+    );
+    await printed(container, 'child');
+    container.signal('SIGTERM');
+    await container.exited;
+    assert.match(container.output, /main was signaled/);
+    assert.doesNotMatch(container.output, /child was signaled/);
+  },
+);
 
 for (const isolated of [isolation, []]) {
   const where = isolated.length > 0 ? 'in a PID namespace' : 'without a PID namespace';

@@ -36,7 +36,7 @@ for (const [when, before, text] of [
   });
 }
 
-test('if the main process ended itself, the rehearsal does not suggest to change the shutdown because of the requests that were lost', () => {
+test('if the main process exits on its own with code 0, the rehearsal reports this exit as the only cause of lost requests, and no fault of the shutdown', () => {
   const story: Story = [
     ...started,
     exit(0, 2_000),
@@ -80,7 +80,7 @@ for (const [who, story] of [
   });
 }
 
-test('if the main process is killed with SIGKILL, the rehearsal counts the requests that fail until the server listens again, and suggests no response header', () => {
+test('if the main process is killed with SIGKILL, the rehearsal reports the SIGKILL as the only cause of all requests that fail until the server listens again, and counts these requests', () => {
   const crash = (at: number): Story => [
     note(at, 'crash'),
     lost(at + 5, 'keptConnection'),
@@ -94,7 +94,7 @@ test('if the main process is killed with SIGKILL, the rehearsal counts the reque
   ]);
 });
 
-test('the rehearsal also counts a SIGKILL of the main process during which no request failed', () => {
+test('if the main process is killed with SIGKILL more than once, the rehearsal also counts a SIGKILL after which no request failed', () => {
   const story: Story = [
     ...started,
     note(3_000, 'crash'),
@@ -109,7 +109,7 @@ test('the rehearsal also counts a SIGKILL of the main process during which no re
   ]);
 });
 
-test('a kept-alive connection that a server closes between two crashes is reported as closed by the server', () => {
+test('if a request on a kept-alive connection fails three seconds after the restart of a crashed container, the rehearsal does not name the crash as the cause of this failure', () => {
   const story: Story = [
     ...started,
     note(3_000, 'crash'),
@@ -129,7 +129,7 @@ test('the SIGKILL with which the rehearsal ends a scenario is not reported as a 
   assert.deepEqual(namesOf(...story), ['keptConnectionsCut']);
 });
 
-test('if a server crashes, the rehearsal reports the crash as the only cause, and suggests no response header', () => {
+test('if a server crashes, the rehearsal reports the crash as the only cause of the lost requests', () => {
   assert.deepEqual(namesOf(...started, lost(2_990, 'keptConnection'), exit(1, 3_000)), ['crashed']);
   const aborted = [3_000, 'containerExited', { container: 'app', code: 134, signal: 'SIGABRT', output: '' }] as const;
   assert.deepEqual(causes(...started, aborted, lost(3_050, 'keptConnection')), [

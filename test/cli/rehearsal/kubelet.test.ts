@@ -47,7 +47,7 @@ void describe('the simulated kubelet ends and restarts containers', { concurrenc
   });
 
   it(
-    'if the main process adds its handler for the stop signal only after this signal, the event of the SIGKILL says so',
+    'if the main process adds its handler for the stop signal only after this signal has arrived, the rehearsal reports with the SIGKILL that the handler was added too late',
     { skip: whyNoNamespace },
     async (t) => {
       const source = 'trap "trap : TERM" USR1; echo up; while :; do sleep 0.1; done';
@@ -65,7 +65,7 @@ void describe('the simulated kubelet ends and restarts containers', { concurrenc
     },
   );
 
-  it('a main process that has its handler before the stop signal is not reported as late', async (t) => {
+  it('if the main process adds its handler for the stop signal before this signal arrives, the rehearsal does not report that the handler was added too late', async (t) => {
     const pod = PodUnderTest.start(t, {
       containers: [containerSpec({ command: ignoresSigterm })],
       terminationGracePeriodSeconds: 1,
@@ -116,7 +116,7 @@ void describe('the simulated kubelet ends and restarts containers', { concurrenc
     assert.equal(pod.log.of('containerBackOff').length, 0);
   });
 
-  it('K-148 the kubelet restarts a container without a back-off after the first two kills by a probe, because the first kill starts no back-off', async (t) => {
+  it('K-148 the first kill of a container by a failed liveness probe starts no back-off, so the kubelet restarts the container without a wait after the first two kills', async (t) => {
     const probes = [probeSpec({ type: 'liveness', handler: fails })];
     const pod = PodUnderTest.start(t, { containers: [containerSpec({ command: endsOnSigterm, probes })] });
     await pod.event('containerStarted', ({ detail }) => detail['restarts'] === 2);
@@ -146,7 +146,7 @@ void describe('the simulated kubelet ends and restarts containers', { concurrenc
     ]);
   });
 
-  it('K-046 the simulated kubelet probes an unready container at once when the state of the container changes, but not at each periodic check of the pod', async (t) => {
+  it('K-046 the simulated kubelet sends an extra readiness probe when the state of an unready container changes, but not at each periodic check of the pod', async (t) => {
     const probes = [probeSpec({ type: 'readiness', handler: fails, periodSeconds: 60 })];
     const pod = PodUnderTest.start(t, { containers: [containerSpec({ command: endsOnSigterm, probes })] });
     await pod.event('probe');
@@ -201,8 +201,8 @@ void describe('the simulated kubelet ends and restarts containers', { concurrenc
       const command = nodeProgram(`process.exit(${String(code)})`);
       const pod = PodUnderTest.start(t, { containers: [containerSpec({ command })], restartPolicy });
       await pod.event('containerExited');
-      // The kubelet checks its containers once per second. When the second pod has been restarted, at least a second
-      // has passed, in which the kubelet could have restarted the first pod.
+      // This second pod is the clock of the test. The kubelet checks its containers once per second. So when the
+      // kubelet has restarted the second pod, it has had the time to restart the first pod too.
       const other = PodUnderTest.start(t, { containers: [containerSpec({ command })] });
       await other.event('containerStarted', ({ detail }) => detail['restarts'] === 1);
       assert.equal(pod.log.of('containerStarted').length, 1, restartPolicy);
@@ -278,8 +278,8 @@ void describe('the simulated kubelet ends and restarts containers', { concurrenc
     await pod.output('up');
     void pod.kubelet.delete();
     const signal = await pod.event('stopSignal');
-    // The sidecar and the regular container have probes with the same period. If the regular container were still
-    // probed, one of its probes would run between two probes of the sidecar.
+    // The sidecar `proxy` and the regular container have probes with the same period. So a probe of the regular
+    // container would run between the two probes of the sidecar for which the test waits.
     const first = await pod.event('probe', ({ at }) => at > signal.at);
     await pod.event('probe', ({ at }) => at > first.at);
     const probed = pod.log.of('probe').filter(({ at }) => at > signal.at);

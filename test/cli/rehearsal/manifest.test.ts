@@ -49,7 +49,7 @@ function podOf(reading: ManifestReading): PodSpec {
   return reading.pod;
 }
 
-test('`lameduck rehearse` reads no pod from a kind that another API group has under the name of a kind of Kubernetes', () => {
+test('`lameduck rehearse` reads no pod from an object whose kind is named as a kind of Kubernetes but belongs to another API group, such as a StatefulSet of OpenKruise', () => {
   const reading = read(deployment.replace('apps/v1\nkind: Deployment', 'apps.kruise.io/v1beta1\nkind: StatefulSet'));
   assert.deepEqual(reading, { problem: 'shop.yaml has no pod' });
 });
@@ -96,7 +96,7 @@ test('K-008 a probe with an unknown port name can never run', () => {
   assert.deepEqual(handler, { kind: 'broken', reason: 'no port of the container is named "web"' });
 });
 
-test('K-038 $(VAR) in an argument is expanded only from variables with a literal value, and $$ becomes $', () => {
+test('K-038 in an argument of a container, $(VAR) is expanded only if the variable VAR is set with `value`, not with `valueFrom`, and $$ becomes a single $', () => {
   assert.equal(expand('$(A)-$(B)-$$(A)-$A', { A: 'x' }), 'x-$(B)-$(A)-$A');
 });
 

@@ -38,7 +38,7 @@ test('if the server is blocked, the rehearsal reports how many requests waited f
   assert.deepEqual(notes(...blocked), blockedNotes);
 });
 
-test('if a blocked container is restarted, the rehearsal reports that the block ended with the exit of the container', () => {
+test('if a container is restarted while its server is blocked, the rehearsal reports that the server was blocked until the container exited', () => {
   const story: Story = [
     ...blocked.slice(0, 4),
     failed(9_000, 'liveness'),
@@ -59,7 +59,7 @@ test('if a blocked container is restarted, the rehearsal reports that the block 
   ]);
 });
 
-test('if a pod stays ready although its server is blocked, the rehearsal reports that the Service still sent connections to the pod', () => {
+test('if the pod of a blocked server stays ready, the rehearsal reports that the Service still sent new connections to this pod', () => {
   assert.deepEqual(notes(...started, note(3_000, 'block'), [43_000, 'note', { text: '', deed: 'unblock' }]), [
     'the server was blocked for 40.0 s, and 0 requests were waiting for a response at the end of the block',
     'the pod stayed ready during the block, so the Service still sent new connections to it',
@@ -76,12 +76,12 @@ test('a rehearsal reports a container that the kubelet ended because of a failed
   ]);
 });
 
-test('a pod that is not ready because of its deletion or the exit of its container needs no note', () => {
+test('if a pod is not ready because it is deleted or its container has exited, the result of the rehearsal has no note about the unready pod', () => {
   assert.deepEqual(notes(...deleted, failed(5_000, 'readiness'), ready(5_000, false), exit(0)), []);
   assert.deepEqual(notes(...started, failed(900, 'readiness'), exit(1, 3_000), ready(3_500, false)), []);
 });
 
-test('the text and the page of a clean scenario contain its notes', () => {
+test('the text output and the HTML report of a rehearsal show the notes of a scenario even if its verdict is `clean`', () => {
   const tallies = newTallies();
   Object.assign(tallies.newConnection, { sent: 10, answered: 10 });
   const result = scenarioResult({ name: 'blocked-loop', propagationMs: 0 }, tallies, eventsOf(blocked));

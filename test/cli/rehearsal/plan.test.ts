@@ -41,7 +41,7 @@ test('`lameduck rehearse --propagation` accepts a list of durations, and a numbe
   assert.deepEqual(plan('--propagation', '0,2,5s,250ms', '--', 'x').propagations, [0, 2_000, 5_000, 250]);
 });
 
-test('`lameduck rehearse --container` starts a command with a shell, and the command then replaces the shell', () => {
+test('`lameduck rehearse --container NAME=COMMAND` runs the command as `sh -c "exec COMMAND"`, so that the command replaces the shell', () => {
   assert.deepEqual(
     plan('--manifest', 'pod.yaml', '--container', 'proxy=node proxy.js', '--', 'x').commands.get('proxy'),
     ['sh', '-c', 'exec node proxy.js'],

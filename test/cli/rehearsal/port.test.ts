@@ -61,7 +61,7 @@ test('if the manifest has no Service, `lameduck rehearse` uses the port named ht
   assert.equal(servicePortOf({ services: [], labels, containers: [], skipped: [] }), undefined);
 });
 
-test('if the target port of a Service belongs to a container that `lameduck rehearse` does not run, the clients send no requests to this port', () => {
+test('the clients of `lameduck rehearse` send no requests to the target port of a Service if the rehearsal does not run the container with this port', () => {
   const proxy = { ports: [{ name: 'proxy', containerPort: 80 }] };
   for (const target of [80, 'proxy']) {
     const pod = { services: [serviceOn(target)], labels, containers: [{ ports }], skipped: [proxy] };

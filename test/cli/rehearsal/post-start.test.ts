@@ -13,13 +13,12 @@ const endsOnSigterm = nodeProgram(`process.on('SIGTERM', () => process.exit()); 
 const passes = { kind: 'exec', command: ['true'] } as const;
 const fails = { kind: 'exec', command: ['false'] } as const;
 
-// Returns the events of the given kinds in their order, each with the name of its container.
 const eventsOf = (pod: PodUnderTest, ...kinds: readonly EventKind[]): string[] =>
   pod.log.events
     .filter(({ kind }) => kinds.includes(kind))
     .map(({ kind, detail }) => [kind, detail['container']].filter(Boolean).join(' '));
 
-// A postStart hook over HTTP that runs until the test releases the hook.
+// A postStart hook over HTTP that runs until the test calls `release()`.
 class HeldHook {
   readonly hook: Hook;
   readonly #waiting: ServerResponse[] = [];
@@ -105,8 +104,8 @@ void describe('the simulated kubelet waits for the end of a postStart hook', { c
     const pod = PodUnderTest.start(t, {
       containers: [
         containerSpec({ name: 'first', command: endsOnSigterm, probes }),
-        // The kubelet must not probe the first container while this hook runs. In these two seconds, the kubelet would
-        // otherwise probe the container twice.
+        // The kubelet must not probe the container `first` during this postStart hook, which takes two seconds. Without
+        // the hook, the kubelet would probe `first` twice in two seconds.
         containerSpec({ name: 'second', command: endsOnSigterm, postStart: { kind: 'sleep', seconds: 2 } }),
         containerSpec({ name: 'third', command: endsOnSigterm }),
       ],
@@ -194,7 +193,7 @@ void describe('the simulated kubelet waits for the end of a postStart hook', { c
     ]);
   });
 
-  it('K-096, K-167 if a pod is deleted and its postStart hook then fails, the kubelet kills the container for the failed hook', async (t) => {
+  it('K-096, K-167 if a postStart hook fails after its pod was deleted, the kubelet kills the container with the reason FailedPostStartHook', async (t) => {
     const container = containerSpec({ command: endsOnSigterm, postStart: { kind: 'exec', command: ['false'] } });
     const pod = PodUnderTest.start(t, { containers: [container] });
     await pod.event('postStartStarted');

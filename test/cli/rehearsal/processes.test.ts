@@ -17,7 +17,7 @@ for (const [host, isLoopback] of [
 ] as const) {
   const skip = process.platform !== 'linux' || (host.includes(':') && !hasIpv6);
   const where = isLoopback ? 'only on loopback' : 'not only on loopback';
-  test(`the rehearsal finds that a server on ${host} listens ${where}`, { skip }, async () => {
+  test(`if a server listens on ${host}, the rehearsal reports that the server listens ${where}`, { skip }, async () => {
     const server = createServer().listen(0, host);
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;

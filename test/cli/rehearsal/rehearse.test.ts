@@ -74,7 +74,7 @@ void describe('`lameduck rehearse`', { concurrency: 3 }, () => {
     const fixture = join(import.meta.dirname, '..', '..', 'fixtures', 'rehearsed.ts');
     const { code, result, output } = await rehearse(t, ['--report', report], [process.execPath, fixture]);
     assert.deepEqual([result.lost, result.refused], [0, 0], output);
-    // On a machine that is too busy for exact timing, the report gives no verdict. The output then says that the
+    // If the machine is too busy for exact timing, the rehearsal withholds its verdict, and its output says that the
     // machine was too busy.
     const isBusy = output.includes('too busy for exact timing');
     assert.deepEqual([code, result.verdict], isBusy ? [3, 'withheld'] : [0, 'clean'], output);
@@ -211,7 +211,7 @@ void describe('`lameduck rehearse`', { concurrency: 3 }, () => {
     assert.ok(!isRunning(mark));
   });
 
-  it('lameduck rehearse --all prints one table with a row for each scenario, and each row has the counts of the result', async (t) => {
+  it('lameduck rehearse --all prints one table, in which the row of each scenario has its numbers of sent, lost and refused requests', async (t) => {
     // The rehearsed command `/absent` does not exist, so that each scenario of this test ends at once.
     const { code, output, result } = await rehearse(t, ['--all', '--propagation', '1s,1500ms'], ['/absent']);
     assert.equal(code, 1, output);

@@ -49,7 +49,7 @@ test('the verdict of a scenario is clean if every request got its response', () 
   ]);
 });
 
-test("the verdict of a scenario is lost if a container exits on its own, even if no request was sent, and the report has the container's error", () => {
+test('if a container exits on its own, the verdict of the scenario is `lost` even if no request was sent, and the report shows the error of the container', () => {
   const output = 'node:events:505\n    throw er;\n\nError: listen EADDRINUSE: address already in use :::3000\n    at x';
   const result = judge([
     [0, 'containerStarted', { container: 'app' }],
@@ -69,7 +69,7 @@ test("the verdict of a scenario is lost if a container exits on its own, even if
   );
 });
 
-test('a container that a liveness probe or the rehearsal has killed does not count as crashed', () => {
+test('a container does not count as crashed if the kubelet ended it after a failed liveness probe, or if the rehearsal itself killed it', () => {
   const restarted = judge([
     [0, 'containerStarted', { container: 'app' }],
     [1_000, 'stopSignal', { container: 'app', signal: 'SIGTERM' }],
@@ -131,14 +131,14 @@ test('if a process adds its signal handler only after the stop signal and is kil
   assert.match(result.causes[0]?.remedy ?? '', /at the start of the program/);
 });
 
-test('K-100, K-220 if the stop signal kills a process, the rehearsal reports this, because the process would ignore the signal as PID 1', () => {
+test('K-100, K-220 if the main process has no handler for the stop signal and is killed by it, the rehearsal reports that the process would ignore this signal as PID 1 of a container', () => {
   const result = judge([...started, [4_010, 'containerExited', { container: 'app', code: 143, signal: 'SIGTERM' }]], {
     keptConnection: { sent: 10, answered: 9, lost: 1 },
   });
   assert.ok(namesOf(result).includes('stopSignalIgnored'));
 });
 
-test('the verdict of a scenario is lost if a process with a signal handler runs longer than its grace period', () => {
+test('if a process that handles the stop signal runs longer than its grace period, the verdict of the scenario is `lost`', () => {
   const result = judge([
     ...started,
     [34_000, 'killSignal', { container: 'app', signal: 'SIGTERM', isStopSignalHandled: true }],
@@ -169,7 +169,7 @@ test('K-009 if a server listens only on loopback, the verdict of a scenario is `
   assert.deepEqual([neverReady.verdict, namesOf(neverReady)], ['lost', ['onlyLoopback', 'neverReady']]);
 });
 
-test('K-009 if a server listens on loopback first and later on all addresses, the rehearsal does not report loopback as the cause of losses', () => {
+test('K-009 if a server listens first only on loopback and later on all addresses, the rehearsal does not report loopback as a cause of lost requests', () => {
   const story: Story = [started[0] as Story[number], loopback, ...started.slice(1)];
   const result = judge([...story, ...exit(0)], { newConnection: { sent: 10, answered: 10 } });
   assert.deepEqual([result.verdict, namesOf(result)], ['clean', []]);
@@ -193,7 +193,7 @@ test('a rehearsal on a machine that was too busy for exact timing has no verdict
   assert.deepEqual([clean.verdict, lost.verdict], ['withheld', 'lost']);
 });
 
-test('a rehearsal has the verdict of its worst scenario, and its counts are the sums over all scenarios', () => {
+test('the verdict of a rehearsal is the verdict of its worst scenario, and its numbers of requests are the sums over all scenarios', () => {
   const clean = judge([...started, ...exit(0)], { newConnection: { sent: 10, answered: 10 } });
   const lost = judge([...started, ...exit(0)], { newConnection: { sent: 10, answered: 8, lost: 1, refused: 1 } });
   const { verdict, requests, ...result } = resultOf([clean, lost], { seed: 7, command: ['x'], leftOut: 0 });
@@ -215,7 +215,7 @@ test('if a request other than a long poll had no response at the end of a scenar
   );
 });
 
-test('an interrupted scenario has no verdict, unless requests were lost', () => {
+test('if the user interrupts a scenario, the verdict of the scenario is withheld, or `lost` if requests were lost before the interruption', () => {
   const story: Story = [...started, [4_500, 'interrupted'], ...exit(137)];
   const clean = judge(story, { newConnection: { sent: 10, answered: 10 } });
   const lost = judge(story, { newConnection: { sent: 10, answered: 9, lost: 1 } });
@@ -223,7 +223,7 @@ test('an interrupted scenario has no verdict, unless requests were lost', () => 
   assert.deepEqual([lost.verdict, lost.reason], ['lost', undefined]);
 });
 
-test('if the user interrupts the rehearsal before the pod is ready, the rehearsal does not report that the pod never became ready', () => {
+test('if the user interrupts the rehearsal before the pod is ready, the verdict is withheld, and the rehearsal reports no fault of the unready pod', () => {
   const result = judge([
     [0, 'containerStarted', { container: 'app' }],
     [100, 'interrupted'],
@@ -304,7 +304,7 @@ test('a command that exits before its pod is ready is reported as a program that
   assert.deepEqual([result.verdict, namesOf(result)], ['lost', ['endedItself']]);
 });
 
-test('if the server listens on another port than the port of the requests, the rehearsal reports both ports', () => {
+test('if the server listens on another port than the port to which the rehearsal sends requests, the rehearsal reports both ports', () => {
   const result = judge([
     [0, 'containerStarted', { container: 'app' }],
     [60_000, 'note', { text: 'the pod did not become ready', port: 9999, otherPorts: '3000' }],

@@ -54,7 +54,7 @@ async function resultOf({ command, steps, endsAfter, clients, isolated = isolati
 
 const namesOf = ({ causes }: ScenarioResult): string[] => causes.map(({ name }) => name);
 
-/** isRunning tells whether a process with this argument is running. */
+/** isRunning tells whether the command line of a running process contains `argument`. */
 function isRunning(argument: string): boolean {
   return allProcesses().some((pid) => {
     try {
@@ -74,8 +74,8 @@ const serving = `
 const child = `${serving} process.on('SIGTERM', () => undefined); server.listen(0, () => console.log('up'));`;
 
 /**
- * `daemon()` is the command of a program that starts a server in a new session. It exits with code 0 after the server has
- * begun to listen and a given time has passed.
+ * `daemon()` is the command of a program that starts a server in a new session. When this server has listened for
+ * `afterMs` milliseconds, the program exits with code 0.
  */
 const daemon = (mark: string, afterMs: number): readonly string[] =>
   nodeProgram(`
@@ -85,11 +85,11 @@ const daemon = (mark: string, afterMs: number): readonly string[] =>
     started.stdout.once('data', () => setTimeout(() => process.exit(0), ${String(afterMs)}));
   `);
 
-void describe('the causes that a scenario finds', { concurrency: 2 }, () => {
+void describe('the causes of lost requests that a rehearsal of one scenario reports', { concurrency: 2 }, () => {
   for (const isolated of isolation.length > 0 ? [isolation, []] : [[]]) {
     const where = isolated.length > 0 ? 'in a PID namespace' : 'without a PID namespace';
     for (const afterMs of [0, 1_500]) {
-      it(`a main process that exits with code 0 ${String(afterMs)} ms after its child has begun to listen is reported as a program that ended itself, and leaves no process behind, ${where}`, async () => {
+      it(`if a main process exits with code 0 ${String(afterMs)} ms after its child has begun to listen, the rehearsal reports that the main process ended itself, and no process of the program remains, ${where}`, async () => {
         const mark = randomUUID();
         const result = await resultOf({ command: daemon(mark, afterMs), steps: [], endsAfter: 1_500, isolated });
         assert.deepEqual([result.verdict, namesOf(result)], ['lost', ['endedItself']]);
@@ -97,7 +97,7 @@ void describe('the causes that a scenario finds', { concurrency: 2 }, () => {
       });
     }
 
-    it(`a script that starts its server with & and ends is reported at once as a program that ended itself, and leaves no process behind, ${where}`, async () => {
+    it(`if a script starts its server with & and ends, the rehearsal reports at once that the main process ended itself, and no process of the script remains, ${where}`, async () => {
       const mark = `1000.${String(randomInt(1e9))}`;
       const command = ['sh', '-c', `sleep ${mark} &`];
       const result = await resultOf({ command, steps: [], isolated });

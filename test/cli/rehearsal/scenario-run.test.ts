@@ -64,8 +64,8 @@ const serving = (port: number): ContainerSpec =>
       process.on('SIGTERM', () => process.exit());
       createServer((_, response) => response.end('ok')).listen(${String(port)});
     `),
-    // While the process exits, the probe's connections are refused. The failure threshold is high, so that these
-    // failures do not make the pod unready before the exit.
+    // While the server exits, its connections from the readiness probe are refused. The failureThreshold of this probe
+    // is high, so that the pod does not become unready before the exit.
     probes: [probeSpec({ type: 'readiness', handler: { kind: 'tcp', port }, failureThreshold: 60 })],
   });
 

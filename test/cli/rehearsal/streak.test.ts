@@ -72,7 +72,7 @@ test('K-052 a container that has exited becomes ready again only when a readines
   assert.equal(inNewContainer(afterExit(last), 'readiness').published, 'failure');
 });
 
-test('K-056 after the published result of a startup probe, or the published failure of a liveness probe, the probe worker sends no probes until the container has restarted', () => {
+test('K-056 after a startup probe has reached its success or failure threshold, or a liveness probe its failure threshold, the probe worker sends no probes until the container has restarted', () => {
   const started = play({ type: 'startup', thresholds: [1, 3], results: 'S', published: '' }).last;
   const dead = play({ type: 'liveness', thresholds: [1, 1], results: 'F', published: '' }).last;
   const unready = play({ type: 'readiness', thresholds: [1, 1], results: 'F', published: '' }).last;

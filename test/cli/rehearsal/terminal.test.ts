@@ -93,7 +93,7 @@ test('the table of a rehearsal aligns the counts of each scenario under their he
   ]);
 });
 
-test('the output of several scenarios ends with a list of the changes of the manifest', () => {
+test('the output of several scenarios ends with a list of the changes to make in the manifest', () => {
   const changes = ['shop.yaml:7 spec.terminationGracePeriodSeconds: 3 -> 10 (rollout, overload)'];
   const results = ['rollout', 'overload'].map((name) => scenario(name, 'lost', [1, 1, 0]));
   assert.deepEqual(tableOf({ ...resultOf(results, facts), changes }).slice(-5), [

@@ -6,10 +6,7 @@ interface Vector {
   readonly grace: number;
   /** Seconds for which the preStop hook runs, unless the kubelet abandons the hook earlier. */
   readonly preStop?: number;
-  /**
-   * How long this container waits for the end of the containers that must end before it, in seconds from the start of
-   * its own termination.
-   */
+  /** Seconds from the start of this container's termination until the containers that must end before it have ended. */
   readonly ordering?: number;
   readonly signalAt: number;
   readonly killAt: number;
@@ -40,7 +37,7 @@ function play({ grace, preStop = 0, ordering = 0 }: Vector): { signalAt: number;
 
 for (const vector of vectors) {
   const { grace, preStop = 0, ordering = 0, signalAt, killAt } = vector;
-  test(`K-083, K-084, K-219 with a grace period of ${String(grace)} s, a preStop hook of ${String(preStop)} s and ${String(ordering)} s until other containers have ended, a container is signaled after ${String(signalAt)} s and killed after ${String(killAt)} s`, () => {
+  test(`K-083, K-084, K-219 with a grace period of ${String(grace)} s, a preStop hook of ${String(preStop)} s, and other containers that end first after ${String(ordering)} s, a container gets the stop signal after ${String(signalAt)} s and SIGKILL after ${String(killAt)} s`, () => {
     assert.deepEqual(play(vector), { signalAt, killAt });
   });
 }
@@ -62,6 +59,6 @@ test("K-175 a hard eviction gives a pod a grace period of one second, and a soft
   assert.equal(effectiveGrace({ cause: 'softEviction', maxPodGracePeriodSeconds: 0 }, 30), 1);
 });
 
-test("K-174 a node shutdown gives a pod the shorter of its own limit and the pod's grace period", () => {
+test('K-174 at a node shutdown, a pod has its own grace period, but at most the shutdownGracePeriodSeconds of the node', () => {
   assert.equal(effectiveGrace({ cause: 'nodeShutdown', shutdownGracePeriodSeconds: 15 }, 30), 15);
 });

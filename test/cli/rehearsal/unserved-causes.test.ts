@@ -1,4 +1,5 @@
-// Tests which causes `lameduck rehearse` finds if a server never serves one of the kinds of clients.
+// Tests which cause `lameduck rehearse` reports if the server never serves the clients of one kind, such as HTTP/2
+// clients.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { causes, deleted, exit, lost, refused, started, type Story } from '../../support/rehearsal-story.ts';
@@ -48,7 +49,7 @@ test('if a server rejects each upgrade to a WebSocket, the rehearsal reports onl
   );
 });
 
-test('if a main process exits with code 0 before its server has responded, the exit is the only cause', () => {
+test('if a main process exits with code 0 before its server has responded to a request, the rehearsal reports this exit as the only cause of the lost requests', () => {
   const story: Story = [...started, counts(1_100, 20, ''), unanswered(2_500, 'newConnection', 20), exit(0, 2_500)];
   assert.deepEqual(
     causes(...story).map(([name]) => name),
@@ -97,7 +98,7 @@ for (const [what, losses, served, name] of [
   ['failed only shortly before the deletion', [unanswered(3_500, 'http2')], http1, 'http2SessionsCut'],
   ['kept a WebSocket open', [notUpgraded(2_000), lost(4_100, 'webSocket')], http1, 'longRequestsCut'],
 ] as readonly (readonly [string, Story, string, string])[]) {
-  test(`a kind of client that ${what} is not reported as never served`, () => {
+  test(`if a kind of client ${what}, the rehearsal does not report that the server never served this kind of client`, () => {
     const story: Story = [...deleted, counts(1_500, 100, http1), ...losses, counts(4_200, 200, served), exit(0)];
     assert.deepEqual(
       causes(...story).map(([found]) => found),

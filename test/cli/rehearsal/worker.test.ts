@@ -64,7 +64,7 @@ class WorkerUnderTest {
 const passing = (given: Partial<Probe> = {}): Probe =>
   probeSpec({ type: 'liveness', handler: { kind: 'exec', command: ['true'] }, periodSeconds: 10, ...given });
 
-test('K-039, K-041, K-044, K-217 if a probe worker is created before its container starts, the first probe runs when the next probe period of the worker begins', async (t) => {
+test('K-039, K-041, K-044, K-217 the periods of a probe worker count from the creation of the worker; if its container starts later, the first probe runs when the next period begins', async (t) => {
   const one = new WorkerUnderTest(t, passing());
   await one.clock.advance(2_400);
   await one.start();
@@ -93,7 +93,7 @@ test('K-046 a call of `poke()` between two ticks makes a probe worker probe imme
   assert.equal(one.worker.published, 'success');
 });
 
-test('K-046 a probe worker that was triggered between two ticks starts its next interval with that probe', async (t) => {
+test('K-046 if `poke()` makes a probe worker probe between two ticks, the next probe runs one full period after this probe', async (t) => {
   const one = new WorkerUnderTest(t, passing({ type: 'readiness' }));
   await one.clock.advance(4_000);
   await one.start();

@@ -96,7 +96,7 @@ const stated = (from: string, to: string, manifest = deployment): string => {
   return manifest.replace(from, to);
 };
 
-test('`lameduck restarts` predicts nothing for a kind that another API group has under the name of a kind of Kubernetes', () => {
+test('`lameduck restarts` predicts nothing for an object whose kind is named as a kind of Kubernetes but belongs to another API group', () => {
   const kruise = stated('apps/v1\nkind: Deployment', 'apps.kruise.io/v1beta1\nkind: StatefulSet');
   assert.deepEqual(effects(kruise, stated('shop:1', 'shop:2', kruise)), []);
   const stateful = stated('kind: Deployment', 'kind: StatefulSet');

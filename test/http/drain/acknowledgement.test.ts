@@ -23,8 +23,8 @@ const connection = (remotePort: number | undefined, localPort = 8080): Connectio
 const ports = new Set([8080]);
 
 /**
- * acknowledgementOf returns an Acknowledgement that reads one of the given socket tables at each read, in their order.
- * Each read after the last table returns the last table again.
+ * acknowledgementOf returns an Acknowledgement. Its first read of the socket table returns the first of `tables`, its
+ * second read the second, and so on. All later reads return the last of `tables`.
  */
 function acknowledgementOf(...tables: (readonly SocketRow[])[]): Acknowledgement {
   return new Acknowledgement(
@@ -54,7 +54,7 @@ test('if a connection is closed after the first read of the socket table, the dr
   assert.deepEqual(remotePorts(acknowledgement), [1]);
 });
 
-test('for a socket that was closed before the drain, the drain waits for acknowledgements only if its first read of the socket table contains the socket, on a port of one of the servers', async () => {
+test('if a socket was closed before the drain, the drain waits for its acknowledgements only if the first socket table that the drain reads contains the socket with the port of a server', async () => {
   const orphans = [row(1, { isOrphan: true }), row(2, { isOrphan: true, localPort: 9090 }), row(3)];
   const acknowledgement = acknowledgementOf(orphans, [...orphans, row(4, { isOrphan: true })], []);
   await acknowledgement.begin([], ports);

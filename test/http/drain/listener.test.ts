@@ -55,7 +55,7 @@ describeAdapters((adapter) => {
   });
 });
 
-it('P-114 closing the listening socket leaves idle connections open', async () => {
+it('P-114 when the listening socket is closed, idle connections stay open', async () => {
   const server = createServer((_, response) => response.end('ok'));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -71,13 +71,13 @@ for (const [address, little, big] of [
   });
 }
 
-test('in every TCP state, the number of unacknowledged bytes does not include an unacknowledged FIN', () => {
+test('in every TCP state, an unacknowledged FIN does not count as an unacknowledged byte', () => {
   for (const state of ['04', '09', '0B']) assert.equal(only(line({ state, queue: '00000065' })).bytes, 100, state);
   assert.equal(only(line({ state: '04', queue: '00000001' })).bytes, 0);
   assert.equal(only(line({ state: '08' })).bytes, 100, 'in CLOSE_WAIT, the FIN is that of the peer');
 });
 
-test('a socket that was closed while it had unacknowledged bytes counts as an orphan, and an open or unaccepted socket does not', () => {
+test('a socket counts as an orphan if the program has closed it while it had unacknowledged bytes; a socket that is open, or has not been accepted, is no orphan', () => {
   for (const state of ['04', '09', '0B']) assert.equal(only(line({ state, inode: '0' })).isOrphan, true, state);
   assert.equal(only(line({ state: '04' })).isOrphan, false, 'a socket that is still open must not count as an orphan');
   assert.equal(
@@ -92,7 +92,7 @@ test("in the kernel's socket table, retransmissions and zero-window probes both 
   assert.equal(only(line({ probes: '12' })).unanswered, 12);
 });
 
-test('lines of the socket table in an unknown format are ignored', () => {
+test("lameduck ignores lines of the kernel's socket table that have an unknown format", () => {
   assert.deepEqual(parseSocketTable('', 'LE'), []);
   assert.deepEqual(parseSocketTable(`${head}   0: what else\n`, 'LE'), []);
 });

@@ -1,4 +1,5 @@
-// Tests for how long the drain waits for a socket that a front has accepted but not passed to an HTTP server.
+// Tests how long the drain waits for a socket that a front server has accepted but not yet passed to the HTTP server. A
+// front server is a server of the program that passes its sockets to an HTTP server.
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { test } from 'node:test';
@@ -6,7 +7,10 @@ import { FrontSockets } from '../../../src/http/http1/front-sockets.ts';
 
 const silence = 1_000;
 
-/** accepted returns the record of one socket that a front has accepted at 0 ms, and the socket. */
+/**
+ * accepted returns a socket that a front server has accepted at 0 ms, and the FrontSockets object that has the record
+ * of this socket.
+ */
 function accepted(bytesRead = 0): { sockets: FrontSockets; socket: { bytesRead: number; destroyed: boolean } } {
   const sockets = new FrontSockets();
   const socket = { bytesRead, destroyed: false };
@@ -14,7 +18,7 @@ function accepted(bytesRead = 0): { sockets: FrontSockets; socket: { bytesRead: 
   return { sockets, socket };
 }
 
-test('the drain waits one second for the first byte of a front socket, and one second after this byte', () => {
+test('the drain waits one second for the first byte on a socket that a front server has accepted, and one more second until the front server passes the socket to an HTTP server', () => {
   const { sockets, socket } = accepted();
   assert.equal(sockets.isAnyAwaited(900, silence), true);
   socket.bytesRead = 1;
@@ -31,7 +35,7 @@ test('a front socket that continues to receive bytes of another protocol does no
   assert.equal(sockets.isAnyAwaited(6_000, silence), false);
 });
 
-test('the drain does not wait for a front socket that is closed or that an HTTP server has received', () => {
+test('the drain does not wait for a socket of a front server if the socket is closed, or if the front server has passed it to an HTTP server', () => {
   const closed = accepted();
   closed.socket.destroyed = true;
   assert.equal(closed.sockets.isAnyAwaited(1, silence), false);

@@ -25,8 +25,8 @@ async function trickle({ socket, reader }: Client, text: string): Promise<void> 
   }
 }
 
-// One second on the clock of the lifecycle takes three seconds of real time, so that a slow machine does not fail the
-// test.
+// In these tests, the clock of the lifecycle runs at a third of the real speed. So the tests do not fail on a slow
+// machine.
 const pace = 1 / 3;
 
 describeAdapters((adapter) => {
@@ -40,8 +40,8 @@ describeAdapters((adapter) => {
     second?.send('GET /second HTTP/1.1\r\n');
     await until(() => [...serving.traffic.connections].filter(({ socket }) => isInMessage(socket)).length === 3);
     const { since, ended } = shutdownOf(serving);
-    // The drain checks the four connections of this test before it closes the connection whose client is silent. If the
-    // drain had closed another connection too, the assertions below would fail.
+    // The drain checks all four connections of this test, and closes only the connection of the client `silent`. If the
+    // drain closed another connection too, the assertions below would fail.
     await silent?.ended();
     assert.ok(performance.now() - since >= silenceBeforeClose);
     line?.send('ne HTTP/1.1\r\nHost: localhost\r\n\r\n');
@@ -89,7 +89,7 @@ describeAdapters((adapter) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-013 if only a part of the headers of a request ever arrives, the connection gets a FIN one second before the time of the drain ends', async (t) => {
+  it('P-013 if the headers of a request never arrive completely, the connection gets a FIN one second before the time limit of the drain', async (t) => {
     const serving = await serve(t, {
       adapter,
       listener: () => undefined,

@@ -37,7 +37,7 @@ for (const [how, env, warning] of [
     /^lameduck\/register: a server gets requests but does not listen: lameduck neither drains it/m,
   ],
 ] as const) {
-  test(`lameduck warns once about an HTTP server that never listens and gets its sockets from another server, with ${how}`, async (t) => {
+  test(`lameduck warns once if an HTTP server never listens and gets its sockets from another server, with ${how}`, async (t) => {
     const program = disposed(t, new ProcessUnderTest('hands-sockets-to-a-server.ts', env));
     const port = await program.port();
     for (let request = 0; request < 3; request++) {
@@ -131,7 +131,7 @@ describeAdapters((adapter) => {
     assert.equal(await closed, undefined);
   });
 
-  it('A-122 with shutdownSendRetryAfter, requests on new connections of a server that passes its sockets to the HTTP server get a 429 during the drain', async (t) => {
+  it('A-122 with shutdownSendRetryAfter, if another server listens and passes its sockets to the HTTP server, requests on new connections get a 429 during the drain', async (t) => {
     const { held, serving, port } = await serveFront(t, { adapter, shutdownSendRetryAfter: true });
     const early = await dial(t, port, adapter);
     early.get('/');

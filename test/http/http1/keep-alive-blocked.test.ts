@@ -27,7 +27,7 @@ describeAdaptersInTurn((adapter) => {
     assert.equal((await ended).requests.answered, 2);
   });
 
-  it('if the event loop is blocked for longer than the keep-alive timeout, a request that arrives in this time is served', async (t) => {
+  it('if the event loop is blocked for longer than the keep-alive timeout, a request that arrives during the block gets its response', async (t) => {
     const listener: RequestListener = (request, response) => response.end(`answer to ${request.url ?? ''}`);
     const serving = await serve(t, { adapter, listener });
     // Node 24 closes an idle connection one second after its keepAliveTimeout. This test therefore blocks the event

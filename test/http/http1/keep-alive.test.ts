@@ -232,7 +232,7 @@ describeAdapters((adapter) => {
     assert.equal(record.requests.answered, forms.length);
   });
 
-  it("P-017 the program's own timeouts still apply during the drain", async (t) => {
+  it('P-017 the timeouts that the program has set on its server still apply during the drain', async (t) => {
     const serving = await serve(t, {
       adapter,
       listener: answer,
@@ -287,8 +287,8 @@ describeAdapters((adapter) => {
 });
 
 /**
- * answersWhileLeaving begins a shutdown. Then it sends one request for each way in which a handler can write headers,
- * each on its own connection.
+ * answersWhileLeaving begins a shutdown. Then it sends one request for each function of `forms`, each on its own
+ * connection. Each of these functions writes the headers of a response in another way.
  */
 async function answersWhileLeaving(
   t: TestContext,

@@ -60,7 +60,7 @@ test('K-018, K-216 an HTTP probe follows redirects to the same host, and fails a
   assert.equal(await seen({ port, path: '/again' }), 'failure stopped after 10 redirects 1');
 });
 
-test('K-006, K-007, K-015, K-216 an HTTP probe whose response body is incomplete ends in an error after three attempts', async (t) => {
+test('K-006, K-007, K-015, K-216 if the response body of an HTTP probe is incomplete, the probe is tried three times and then ends in an error, not in a failure', async (t) => {
   const port = await serve(t, (_, response) => {
     response.writeHead(200, { 'content-length': 10 }).write('short');
     setImmediate(() => response.destroy());
