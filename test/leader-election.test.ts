@@ -61,8 +61,8 @@ test('an elector does not replace the undici dispatcher that a program has set f
   const key = Symbol.for('undici.globalDispatcher.1');
   const dispatcher = { dispatch: () => true };
   global[key] = dispatcher;
-  // Simulate an older version of undici in this process. It has set a global dispatcher for version 1 of the dispatcher
-  // interface, and none for version 2.
+  // Simulate an older version of undici in this process. The older version has set a global dispatcher for version 1 of
+  // the dispatcher interface, but none for version 2.
   global[Symbol.for('undici.globalDispatcher.2')] = undefined;
   const elector = createElector({ leaseName: 'app', leaseNamespace: 'ns', apiServer: { url }, logger });
   await elector.run(() => undefined);

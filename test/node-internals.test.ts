@@ -102,7 +102,7 @@ test('lameduck finds the handle of a TCP socket, with its write queue and its co
   assert.deepEqual([internals.acceptorOf(client), internals.isHttp1(client)], [undefined, false]);
 });
 
-test('in undocumented properties of Node, lameduck finds the TCP socket below a TLS socket', async (t) => {
+test('lameduck finds the TCP socket that carries a TLS socket in undocumented properties of Node', async (t) => {
   const server = createSecureServer(certificate);
   const tcp = once(server, 'connection') as Promise<[Socket]>;
   const secured = once(server, 'secureConnection') as Promise<[Socket]>;
@@ -161,7 +161,7 @@ test('lameduck reads the socket of an HTTP/2 session, the state of a stream and 
   await once(upload, 'close');
 });
 
-test('if nothing listens to an `error` event, lameduck finds the code that has emitted the event in an undocumented property of Node', () => {
+test('if an `error` event has no listener, lameduck reads the place in the code that emitted the event from a property that Node adds to the error without documenting it', () => {
   const error = new Error('thrown');
   assert.equal(internals.enhancedStackOf(error), undefined);
   assert.throws(() => new EventEmitter().emit('error', error), error);

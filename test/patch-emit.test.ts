@@ -10,7 +10,7 @@ function heard(emitter: EventEmitter): unknown[] {
   return events;
 }
 
-test('P-112 the `emit` that patchEmit() installs calls the `emit` that the prototype has at the time of the call; the function that patchEmit() returns removes the installed `emit`', () => {
+test('P-112 the `emit` that patchEmit() installs always calls the current `emit` of the prototype, even if the program has replaced it in the meantime; the function that patchEmit() returns removes the installed `emit`', () => {
   class Emitter extends EventEmitter {}
   const emitter = new Emitter();
   const events = heard(emitter);

@@ -11,7 +11,7 @@ import Fastify from 'fastify';
 import { checkServer } from '../../src/http/server.ts';
 import { serve, shutdownOf } from '../support/serving.ts';
 
-it('P-113 lameduck adds one own property and no listener to a server', async (t) => {
+it('P-113 lameduck adds one property of its own and no event listener to a server object', async (t) => {
   const bare = createServer(() => undefined);
   const counts = (server: Server): Record<string, number> =>
     Object.fromEntries(
@@ -51,7 +51,7 @@ it('P-113 a request with Upgrade: h2c gets the same response as without lameduck
   assert.equal((await client.reader.next())?.body, 'plain');
 });
 
-it('P-112 every request reaches a patch of `emit`, on the server before lameduck() was called, or on the prototype after lameduck() was called', async (t) => {
+it("P-112 if the program replaces `emit` on the server before it calls lameduck(), or on the prototype of servers afterwards, every request still reaches the program's `emit`", async (t) => {
   const seen: string[] = [];
   // This method is called with the server as its `this`.
   // eslint-disable-next-line @typescript-eslint/unbound-method
@@ -86,7 +86,7 @@ it('P-112 every request reaches a patch of `emit`, on the server before lameduck
   assert.deepEqual(seen, ['instance', 'prototype']);
 });
 
-it("P-024 Expect: 100-continue works as without lameduck: Node sends the 100, or the program's own listener does", async (t) => {
+it('P-024 Expect: 100-continue works as without lameduck: Node or, if the program has a checkContinue listener, this listener sends the 100', async (t) => {
   const serving = await serve(t, {
     listener: (request, response) => request.resume().on('end', () => response.end('ok')),
   });

@@ -99,7 +99,7 @@ describeAdapters((adapter) => {
     assert.deepEqual((await ended).requests, { answered: 2, refused: 0, aborted: 0, cut: 0 });
   });
 
-  it('P-053 connections that were opened before the lifecycle began are counted, served, sent Connection: close and ended like all other connections', async () => {
+  it('P-053 connections that were opened before the lifecycle began are counted and served, get Connection: close, and are ended like all other connections', async () => {
     const server = await open((_, response) => response.end('ok'));
     const [client, silent] = [await dial(adapter, server), await dial(adapter, server)];
     for (const { get, reader } of [client, silent].map((one) => ({
@@ -192,7 +192,7 @@ describeAdapters((adapter) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-007 idle connections are ended over a period of time, not all at once', async (t) => {
+  it('P-007 the drain closes idle connections in groups, one group every 50 ms, and not all at once', async (t) => {
     const serving = await serve(t, { adapter, listener: () => undefined });
     const clients = await Promise.all(Array.from({ length: 40 }, async () => serving.dial()));
     await until(() => [...serving.traffic.connections].filter(({ spoken }) => spoken.is === 'http').length === 40);

@@ -47,7 +47,7 @@ function namesOf(object: object): string[] {
 }
 
 describeAdapters((adapter) => {
-  it('P-001, P-023 if the properties of a response throw when lameduck reads them, the drain cuts this response and the log names it; every other response gets Connection: close', async (t) => {
+  it('P-001, P-023 if reading the properties of a response object throws, the drain cuts this response and names it in the log, and all other responses get Connection: close', async (t) => {
     const held: { readonly request: IncomingMessage; readonly response: ServerResponse }[] = [];
     const serving = await serve(t, {
       adapter,
@@ -93,7 +93,7 @@ describeAdapters((adapter) => {
     assert.equal((await ended).requests.answered, 2);
   });
 
-  it('P-001 if every property of one response throws when it is read, only the step `check connections` fails, and every other response is complete', async (t) => {
+  it('P-001 if reading any property of one response object throws, only the step `check connections` fails, and all other responses are sent completely', async (t) => {
     const held: ServerResponse[] = [];
     const serving = await serve(t, { adapter, listener: (_request, response) => held.push(response) });
     const [broken, other, sharing] = [await serving.dial(), await serving.dial(), await serving.dial()];
@@ -104,7 +104,8 @@ describeAdapters((adapter) => {
     }
     const [first, ...rest] = held;
     assert.ok(first !== undefined);
-    // All properties of this response throw. Node can no longer send the response, so the drain need not wait for it.
+    // Make every property of this response throw. Node can then no longer send the response, so the drain need not wait
+    // for it.
     breakProperties(first, namesOf(first));
     const ended = serving.handle.shutdown('test', { budget: 4_000 });
     await serving.handle.signals.notAcceptingNewRequest.signaled;

@@ -6,8 +6,8 @@ import { seededRandom } from '../../src/cli/rehearsal/random.ts';
 
 const modes = [false, true];
 
-// The lifecycle signals that the code reports. NotAcceptingNewRequest is missing, because it fires by itself after
-// AfterShutdownDelayDuration and PreShutdownHooksStopped.
+// The lifecycle signals whose events the code of lameduck reports. NotAcceptingNewRequest is missing, because the
+// lifecycle itself fires this signal after AfterShutdownDelayDuration and PreShutdownHooksStopped.
 const reportable = signalNames.filter((name) => name !== 'NotAcceptingNewRequest');
 
 /**
@@ -120,7 +120,7 @@ test('A-014 neither MuxAndDiscoveryComplete nor HasBeenReady can fire after Shut
   assert.equal(lifecycle.signals.hasBeenReady.hasSignaled, false);
 });
 
-test('if the event of a lifecycle signal is reported before the event of an earlier signal, the later signal fires only after the earlier signal', () => {
+test('if the events of two lifecycle signals are reported in the wrong order, the signals still fire in the right order', () => {
   const { lifecycle, order } = recorded(false);
   lifecycle.report('HasBeenReady');
   assert.deepEqual(order, []);
@@ -128,7 +128,7 @@ test('if the event of a lifecycle signal is reported before the event of an earl
   assert.deepEqual(order, ['MuxAndDiscoveryComplete', 'HasBeenReady']);
 });
 
-test('if an observer of a lifecycle signal reports the event of another signal, the other signal fires only after the observer has returned', () => {
+test('if the callback of one lifecycle signal reports the event of a second signal, the second signal fires only after this callback has returned', () => {
   const order: string[] = [];
   const lifecycle: Lifecycle = createLifecycle(false, (name) => {
     order.push(`${name} begins`);

@@ -19,8 +19,8 @@ const entries: readonly string[] = [
   'testing.ts',
 ];
 
-// Packages that take tens of milliseconds to load. Only observers and electors may load them, and only when they first
-// need them.
+// Packages that take tens of milliseconds to load. In src/, only the code of observers and electors may load these
+// packages, and only at the first use.
 const loadedLate: readonly string[] = ['@grpc/grpc-js', 'fastify', 'grpc-health-check', 'prom-client', 'undici'];
 
 interface Import {

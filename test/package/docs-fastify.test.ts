@@ -14,8 +14,8 @@ const programs = blocksIn(readPage('docs/fastify.md')).flatMap(({ language, text
 );
 const names = ['registers.ts', 'marks.ts', 'application.ts', 'injects.test.ts'] as const;
 
-// `app.js` replaces a module that the programs of docs/fastify.md import but the page does not show. `starter.js`
-// starts `application.ts`.
+// `app.js` is the stub of a module that the programs in docs/fastify.md import, and that a reader of this page writes.
+// `starter.js` is a program that starts `application.ts`.
 const stubs: Readonly<Record<string, string>> = {
   'app.js': `
     import Fastify from 'fastify';

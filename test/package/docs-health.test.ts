@@ -14,8 +14,8 @@ const page = readPage('docs/health.md');
 const [program = ''] = blocksIn(page).flatMap(({ language, text }) => (language === 'ts' ? [text] : []));
 const sessions = blocksIn(page).flatMap(({ language, text }) => (language === 'console' ? [text] : []));
 
-// Stubs for the code that a reader of docs/health.md would write. When the test writes a line to standard input, these
-// stubs act as unavailable dependencies.
+// Stubs for the code that a reader of docs/health.md writes, such as a database pool. When the test writes a line to
+// standard input, the stubs behave as unavailable dependencies.
 const stubs = `
   import { createServer } from 'node:http';
   let isAway = false;

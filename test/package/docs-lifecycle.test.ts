@@ -50,8 +50,8 @@ for (const shutdownSendRetryAfter of [false, true]) {
 test('the exit codes in docs/lifecycle.md are the exit codes in the code', () => {
   const [, ...rows] = tablesIn(page).find(([head]) => head?.[0] === 'exit code') ?? [];
   const documented = rows.map(([code = '', name = '']) => [name.replaceAll('`', ''), Number(code)]);
-  // A program cannot choose the exit code of SIGKILL, so `exitCodes` does not contain it. The table of the page has
-  // this exit code in a row without a name.
+  // A program cannot choose the exit code 137 of SIGKILL, so `exitCodes` does not contain 137. The table in
+  // docs/lifecycle.md has 137 in a row without a name.
   const sigkill = { '': killed };
   assert.deepEqual(Object.fromEntries(documented), { ...exitCodes, ...sigkill });
 });

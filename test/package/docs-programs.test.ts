@@ -16,8 +16,8 @@ const blocksOf = (page: string): string[] =>
 const programs = blocksOf('docs/hooks.md');
 const tests = blocksOf('docs/testing.md');
 
-// These modules replace those that the programs of the pages import but the pages do not show. Each function prints a
-// line when it is called.
+// Stubs for the modules that the programs in docs/hooks.md and docs/testing.md import, and that a reader of these pages
+// writes. Each stub function prints a line when it is called.
 const stubs: Readonly<Record<string, string>> = {
   'app.js': `
     const said = (what) => async () => console.log('stub: ' + what);

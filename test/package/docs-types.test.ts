@@ -1,4 +1,4 @@
-// Type-checks the programs of the README and of docs/ as the pages show them, in one run of the compiler.
+// Type-checks all programs in README.md and in docs/ without any change, in one run of the TypeScript compiler.
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -78,7 +78,7 @@ void describe('import and require() of each entry point of the package return th
       const duck = lameduck(createServer());
       const codes = [];
       try { grpcHealth(duck, { unknown: 1 }); } catch (error) { codes.push(error instanceof LameduckError && error.code); }
-      // If lameduck/grpc had not found the lifecycle, listen() would not resolve with a port greater than 0.
+      // listen() resolves with a port greater than 0 only if lameduck/grpc has found the lifecycle.
       grpcHealth(duck).listen('127.0.0.1:0').then((port) => {
         console.log(JSON.stringify([...codes, port > 0]));
         process.exit();

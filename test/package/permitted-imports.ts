@@ -1,5 +1,4 @@
-// Which folders and files of src/ may import which others. Before you add an import, make sure that the import is
-// needed.
+// The imports that are permitted in src/. Before you permit another import, make sure that the import is needed.
 
 // Each key is a folder of src, or a file directly in src. Its value lists the folders and files that it may import.
 // Files of one folder may import each other.
@@ -177,8 +176,9 @@ export const permitted: Readonly<Record<string, readonly string[]>> = {
   fastify: ['errors.ts', 'handle.ts', 'http', 'lifecycle', 'manage.ts', 'observers', 'parts.ts', 'message.ts'],
   // The folder grpc has the gRPC health service. grpc.ts combines it with the lifecycle.
   grpc: ['clock.ts', 'health', 'lifecycle'],
-  // The folder register has the lifecycle of a program whose code does not use lameduck. register.cts loads it when the
-  // first server listens. A worker of node:cluster loads cluster-worker.cts, which loads register.cts.
+  // The folder register has the code that starts a lifecycle in a program whose own code does not use lameduck.
+  // register.cts loads this folder when the first server listens. A worker of node:cluster loads cluster-worker.cts,
+  // which loads register.cts.
   register: [
     'handle.ts',
     'http',
@@ -190,7 +190,8 @@ export const permitted: Readonly<Record<string, readonly string[]>> = {
     'register.cts',
     'settings',
   ],
-  // The folder leader-election contends for a Lease. leader-election.ts connects it to a lifecycle and the process.
+  // The code in the folder leader-election contends for a Lease. leader-election.ts connects this code to a lifecycle
+  // and to the process.
   'leader-election': ['bundled.ts', 'clock.ts', 'errors.ts', 'observer.ts', 'observers', 'arguments.ts', 'settings'],
   // The folder testing starts a server in a test, and counts the requests to this server. testing.ts connects the
   // folder to the lifecycle.
@@ -230,5 +231,5 @@ export const rooms: Readonly<Record<string, Readonly<Record<string, readonly str
   },
 };
 
-// Folders whose code does no I/O, starts no timer and reads no clock.
+// The folders of src/ whose code must do no I/O, start no timer and read no clock.
 export const pure: readonly string[] = ['lifecycle', 'leader-election/decision'];

@@ -27,7 +27,7 @@ test('the prose check recognizes the end of a sentence after a unit and after a 
   assert.deepEqual(texts, ['It takes 20 xx.', 'The answer is `xxxx` or 50x.', 'It took 1.5 s.']);
 });
 
-test('the prose check reads comments that fill whole lines; it skips code, and the lines of a comment that show how to call a command', () => {
+test('the prose check reads comments that fill whole lines; it skips code, comments after code, and comment lines that show the usage of a command', () => {
   const code = [
     '// Why.',
     '//   usage [PATH]',

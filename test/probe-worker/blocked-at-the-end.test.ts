@@ -54,8 +54,8 @@ describe('the probe thread ends a blocked process that has no probe port', { con
       assert.deepEqual(await program.exit, { code: null, signal: 'SIGKILL' });
       const begun = await program.signaled('ShutdownInitiated');
       const final = await program.finalLine();
-      // Measure the duration by the times in the log of the process. On a busy machine, the test notices the exit of
-      // the process late.
+      // Measure the duration of the shutdown with the times in the log of the process. The test itself would notice the
+      // exit of the process too late on a busy machine.
       const took = Number(final['time']) - Number(begun['time']);
       // The probe thread ends the process half a second after the end of the shutdown budget. The kubelet would send
       // SIGKILL later than that.
@@ -101,8 +101,8 @@ describe('a blocked process with a probe port writes its final log line', { conc
       [final['reason'], final['exitCode'], final['heldBy'], final['budgetMs'], final['level']],
       ['SIGTERM', 137, ['event loop'], 2_000, 50],
     );
-    // The test sends the process signal before `durationMs` begins, and reads the final log line after `durationMs` has
-    // ended. So `durationMs` cannot be longer than `took`.
+    // The test starts to measure `took` before the process starts to measure `durationMs`, and stops later. So
+    // `durationMs` cannot be longer than `took`.
     const durationMs = Number(final['durationMs']);
     assert.ok(durationMs >= 2_490 && durationMs <= took + 1, `${String(durationMs)} of ${String(took)}`);
     // The kubelet sends SIGKILL 4 s after SIGTERM. The probe thread must end the process before that.

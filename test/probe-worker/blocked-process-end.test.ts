@@ -42,8 +42,8 @@ class WordsUnderTest {
   }
 
   /**
-   * `note()` simulates a report of the main thread that is `ageMs` old. The report says that a shutdown is running, and
-   * that `remainingMs` of the shutdown budget are left.
+   * `note()` simulates a report that the main thread has sent `ageMs` milliseconds ago. According to this report, a
+   * shutdown is running, and `remainingMs` of the shutdown budget are left.
    */
   note(remainingMs: number, { ageMs = 0, uncaughtError }: { ageMs?: number; uncaughtError?: string } = {}): void {
     this.words.note({ record, uncaughtError, remainingMs }, ageMs);
@@ -95,7 +95,7 @@ test('the probe thread counts the shutdown budget from the start of the shutdown
   assert.equal((JSON.parse(under.lines[0] ?? '') as Record<string, unknown>)['durationMs'], 2_600);
 });
 
-test('the probe thread checks the main thread again half a second after the end of the shutdown budget, the time at which it must write the final log line', async () => {
+test('half a second after the end of the shutdown budget, the probe thread checks the main thread again, and writes the final log line in place of a blocked main thread', async () => {
   const under = new WordsUnderTest();
   const due = (): number => under.words.dueIn;
   assert.equal(due(), Infinity);
@@ -156,7 +156,7 @@ test('if the probe thread cannot write a log line, it tries again later', async 
   assert.deepEqual(await under.saidAfter([100, 200]), [1, 1]);
 });
 
-test('P-118 before the probe thread ends the process, it waits until no debugger is attached, and until a slow reader of the log has had time to read', async () => {
+test('P-118 the probe thread ends the process only when no debugger is attached, and gives a slow reader of the log time to read the final log line before that', async () => {
   const under = new WordsUnderTest();
   under.note(0);
   under.isPaused = true;
@@ -227,7 +227,7 @@ test('K-212 if the main thread and the probe thread want to write the final log 
   assert.equal(under.state.get('isWritingMessage'), 0);
 });
 
-test('K-212 if the probe thread is writing a termination message when the main thread has written the final log line, the main thread waits, and then removes the message', async (t) => {
+test('K-212 if the main thread writes the final log line while the probe thread is writing the termination message, the main thread waits until this message is complete, and then removes it', async (t) => {
   const path = emptyFile(t);
   const state = new SharedState();
   state.message = 'half written';

@@ -38,7 +38,7 @@ async function listening(t: TestContext, env?: Readonly<Record<string, string>>)
   return [process, path];
 }
 
-test('the debug socket waits up to 60 ms for the answer of the main thread, but not at all if the event loop is already known to be blocked', async () => {
+test('the debug socket waits up to 60 ms for the answer of the main thread, but does not wait if the probe thread already knows that the event loop is blocked', async () => {
   const clock = new FakeClock();
   let stalledMs = 0;
   const socket = new DebugSocket({
@@ -113,7 +113,10 @@ test('the debug socket names the hook that a shutdown waits for', async (t) => {
 });
 
 describe('the debug socket responds while the event loop is blocked', () => {
-  /** `blocked()` returns the socket of a program whose event loop is blocked for some seconds. */
+  /**
+   * `blocked()` starts a program, blocks the event loop of this program for four seconds, and returns the path of its
+   * debug socket.
+   */
   async function blocked(t: TestContext, env: Readonly<Record<string, string>>, fixture?: string): Promise<string> {
     const path = socketPath(t);
     const process = await start(t, path, env, fixture);
@@ -199,87 +202,91 @@ test('the debug socket rejects requests with an unknown path, value or method', 
   assert.deepEqual(await statuses('GET', ['/shutdown', '/ready?state=ready', '/%']), [405, 405, 404]);
 });
 
-describe('an unusable debug socket path causes one log line, and the service continues', { concurrency: 3 }, () => {
-  const cases: Readonly<Record<string, readonly [prepare: (path: string) => unknown, reason: RegExp]>> = {
-    'a file': [
-      (path) => {
-        writeFileSync(path, 'mine');
+describe(
+  'if lameduck cannot use the debug socket path, it logs one line, and the process continues to serve requests',
+  { concurrency: 3 },
+  () => {
+    const cases: Readonly<Record<string, readonly [prepare: (path: string) => unknown, reason: RegExp]>> = {
+      'a file': [
+        (path) => {
+          writeFileSync(path, 'mine');
+        },
+        /not a Unix socket/,
+      ],
+      'a folder': [
+        (path) => {
+          mkdirSync(path);
+        },
+        /not a Unix socket/,
+      ],
+      'a link to nothing': [
+        (path) => {
+          symlinkSync('/nowhere', path);
+        },
+        /not a Unix socket/,
+      ],
+      'a file in place of the folder': [
+        (path) => {
+          writeFileSync(dirname(path), '');
+        },
+        /ENOTDIR/,
+      ],
+      'a missing folder': [() => undefined, /ENOENT/],
+    };
+    for (const [name, [prepare, reason]] of Object.entries(cases)) {
+      test(`an obstacle such as ${name} at the debug socket path causes one log line, and the service continues`, async (t) => {
+        const below = ['a missing folder', 'a file in place of the folder'].includes(name);
+        const path = below ? join(dirname(socketPath(t)), 'below', 'socket') : socketPath(t);
+        prepare(path);
+        await refused(await start(t, path), reason);
+      });
+    }
+
+    // Even root cannot create a file in /sys.
+    test(
+      'a debug socket path in a folder without write permission causes one log line',
+      { skip: existsSync('/sys/kernel') ? false : 'needs /sys' },
+      async (t) => {
+        await refused(await start(t, '/sys/lameduck.sock'), /EACCES|EPERM|EROFS/);
       },
-      /not a Unix socket/,
-    ],
-    'a folder': [
-      (path) => {
-        mkdirSync(path);
-      },
-      /not a Unix socket/,
-    ],
-    'a link to nothing': [
-      (path) => {
-        symlinkSync('/nowhere', path);
-      },
-      /not a Unix socket/,
-    ],
-    'a file in place of the folder': [
-      (path) => {
-        writeFileSync(dirname(path), '');
-      },
-      /ENOTDIR/,
-    ],
-    'a missing folder': [() => undefined, /ENOENT/],
-  };
-  for (const [name, [prepare, reason]] of Object.entries(cases)) {
-    test(`an obstacle such as ${name} at the debug socket path causes one log line, and the service continues`, async (t) => {
-      const below = ['a missing folder', 'a file in place of the folder'].includes(name);
-      const path = below ? join(dirname(socketPath(t)), 'below', 'socket') : socketPath(t);
-      prepare(path);
-      await refused(await start(t, path), reason);
-    });
-  }
+    );
 
-  // Even root cannot create a file in /sys.
-  test(
-    'a debug socket path in a folder without write permission causes one log line',
-    { skip: existsSync('/sys/kernel') ? false : 'needs /sys' },
-    async (t) => {
-      await refused(await start(t, '/sys/lameduck.sock'), /EACCES|EPERM|EROFS/);
-    },
-  );
-
-  test('if the debug socket path is a link to the socket of another process, one log line says so, and the other process keeps its debug socket', async (t) => {
-    const [first, target] = await listening(t);
-    const path = socketPath(t);
-    symlinkSync(target, path);
-    await refused(await start(t, path), /not a Unix socket/);
-    assert.equal((await inspect(path)).pid, first.pid);
-  });
-
-  test('a debug socket path that is too long causes one log line, and no file is created', async (t) => {
-    const long = join(dirname(socketPath(t)), 'a'.repeat(80), 's');
-    mkdirSync(dirname(long));
-    await refused(await start(t, long), /at most \d+ bytes/);
-    assert.deepEqual(readdirSync(dirname(long)), []);
-  });
-
-  test('if the path is the debug socket of another process, one log line is written, and that process keeps its socket', async (t) => {
-    const [first, path] = await listening(t);
-    await refused(await start(t, path), /another process listens on the socket/);
-    assert.equal((await inspect(path)).pid, first.pid);
-    assert.deepEqual(readdirSync(dirname(path)), ['lameduck.sock']);
-  });
-
-  test(
-    'if the debug socket of another user already exists at the configured path, the process opens none and logs this once',
-    { skip: process.geteuid?.() === 0 ? false : 'only root can change the owner of a file' },
-    async (t) => {
+    test('if the debug socket path is a link to the socket of another process, one log line says so, and the other process keeps its debug socket', async (t) => {
+      const [first, target] = await listening(t);
       const path = socketPath(t);
-      const other = createServer().listen(path);
-      await once(other, 'listening');
-      chownSync(path, 65_532, 65_532);
-      t.after(() => other.close());
-      await refused(await start(t, path), /belongs to user ID 65532/);
-    },
-  );
-});
+      symlinkSync(target, path);
+      await refused(await start(t, path), /not a Unix socket/);
+      assert.equal((await inspect(path)).pid, first.pid);
+    });
+
+    test('a debug socket path that is too long causes one log line, and no file is created', async (t) => {
+      const long = join(dirname(socketPath(t)), 'a'.repeat(80), 's');
+      mkdirSync(dirname(long));
+      await refused(await start(t, long), /at most \d+ bytes/);
+      assert.deepEqual(readdirSync(dirname(long)), []);
+    });
+
+    test('if the path is the debug socket of another process, one log line is written, and that process keeps its socket', async (t) => {
+      const [first, path] = await listening(t);
+      await refused(await start(t, path), /another process listens on the socket/);
+      assert.equal((await inspect(path)).pid, first.pid);
+      assert.deepEqual(readdirSync(dirname(path)), ['lameduck.sock']);
+    });
+
+    test(
+      'if the debug socket of another user already exists at the configured path, the process opens none and logs this once',
+      { skip: process.geteuid?.() === 0 ? false : 'only root can change the owner of a file' },
+      async (t) => {
+        const path = socketPath(t);
+        const other = createServer().listen(path);
+        await once(other, 'listening');
+        chownSync(path, 65_532, 65_532);
+        t.after(() => other.close());
+        await refused(await start(t, path), /belongs to user ID 65532/);
+      },
+    );
+  },
+);
 
 async function refused(process: ProcessUnderTest, reason: RegExp): Promise<void> {
   const [line, ...others] = process.lines.filter(isAboutIt);

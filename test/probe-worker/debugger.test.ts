@@ -20,8 +20,8 @@ test('a debugger counts as attached if the port of the inspector has an establis
       9229,
     ),
   );
-  // Three sockets that are no attached debugger: the debugger's own end of a connection, a closing connection, and a
-  // connection to another port.
+  // Three sockets that do not count as an attached debugger. They are the debugger's own side of a connection, a
+  // closing socket, and a socket with another port.
   const others = [
     row('0100007F:C350', '0100007F:240D', '01'),
     row('0100007F:240D', '0100007F:C350', '06'),

@@ -22,7 +22,7 @@ class HeartbeatUnderTest {
   }
 }
 
-test('a process sends ten heartbeats per second; if its servers have had no event for five seconds, it sends only two per second', async () => {
+test('a process sends ten heartbeats per second; if no event has occurred on its servers for five seconds, it sends only two heartbeats per second', async () => {
   const under = new HeartbeatUnderTest();
   assert.equal(await under.beatsIn(5_000), 50);
   assert.equal(under.state.get('beatInterval'), 500);

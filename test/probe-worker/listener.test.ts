@@ -14,7 +14,7 @@ interface ListenerUnderTest {
   readonly port: number;
   /** The method and the URL of each request that the probe port has passed to `answer`. */
   readonly asked: string[];
-  /** The connections of the probe port's listener, in the order in which it accepted them. */
+  /** The connections that the probe port has accepted, in the order of their arrival. */
   readonly accepted: Socket[];
   readonly dial: () => Promise<Socket>;
 }
@@ -210,7 +210,7 @@ test('of 1000 connections without a complete request, the probe port keeps the n
   );
 });
 
-test('if 256 connections of the probe port wait for a response, the oldest is closed for the next probe', async (t) => {
+test('if 256 connections of the probe port wait for a response and another probe arrives, the probe port closes the oldest of the 256 connections', async (t) => {
   const { port, asked, dial } = await listen(t, () =>
     asked.length <= 256 ? new Promise<Answer>(() => undefined) : Promise.resolve(passed),
   );

@@ -37,9 +37,9 @@ describeAdapters((adapter) => {
   });
 
   it('P-001, P-003 each connection has a random close time in the shutdown delay; its first response after that time has Connection: close; the server still listens at that time', async (t) => {
-    // lameduck begins to close a connection at the connection's random close time. This time is never in the last
-    // quarter of the shutdown delay, which is left for slow clients. The clock of this test runs at a quarter of the
-    // normal speed, so this last quarter lasts for many round trips.
+    // A response has Connection: close after the random close time of its connection, which is never in the last
+    // quarter of the shutdown delay. The clock of this test runs at a quarter of the normal speed, so that many round
+    // trips fit into this quarter.
     const clock = pacedClock(1 / 4);
     const serving = await serve(t, { adapter, listener: answer, shutdownDelayDuration: 800, clock });
     const client = await serving.dial();

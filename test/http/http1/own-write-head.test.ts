@@ -6,8 +6,8 @@ import type { AdapterName } from '../../support/adapters.ts';
 import { describeAdapters, serve, shutdownOf, type Scope } from '../../support/serving.ts';
 import { until } from '../../support/until.ts';
 
-// For each path, these are the only headers that the program's `writeHead` passes on. It drops the headers that
-// lameduck adds.
+// The headers that the program's `writeHead` passes on to Node, for each path. `writeHead` drops all others, also those
+// that lameduck adds.
 const ownHeaders: Readonly<Record<string, OutgoingHttpHeaders>> = {
   '/without': { 'X-Own': '1' },
   '/keep-alive': { Connection: 'keep-alive' },
@@ -44,7 +44,7 @@ describeAdapters((adapter) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it("P-001 if the program's writeHead sends Connection: keep-alive, the connection serves the next request, and gets a FIN after it has been silent for a second", async (t) => {
+  it("P-001 if the program's writeHead sends Connection: keep-alive during the shutdown, the connection serves one more request, and gets a FIN when it has been silent for one second", async (t) => {
     const { held, client, ended } = await heldInShutdown(t, adapter, '/keep-alive');
     for (const count of [1, 2]) {
       held[count - 1]?.end();

@@ -70,7 +70,7 @@ describeEach(
       assert.deepEqual({ exitCode, cut: requests.cut }, { exitCode: 0, cut: 0 });
     });
 
-    it('P-006 on a TLS server, an idle connection without TLS gets a FIN after its last response; if a request has arrived in part, the server waits for the rest of the request', async (t) => {
+    it('P-006 on a TLS server, an idle connection without TLS gets a FIN; if a part of a request has arrived on the connection, the server first waits for the rest of this request', async (t) => {
       const listener = (_: IncomingMessage, response: ServerResponse): unknown => response.end('whole');
       const serving = await serve(t, { adapter, listener, patch: speakBoth });
       const [idle, slow] = [await dialPlain(t, serving), await dialPlain(t, serving)];

@@ -76,7 +76,8 @@ describeKinds((kind) => {
     assert.equal(executed, 0);
   });
 
-  // If a client resets a stream, Node's server emits an error for the code REFUSED_STREAM (7), but none for CANCEL (8).
+  // If a client resets a stream with the code REFUSED_STREAM (7), Node emits an error on the server's stream. For the
+  // code CANCEL (8), it emits none.
   for (const code of [8, 7]) {
     it(`P-021, P-051 if the reset of a stream with error code ${String(code)} arrives together with its request, the handler is not called, and no uncaught error is raised`, async (t) => {
       const { serving, executed } = await open(t);

@@ -9,7 +9,10 @@ import { FakeClock } from '../../support/fake-clock.ts';
 interface AnnouncedClient {
   /** How long the simulated client takes to answer the first ping and each later ping, in milliseconds. */
   readonly roundTrips: readonly [number, number];
-  /** How many frames for the simulated client the server has queued. This number is the same in the whole test. */
+  /**
+   * The number of frames that the server has queued for the simulated client. The number does not change during the
+   * test.
+   */
   readonly queued?: number;
 }
 
@@ -77,7 +80,10 @@ for (const [title, client, expected] of [
 interface SettlingClient {
   /** How long the simulated client takes to answer a ping, in milliseconds. */
   readonly roundTrip: number;
-  /** The simulated client opens a stream each time it answers a ping, but at most this number of streams. */
+  /**
+   * The largest number of streams that the simulated client opens. The client opens one stream each time it answers a
+   * ping.
+   */
   readonly opens: number;
 }
 

@@ -9,7 +9,7 @@ import { pacedClock } from '../../support/paced-clock.ts';
 import { until } from '../../support/until.ts';
 
 describeKinds((kind) => {
-  it('P-005, P-008 an HTTP/2 client that sends a request as the shutdown begins gets its response; if the client keeps sending requests, the drain still ends the session', async (t) => {
+  it('P-005, P-008 an HTTP/2 client that sends a request at the beginning of the shutdown gets its response; if the client never stops sending requests, the drain ends its session', async (t) => {
     const serving = await serve(t, kind, {
       listener: (path, answer) => {
         answer.respond(200);

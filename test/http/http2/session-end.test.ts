@@ -47,7 +47,7 @@ async function serveSlowReader(scope: Scope, kind: Parameters<typeof serve>[1]) 
 }
 
 describeKinds((kind) => {
-  it('P-019 with shutdownSendRetryAfter, a stream on a session that began after NotAcceptingNewRequest gets 429 at once, and never delays the drain', async (t) => {
+  it('P-019 with shutdownSendRetryAfter, if a session began after NotAcceptingNewRequest, each stream on this session gets 429 at once, and never delays the drain', async (t) => {
     const { serving, held, outcome } = await serveHeld(t, kind, 'old', { shutdownSendRetryAfter: true });
     const { traffic, handle } = serving;
     const ended = handle.shutdown('test');
@@ -66,7 +66,7 @@ describeKinds((kind) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-019 with shutdownSendRetryAfter, each stream on a session that began after NotAcceptingNewRequest gets 429, until the server sends a GOAWAY', async (t) => {
+  it('P-019 with shutdownSendRetryAfter, if a session began after NotAcceptingNewRequest, all streams that its client opens before the GOAWAY get 429', async (t) => {
     const { serving, held, outcome } = await serveHeld(t, kind, 'old', { shutdownSendRetryAfter: true });
     const ended = serving.handle.shutdown('test');
     await serving.handle.signals.notAcceptingNewRequest.signaled;

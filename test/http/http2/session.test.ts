@@ -217,7 +217,8 @@ describeKinds((kind) => {
     const serving = await serve(t, kind, {
       shutdownDelayDuration: '1200ms',
       // Each client receives its GOAWAY one round trip after its random close time, which is never in the last quarter
-      // of the shutdown delay. The test's clock is slow, so this last quarter lasts more than a second.
+      // of the shutdown delay. The clock of this test is slow, so that this last quarter lasts for more than a second
+      // of real time.
       clock: pacedClock(1 / 4),
       listener: (path, answer) => {
         answer.respond(200);

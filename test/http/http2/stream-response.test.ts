@@ -142,7 +142,7 @@ describeKinds((kind) => {
   }
 
   for (const phase of ['before', 'in the middle of'] as const) {
-    it(`P-021, P-028 a request does not count as answered if its client closes the stream without an error ${phase} the response`, async (t) => {
+    it(`P-021, P-028 a request does not count as answered if its client closes the stream with NO_ERROR ${phase} the response`, async (t) => {
       let signal: AbortSignal | undefined;
       const serving = await serve(t, kind, {
         shutdownDelayDuration: '300ms',
@@ -215,7 +215,7 @@ describeKinds((kind) => {
   });
 
   for (const end of ['ends', 'goes on'] as const) {
-    it(`P-026 an upload that the handler does not read, and that ${end} after the response, delays the drain by less than five seconds`, async (t) => {
+    it(`P-026 if the handler responds before it has read the whole upload, and the upload then ${end}, this upload delays the drain by less than five seconds`, async (t) => {
       const serving = await serve(t, kind, {
         listener: (_, answer, request) => {
           const readable = request as Readable;
@@ -258,7 +258,7 @@ describeKinds((kind) => {
   });
 
   for (const what of ['reads', 'does not read'] as const) {
-    it(`A-171, A-174 after a 504, an endless upload that the handler ${what} does not count against maxRequestsInflight`, async (t) => {
+    it(`A-171, A-174 if the handler ${what} an endless upload, the upload no longer counts against maxRequestsInflight after the server has sent 504`, async (t) => {
       const serving = await serve(t, kind, {
         maxRequestsInflight: 1,
         requestTimeout: '100ms',

@@ -87,7 +87,7 @@ describeKinds((kind) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-043 a session on which the server always has much data to send gets its GOAWAY, and its responses complete', async (t) => {
+  it('P-043 even if the server always has much data to send on a session, the session gets its GOAWAY, and each of its responses is sent completely', async (t) => {
     const size = 2_000_000;
     let count = 0;
     const serving = await serve(t, kind, {
@@ -182,7 +182,7 @@ describeKinds((kind) => {
     const stream = session.request({ ':path': '/', ':method': 'POST' }, options);
     stream.on('wantTrailers', () => {
       stream.sendTrailers({ checksum: '1' });
-      // The reply to a ping shows that the server has read all earlier frames.
+      // The reply to this HTTP/2 ping shows that the server has read all frames that the client sent before the ping.
       session.ping(() => {
         hold.end();
       });

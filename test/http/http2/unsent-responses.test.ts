@@ -34,7 +34,7 @@ test('P-025 if all bytes of a response are written in the turn of the event loop
   assert.deepEqual(unsent.remaining(), []);
 });
 
-test('if a client never reads fast enough, lameduck remembers only the last hundred responses to this client', () => {
+test('if a client never reads as fast as the server writes, lameduck keeps records of only the last hundred responses to this client', () => {
   const unsent = unsentOn({ writeQueueSize: 10 });
   for (let index = 0; index < 150; index++) unsent.note(answered(index));
   assert.deepEqual(

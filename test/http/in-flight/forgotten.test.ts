@@ -14,7 +14,7 @@ import { describeAdapters, serve, shutdownOf } from '../../support/serving.ts';
 import { until } from '../../support/until.ts';
 
 describeAdapters((adapter) => {
-  it('P-021 if the program removes the close listeners of a connection, the connection does not count as open after its client disconnects, before and during the drain', async (t) => {
+  it('P-021 if the program removes the `close` listeners of a connection, lameduck stops counting this connection as open when its client disconnects, both before and during the drain', async (t) => {
     const requests: IncomingMessage[] = [];
     const serving = await serve(t, {
       adapter,
@@ -67,7 +67,7 @@ describeAdapters((adapter) => {
   });
 });
 
-test('P-021 if the program removes the listeners for the event close of its sockets, lameduck keeps records of only a few closed connections, even if no metrics are read', async (t) => {
+test('P-021 if the program removes the `close` listeners of its sockets, lameduck keeps records of only a few closed connections, even if no metrics are read', async (t) => {
   const sockets: IncomingMessage['socket'][] = [];
   const serving = await serve(t, {
     listener: ({ socket }) => {

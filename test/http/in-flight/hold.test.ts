@@ -6,7 +6,7 @@ import { describeAdapters, serve } from '../../support/serving.ts';
 import { until } from '../../support/until.ts';
 
 describeAdapters((adapter) => {
-  it('P-112 if lameduck delays a request while the listening socket closes, the handler still runs in the async context that the emit of another library has set', async (t) => {
+  it('P-112 if lameduck delays a request while the listening socket closes, the handler still runs in the async context that another library has set in its own replacement of `emit`', async (t) => {
     const context = new AsyncLocalStorage<string>();
     const seen: unknown[] = [];
     const serving = await serve(t, {

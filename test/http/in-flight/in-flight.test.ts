@@ -1,5 +1,5 @@
-// Tests that the counters of requests are always correct: the tests count the requests of all connections again, and
-// compare.
+// Tests the counters of requests in flight. The tests count the requests of all connections again, and compare the
+// result with lameduck's counters.
 import assert from 'node:assert/strict';
 import { it, test, type TestContext } from 'node:test';
 import { noted, ours, released, serving as servingState, type Exchange } from '../../../src/http/exchange.ts';
@@ -64,7 +64,7 @@ function exchange(): Exchange {
   return { state: noted } as Exchange;
 }
 
-test('at each moment, the counters count a request in exactly one state', () => {
+test('at each moment, a request in flight is counted in exactly one request state, such as serving or long-running', () => {
   const inFlight = new InFlight();
   const [one, other] = [exchange(), exchange()];
   inFlight.move(one, servingState);
@@ -83,7 +83,7 @@ test('at each moment, the counters count a request in exactly one state', () => 
 });
 
 describeAdapters((adapter) => {
-  it('after every HTTP/1.1 event, the counter of each state equals the number of requests in this state on all connections', async (t) => {
+  it('after every HTTP/1.1 event, the counter of each request state, such as long-running, equals the number of requests that are in this state on all connections', async (t) => {
     const serving = await serve(t, {
       adapter,
       maxRequestsInflight: 2,
@@ -129,7 +129,7 @@ describeAdapters((adapter) => {
 });
 
 describeKinds((kind) => {
-  it('after every HTTP/2 event, the counters of connections and requests equal the numbers that the test counts itself', async (t) => {
+  it("after every HTTP/2 event, lameduck's counters of connections and requests equal the numbers that the test itself has counted", async (t) => {
     const serving = await serveHttp2(t, kind, {
       functions: { longRunning: ({ url }) => url === '/watch' },
       listener: (path, answer) => {

@@ -1,4 +1,4 @@
-// Tests the log entry that describes a request without a response at the deadline of the drain.
+// Tests how the log describes a request that has no response at the deadline of the drain.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Connection } from '../../../src/http/connection.ts';

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { DrainRateLimiter } from '../../../src/http/long-running/drain-rate-limiter.ts';
 
 /**
- * The rate limiter allows the drain to end one long-running request at a time. momentsOf returns the next `count` times
- * at which the limiter allows this. It asserts that the limiter allows no end before each of these times.
+ * momentsOf returns the next `count` times at which the rate limiter lets the drain end one long-running request. It
+ * asserts that the rate limiter does not let the drain end this request 0.001 ms earlier.
  */
 function momentsOf(limiter: DrainRateLimiter, count: number): number[] {
   return Array.from({ length: count }, () => {
@@ -15,13 +15,13 @@ function momentsOf(limiter: DrainRateLimiter, count: number): number[] {
   });
 }
 
-test('A-140 the drain ends the first long-running request at once, and then one every 5 ms, if all of them end within shutdownWatchTerminationGracePeriod at this rate', () => {
+test('A-140 the drain ends the first long-running request at once and then one every 5 ms, unless this rate is too low to end all of them within shutdownWatchTerminationGracePeriod', () => {
   const limiter = new DrainRateLimiter(3, 10_000, 1_000);
   assert.equal(limiter.rate, 200);
   assert.deepEqual(momentsOf(limiter, 4), [1_000, 1_005, 1_010, 1_015]);
 });
 
-test('A-140 if the end of 200 long-running requests per second would take longer than shutdownWatchTerminationGracePeriod, the drain ends all of them evenly within this period', () => {
+test('A-140 if the drain would take longer than shutdownWatchTerminationGracePeriod to end all long-running requests at 200 per second, it ends them faster, at an even rate within this period', () => {
   assert.equal(new DrainRateLimiter(5_000, 25_000, 0).rate, 200);
   assert.equal(new DrainRateLimiter(5_001, 25_000, 0).rate, 5_001 / 25);
   const moments = momentsOf(new DrainRateLimiter(50_000, 10_000, 0), 50_000);

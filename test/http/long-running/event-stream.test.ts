@@ -51,7 +51,7 @@ describe('the drain ends event streams, by default after a retry field', { concu
     assert.equal((await ended).exitCode, 0);
   });
 
-  test('P-034 if the program has just written a comment that keeps an event stream alive, the drain ends the stream without waiting for the end of an event', async (t) => {
+  test('P-034 if the program has just written a keep-alive comment to an event stream, the drain ends this event stream at once, without waiting for the end of an event', async (t) => {
     let response: ServerResponse | undefined;
     const serving = await serve(t, {
       shutdownDelayDuration: '50ms',
@@ -140,7 +140,7 @@ describe('the drain ends event streams, by default after a retry field', { concu
 
 describeAdapters((adapter) => {
   for (const kind of ['a generator', 'a stream'] as const) {
-    it(`P-034 a source such as ${kind} that is piped into an event stream ends with ERR_STREAM_PREMATURE_CLOSE, and the client gets the final chunk`, async (t) => {
+    it(`P-034 if ${kind} is piped into an event stream, and the drain ends the event stream, the pipeline fails with ERR_STREAM_PREMATURE_CLOSE, and the client gets the final chunk`, async (t) => {
       const events: string[] = [];
       async function* ticks(): AsyncGenerator<string> {
         try {

@@ -73,7 +73,7 @@ describeAdapters((adapter) => {
 });
 
 describeKinds((kind) => {
-  it('A-112, P-033 the drain itself ends an HTTP/2 stream whose path is below a long-running path', async (t) => {
+  it('A-112, P-033 if the path of an HTTP/2 stream is below one of the longRunningPaths, the drain ends the stream, and does not wait until the handler ends it', async (t) => {
     const serving = await serveHttp2(t, kind, {
       longRunningPaths: ['/shop.Orders'],
       listener: (_, answer) => {

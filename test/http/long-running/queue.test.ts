@@ -7,8 +7,8 @@ import { LongRunning } from '../../../src/http/long-running/queue.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 /**
- * `drained()` begins the drain of `count` long-running requests on a fake clock. Each request is an object that only
- * records when the drain begins and ends it.
+ * `drained()` begins the drain of `count` long-running requests on a fake clock. Each request is a fake object. It
+ * records the times at which the drain begins to end it and has ended it.
  */
 function drained(count: number, { grace = 10_000, left = 20_000 } = {}) {
   const clock = new FakeClock();
@@ -40,7 +40,7 @@ function drained(count: number, { grace = 10_000, left = 20_000 } = {}) {
   };
 }
 
-test('A-140 long-running requests are ended one after another, 5 ms apart', async () => {
+test('A-140 the drain ends long-running requests one after another, and begins to end the next one every 5 ms', async () => {
   const { clock, begun } = drained(4);
   await clock.advance(100);
   assert.deepEqual(begun, [
@@ -51,7 +51,7 @@ test('A-140 long-running requests are ended one after another, 5 ms apart', asyn
   ]);
 });
 
-test('P-037 if a long-running request ends by itself before the drain ends it, the drain ends the next long-running request at that time instead', async () => {
+test('P-037 if a long-running request ends by itself before the drain ends it, the drain ends the next long-running request at the time that was planned for the ended one', async () => {
   const { clock, inFlight, longRunning, begun, keys } = drained(4);
   await clock.advance(1);
   assert.equal(longRunning.delete(keys[1] as Exchange), true);
@@ -111,7 +111,7 @@ test('A-135 if shutdownWatchTerminationGracePeriod is 0, the drain ends all long
   assert.ok(begun.every(([, moment]) => moment === 0));
 });
 
-test('P-073 if the lifecycle stops the drain while long-running requests are being ended, no timer remains', async () => {
+test('P-073 if the lifecycle stops the drain while the drain is ending long-running requests, no timer of the drain remains', async () => {
   const { clock, longRunning, drainBy, begun } = drained(3);
   longRunning.stop();
   drainBy.clear();

@@ -61,8 +61,8 @@ interface Case {
   readonly what: string;
   readonly request: string;
   /**
-   * The values of the option `eventStreams` for which the drain ends the event stream of this request. For the other
-   * values, the drain waits until the program ends the event stream.
+   * The values of the option `eventStreams` with which the drain ends the event stream of `request`. With all other
+   * values, the drain waits until the program ends this event stream.
    */
   readonly watchedBy: readonly string[];
 }

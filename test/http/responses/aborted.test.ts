@@ -13,7 +13,7 @@ type End = (response: ServerResponse, serving: Serving) => void;
 
 const ends: Readonly<Record<string, End>> = {
   'response.destroy()': (response) => response.destroy(),
-  'response.destroy() after the headers': (response) => {
+  'response.destroy() after the response headers': (response) => {
     response.write('half');
     response.destroy();
   },
@@ -127,7 +127,7 @@ describeKinds((kind) => {
     return { client, asked, stream: stream as unknown as ServerHttp2Stream, ended: serving.handle.shutdown('test') };
   };
   for (const begins of [false, true]) {
-    const when = begins ? 'after the headers' : 'before the headers';
+    const when = begins ? 'after the response headers' : 'before the response headers';
     for (const [name, end] of Object.entries(streamEnds)) {
       it(`P-027 a stream that is ended by ${name} ${when} counts as aborted in the final log line`, async (t) => {
         const { stream, ended } = await hold(t, begins);
@@ -136,7 +136,7 @@ describeKinds((kind) => {
       });
     }
     for (const [name, leave] of Object.entries(clientEnds)) {
-      it(`P-027 a request that its HTTP/2 client ends by ${name} ${when} is not counted as aborted`, async (t) => {
+      it(`P-027 if an HTTP/2 client ends its request by ${name} ${when}, the request is not counted as aborted`, async (t) => {
         const { client, asked, ended } = await hold(t, begins);
         leave(client, (code) => {
           asked.close(code);

@@ -46,7 +46,7 @@ async function readFetched(url: string, dispatcher: Dispatcher): Promise<unknown
 describeKinds((kind) => {
   for (const end of ends) {
     for (const reader of readers) {
-      it(`A-172, P-025 if ${end} breaks off an HTTP/2 response, a client that reads it with ${reader} gets an error`, async (t) => {
+      it(`A-172, P-025 if ${end} aborts an HTTP/2 response, a client that reads this response with ${reader} gets an error`, async (t) => {
         let hasBegun = false;
         const serving = await serveHttp2(t, kind, {
           ...(end === 'requestTimeout' && { requestTimeout: '100ms' }),

@@ -1,5 +1,5 @@
-// Tests lameduck's writes to a client that has disconnected, if the handler has removed Node's `error` listener from
-// the socket.
+// Tests the writes of lameduck to a disconnected client. They must cause no uncaught error, even if the handler has
+// removed Node's `error` listener from the socket.
 import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
@@ -68,7 +68,7 @@ describeAdapters((adapter) => {
   });
 });
 
-test('P-051 lameduck ignores a socket error only if the error has a code, and adds at most one error listener to each socket', () => {
+test('P-051 lameduck ignores socket errors that have a code, such as EPIPE, and no other socket errors; it adds at most one `error` listener to each socket', () => {
   const socket = new Socket();
   ignoreResets(socket);
   ignoreResets(socket);

@@ -34,7 +34,7 @@ test('A-126 redirectConnects() intercepts each connection attempt after the DNS 
   assert.deepEqual({ ...(Object.getPrototypeOf(handle) as object) }, before);
 });
 
-test('A-126 if redirectConnects() was called twice, its two interceptors can be removed in any order: after the removal of the first, the second still works', async (t) => {
+test('A-126 if redirectConnects() was called twice, its two interceptors can be removed in any order: after the removal of the one that was added first, the other still works', async (t) => {
   const server = createServer((socket) => socket.end());
   const port = await listen(t, server);
   const handle = tcpHandleOf(server);

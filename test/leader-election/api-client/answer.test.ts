@@ -7,7 +7,7 @@ function received(code: number, body: unknown, headers: Record<string, string> =
   return { status: code, headers, body: typeof body === 'string' ? body : JSON.stringify(body) };
 }
 
-test('L-037, LT-42 the time to wait before a retry is read from the Retry-After of a 429 or 503, and from the Status of a ServerTimeout', () => {
+test('L-037, LT-42 the elector reads the time to wait before a retry from the header Retry-After of a 429 or 503, or from retryAfterSeconds in the Status body of a ServerTimeout', () => {
   const cases: [Received, number | undefined][] = [
     [received(429, 'Too many requests', { 'retry-after': '1' }), 1_000],
     [received(503, 'shutting down', { 'retry-after': '5' }), 5_000],

@@ -52,7 +52,7 @@ for (const [problem, answer] of failures) {
   });
 }
 
-test('a follower without the permission to update the Lease logs its 403 once, and logs it again only after another elector has held the Lease', async (t) => {
+test('if a follower has no permission to update the Lease, it logs the 403 of the API server once, and again only after another elector has held the Lease', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   contest.heldBy('', { leaseDurationSeconds: 1 });

@@ -57,7 +57,7 @@ async function clientOf(
 
 // In a cluster, the host of the API server is an IP address.
 for (const host of ['localhost', '127.0.0.1'])
-  void test(`LT-43, L-121, L-123 a connection to ${host} trusts the CA that is in the file when the connection is opened`, async (t) => {
+  void test(`LT-43, L-121, L-123 a new connection to ${host} trusts the CA that the CA file contains at the time when the connection is opened`, async (t) => {
     const server = createServer(keyAndCert, (request, response) => {
       response.setHeader('Connection', 'close');
       answerNotFound(request, response);

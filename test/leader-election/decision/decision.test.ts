@@ -45,8 +45,8 @@ function led(): State {
   return exchange(read, 0, found(own('11')));
 }
 
-// Each entry is a field of the Lease, and a value that an admission webhook stores instead of the value that the
-// elector has sent.
+// Each entry names a field of the Lease, and the value that an admission webhook stores in this field. The elector has
+// sent another value.
 const altered = [
   ['holderIdentity', 'b'],
   ['leaseDurationSeconds', 14],
@@ -111,7 +111,7 @@ test('L-067, L-130 a takeover of the Lease adds one to leaseTransitions, or sets
   assert.equal(bodyFor(2 ** 31 - 1), 0);
 });
 
-test('L-093 a leader leads until the renew deadline has passed since it sent its last acknowledged write of the Lease', () => {
+test('L-093 a leader stops leading when the time of the renew deadline has passed since the leader sent its last acknowledged write of the Lease', () => {
   const state = exchange(led(), 0, found(own('12')), 4_000);
   const renewed = exchange(state, 4_000, found(own('13', {}, at(4_000))), 3_000);
   assert.equal(methodAt(exchange(renewed, 7_000, failed, 3_300), at(13_999)), 'PUT');
@@ -226,7 +226,7 @@ test('L-091, L-092 an elector that stops releases the Lease only if the Lease st
   assert.deepEqual(plan(lost, at(10_000), election), { kind: 'end' });
 });
 
-test('L-092 an elector that stops releases the Lease only if the elector has led and no other elector has taken over the Lease', () => {
+test('L-092 when an elector stops, it releases the Lease only if it has led and no other elector has taken over the Lease', () => {
   assert.equal(release(begin(at(0)), at(0), 1_000).goal, 'end');
   assert.equal(release(lose(led(), 'other holder', at(0)), at(0), 1_000).goal, 'end');
   assert.equal(release(lose(led(), 'renew deadline', at(0)), at(0), 1_000).goal, 'release');
@@ -252,8 +252,8 @@ test('L-053 if a watch event shows a Lease without a holder, a follower tries to
   // the Lease, which still names a holder. Therefore, the elector repeats the GET.
   const outdated = exchange(freed, 3_250, found(foreign('s', '11')));
   assert.equal(outdated.due, 3_250);
-  // The watch has reported a Lease without a holder, but two later GETs have returned a Lease with a holder. The
-  // elector stops repeating the GET, and waits for the next event of the watch.
+  // After the watch has reported a Lease without a holder, two GETs in a row have returned a Lease with a holder. The
+  // elector then sends no third GET at once, but waits for the next event of the watch.
   assert.equal(exchange(outdated, 3_250, found(foreign('s', '11'))).due, 17_000);
   const broken = watching(renewed, false, at(3_000), 0, election);
   assert.equal(broken.due, 5_000);

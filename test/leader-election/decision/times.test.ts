@@ -13,7 +13,7 @@ test('L-050 each delay between attempts is a new random number, from the retry p
   assert.equal(Math.round(after(1 - 1e-9)), 4_500);
 });
 
-test('L-038, L-039 a leader waits for the time in Retry-After only if this time ends before the leadership would end', () => {
+test('L-038, L-039 after a response with Retry-After, a leader waits for the time in Retry-After only if its leadership does not end during the wait', () => {
   const tenure = { token: '11', lease: lease({ holderIdentity: 'a' }, '11'), renewed: at(0) };
   const after = (retryAfter: number): number => {
     const reply = { kind: 'failed', isRejected: true, retryAfter } as const;

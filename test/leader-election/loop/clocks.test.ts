@@ -39,7 +39,7 @@ for (const [pause, block] of [
   ],
 ] as const) {
   for (const how of ['returns', 'rejects'] as const)
-    test(`LT-46, L-142 if the leadership expires during ${pause} and the work ${how} before the elector notices this, the elector still logs the loss of the leadership, and contends again`, async (t) => {
+    test(`LT-46, L-142 if the leadership expires during ${pause}, and the leader's work function ${how} before the elector notices the expiry, the elector still logs the loss of the leadership, and contends again`, async (t) => {
       const contest = await Contest.begin(t);
       const a = contest.contender('a');
       const running = a.runStubborn();

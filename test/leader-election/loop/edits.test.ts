@@ -1,5 +1,5 @@
-// Tests what a leader does if another program edits its Lease. Some edits end the leadership, and the leader overwrites
-// all others.
+// Tests what a leader does if another program edits its Lease. After some edits, the leader stops leading. After all
+// other edits, it continues to lead, and overwrites the edited Lease.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Contest, leading } from '../support/contest.ts';
@@ -107,7 +107,7 @@ const repairs: Readonly<Record<string, (spec: Record<string, unknown>) => [Recor
 };
 
 for (const [what, edit] of Object.entries(repairs)) {
-  test(`LT-49 a leader continues to lead if another program edits ${what} of its Lease`, async (t) => {
+  test(`LT-49 a leader continues to lead if another program edits ${what} of the Lease that the leader holds`, async (t) => {
     const contest = await Contest.begin(t);
     const a = contest.contender('a');
     const running = a.run();

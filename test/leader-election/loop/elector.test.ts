@@ -156,8 +156,8 @@ test('LT-51, L-130, L-131, L-183, L-195 the fencing token is greater after each 
   const tokens: bigint[] = [];
   for (let round = 0; round < 20; round++) {
     if (round === 10) contest.server.store.delete('app');
-    // Each of the identities `a` and `b` acquires the Lease twice in a row. `leaseTransitions` grows the second time
-    // also.
+    // The two identities acquire the Lease in the order a, a, b, b, a, a, and so on. `leaseTransitions` grows each
+    // time, even if the same identity acquires the Lease again.
     const one = contest.contender(Math.floor(round / 2) % 2 === 0 ? 'a' : 'b');
     const running = one.run();
     await contest.advance(500);

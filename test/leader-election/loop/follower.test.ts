@@ -152,8 +152,8 @@ test('LT-12, L-033 of two followers that try to take over an expired Lease, one 
   const [winner, loser] = won.token === 'a' ? [a, b] : [b, a];
   assert.deepEqual([winner.terms.length, loser.terms.length], [1, 0]);
 
-  // From now on, no request of the elector that acquired the Lease (`winner`) reaches the API server. The other elector
-  // (`loser`) reads the Lease for the first time, and waits until the Lease expires.
+  // From now on, the test drops all requests of `winner`, the elector that has acquired the Lease. The other elector,
+  // `loser`, reads the Lease for the first time, and waits until the Lease expires.
   cut = won.token;
   await contest.advance(60_000);
   const later = contest.server.calls.filter(({ token, at }) => token === lost.token && at > lost.at);
@@ -196,7 +196,7 @@ test("LT-13, L-067, L-070 if the leader renews the Lease between a follower's GE
   await running;
 });
 
-test('LT-54 followers that start together make their second attempts at different times, and each pause is a new random number', async (t) => {
+test('LT-54 followers that start together request the Lease for the second time at different times, and each follower pauses for a new random time before each further request', async (t) => {
   const contest = await Contest.begin(t);
   contest.heldBy('b', { leaseDurationSeconds: 600 });
   const random = seededRandom(7);

@@ -72,8 +72,8 @@ test(
     const running = electors.map((elector) => elector.run(untilAborted));
     await until(() => server.watches.size === 2);
 
-    // The number of handles, sockets, timers and event listeners of the process. There is one entry for each renewal
-    // that the API server has stored.
+    // Each entry has the number of handles, sockets, timers and event listeners of this process at one renewal of the
+    // Lease.
     const samples: Resources[] = [];
     const { onWrite } = server.store;
     const sampled = new Promise<void>((resolve) => {

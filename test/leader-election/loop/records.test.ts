@@ -22,8 +22,8 @@ test('L-020, L-030, L-060 an elector that takes over, renews or releases the Lea
     sent: microTime(contest.wallAt(call?.at ?? 0)),
   }));
   const held = { holderIdentity: 'a', leaseDurationSeconds: 15, leaseTransitions: 4, acquireTime: taken?.sent };
-  // The elector took over the Lease with a GET, which took 300 ms, and a PUT. The Lease contains the time at which the
-  // elector sent the PUT.
+  // The elector took over the Lease with a GET, which took 300 ms, and then a PUT. The times in the Lease are the time
+  // of this PUT, and not the time of the GET.
   assert.deepEqual(taken?.spec, { ...held, renewTime: taken?.sent });
   assert.deepEqual(renewed?.spec, { ...held, renewTime: renewed?.sent });
   assert.deepEqual(released?.spec, {

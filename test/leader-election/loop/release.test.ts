@@ -29,8 +29,8 @@ test('LT-28, L-054 a follower that cannot watch the Lease takes it over within 4
   const { contest, a, running } = await leading(t);
   const b = contest.contender('b', { random: () => 0.999 });
   const next = b.run();
-  // In this test, the time without a leader is longest. The follower reads the Lease just before the leader releases
-  // it, and then waits for the longest random delay.
+  // This test produces the longest possible time without a leader. The follower reads the Lease just before the leader
+  // releases the Lease. Then the follower waits for the longest random delay.
   await contest.advance(1);
   assert.equal(await a.elector.stop(), true);
   await running;

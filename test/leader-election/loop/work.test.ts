@@ -1,4 +1,5 @@
-// Tests two cases: the leader's work ends, so the leader stops leading; or the leadership ends, and the work continues.
+// Tests the two ways in which a leadership and the work function of the leader can end. If the work function ends
+// first, the leader stops leading. If the leadership ends first, the work function continues.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { leading } from '../support/contest.ts';

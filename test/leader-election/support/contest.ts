@@ -29,7 +29,10 @@ export interface Contender {
   readonly lines: Line[];
   readonly leaders: string[];
   readonly terms: Term[];
-  /** Ends the leader's current work: the work throws `error` if it is given, and otherwise returns. */
+  /**
+   * Ends the work function of the current leadership: this function throws `error`, or returns if the test gives no
+   * `error`.
+   */
   finish: (error?: Error) => void;
   exits: number;
   losses: number;
@@ -38,7 +41,10 @@ export interface Contender {
    * aborted.
    */
   run(): Promise<void>;
-  /** Like run(), but the work ends only when the test calls `finish`. */
+  /**
+   * Like run(), but the work function of the leader ends only when the test calls `finish`, even if its AbortSignal is
+   * aborted.
+   */
   runStubborn(): Promise<void>;
 }
 
@@ -241,8 +247,8 @@ export class Contest {
 }
 
 /**
- * `leading()` starts a single elector, `a`, and waits until `a` leads. If `isStubborn` is true, the work of `a` ends
- * only when the test calls `a.finish`.
+ * `leading()` starts a single elector, `a`, and waits until `a` leads. If `isStubborn` is true, the work function of
+ * `a` ignores its AbortSignal, and ends only when the test calls `a.finish`.
  */
 export async function leading(
   t: Parameters<typeof Contest.begin>[0],

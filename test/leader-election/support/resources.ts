@@ -1,4 +1,4 @@
-// Counts the resources that electors could leak: handles, sockets, timers and event listeners.
+// Counts the resources that stopped electors could leak: handles, sockets, timers and event listeners.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';

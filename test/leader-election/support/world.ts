@@ -37,8 +37,8 @@ interface Node {
 }
 
 /**
- * Weather has the probability of each failure in the simulation, from 0 to 1. `longestDelay` is the longest simulated
- * delay, in milliseconds.
+ * Weather has the probability of each fault in a simulation of electors, from 0 to 1. `longestDelay` is the longest
+ * delay of a simulated message, in milliseconds.
  */
 export interface Weather {
   readonly lostRequests: number;
@@ -54,7 +54,6 @@ export interface Weather {
   readonly watches: number;
 }
 
-/** Outcome records everything that happened in one simulation. */
 export interface Outcome {
   readonly terms: number;
   readonly takeovers: number;
@@ -170,7 +169,7 @@ export class World {
       settle({ kind: 'failed', isRejected: false });
     });
     if (this.#happens(this.#weather.lostRequests) || this.#now < this.#outageUntil) return;
-    // A request that has timed out in the elector may still arrive at the API server, seconds later.
+    // The request may arrive at the API server seconds later, even if the elector no longer waits for its response.
     this.#at(this.#now + this.#delay(), undefined, () => {
       const isServed = !this.#happens(this.#weather.failures);
       const reply = isServed ? this.#serve(method, body) : undefined;

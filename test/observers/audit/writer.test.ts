@@ -7,8 +7,8 @@ import { FakeClock, settled } from '../../support/fake-clock.ts';
 interface Append {
   readonly text: string;
   /**
-   * Ends the simulated append to the audit file. Only the first `bytes` bytes have then been written, or all bytes if
-   * `bytes` is not given.
+   * Completes the simulated append to the audit file, as if only the first `bytes` bytes of the text had been written.
+   * Without `bytes`, the whole text has been written.
    */
   readonly done: (bytes?: number) => Promise<void>;
   readonly fail: (code: string) => Promise<void>;
@@ -81,7 +81,7 @@ test('A-205 audit lines of one turn of the event loop are appended to the file i
   assert.equal(under.writer.missing, 0);
 });
 
-test('A-205 after the shutdown has begun, an audit line is written at once, and lines that arrive during a write form the next write', async () => {
+test('A-205 after the shutdown has begun, an audit line is written at once; audit lines that are added during this write are written together in the next write', async () => {
   const under = new WriterUnderTest();
   under.writer.writeAtOnce();
   await under.add('a');

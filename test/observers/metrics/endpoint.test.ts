@@ -162,7 +162,7 @@ test('a metrics registry that throws causes a 500 response', async () => {
   assert.equal((await ask('/metrics'))?.status, 500);
 });
 
-test('a registry that hangs causes a 500 response after five seconds, and no timer remains', async () => {
+test('if the metrics registry does not answer, a scrape gets a 500 response after five seconds, and no timer remains', async () => {
   const { ask, clock, warnings } = endpointUnderTest({ metrics: () => new Promise<string>(() => undefined) });
   const answer = ask('/metrics');
   assert.equal((await clock.advanceUntil('the answer', answer, 5_010))?.status, 500);

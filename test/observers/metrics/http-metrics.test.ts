@@ -142,7 +142,7 @@ describe('the HTTP metrics count each request by method, status and route', () =
     assert.deepEqual(found.families.get('http_server_active_requests')?.samples, []);
   });
 
-  test('requests in flight are counted by method, and the gauge of a known method returns to 0', async (t) => {
+  test('requests in flight are counted by method, and the gauge of a standard method, such as GET, returns to 0 after the last request', async (t) => {
     const serving = await measure(t);
     const client = await serving.dial();
     client.get('/hang');
@@ -240,7 +240,7 @@ describe('the HTTP metrics count requests that an overloaded server rejects, and
   });
 });
 
-describe('settings switch the HTTP metrics off, and set their buckets and their number of series', () => {
+describe('HTTP metrics can be switched off, and settings define their buckets and their largest number of series', () => {
   test('HTTP metrics with the names of OpenTelemetry are absent if httpMetrics is off', async (t) => {
     const serving = await measure(t, { httpMetrics: 'off' });
     const client = await serving.dial();

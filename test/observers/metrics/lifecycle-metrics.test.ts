@@ -68,7 +68,7 @@ describe('metrics of health checks', () => {
   });
 });
 
-test('a scrape has every metric of the metrics table, with the type, the help and only the labels of the table', async (t) => {
+test("a scrape has every metric in the tables of lameduck's metrics, with the type and the help text from these tables, and with no other labels", async (t) => {
   const serving = await measure(t);
   const client = await serving.dial();
   for (const path of ['/', '/readyz', '/metrics/slis']) {

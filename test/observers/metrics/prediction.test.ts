@@ -39,7 +39,7 @@ test('the predicted duration of a request in flight is the 99th percentile of th
   assert.deepEqual(prediction({ requestsInFlight: 0, usual: 2 * seconds }), [10, false]);
 });
 
-test('if a request in flight already takes longer than the 99th percentile of earlier requests, its predicted remaining time is the time that it has already taken', () => {
+test('if a request in flight has already taken longer than the 99th percentile of earlier requests, lameduck predicts that it will take the same time once more', () => {
   assert.deepEqual(prediction({ requestsInFlight: 1, usual: 2 * seconds, oldest: 9 * seconds }), [19, false]);
 });
 
@@ -48,7 +48,7 @@ test('if the predicted end of the drain is later than the latest start of the de
   assert.deepEqual(prediction({ requestsInFlight: 1, oldest: 15 * seconds + 1 }), [25.001, true]);
 });
 
-test('A-140 the prediction assumes that 200 long-running requests end per second, or more if shutdownWatchTerminationGracePeriod requires this', () => {
+test("A-140 the prediction of a shutdown's duration assumes that the drain ends 200 long-running requests per second, or more if all of them must end within shutdownWatchTerminationGracePeriod", () => {
   assert.deepEqual(prediction({ longRunningRequests: 400 }), [12, false]);
   assert.deepEqual(prediction({ longRunningRequests: 50_000 }), [20, false]);
   assert.deepEqual(prediction({ longRunningRequests: 50_000, grace: 0 }), [10, false]);
@@ -58,7 +58,7 @@ test('long-running requests alone never cause a predicted overrun of the shutdow
   assert.deepEqual(prediction({ longRunningRequests: 50_000, grace: 60 * seconds }), [25, false]);
 });
 
-test('the prediction assumes that ordinary and long-running requests drain at the same time', () => {
+test("the prediction of a shutdown's duration assumes that ordinary and long-running requests end during the same time, not one kind after the other", () => {
   assert.deepEqual(prediction({ longRunningRequests: 400, requestsInFlight: 3, usual: 5 * seconds }), [15, false]);
 });
 
@@ -78,13 +78,13 @@ test('during the drain, the predicted duration of the shutdown is its elapsed ti
   assert.deepEqual(prediction({ ...outlook, oldest: 10 * seconds }), [26, true]);
 });
 
-test('after the drain, an overrun of the shutdown budget is predicted only when the budget has already passed, because the destroy hooks may use all the time that is left', () => {
+test('after the drain, lameduck predicts an overrun of the shutdown budget only when the budget has already ended, because destroy hooks may use the whole rest of the budget', () => {
   const drained = { isDraining: true, isDrained: true };
   assert.deepEqual(prediction({ ...drained, elapsed: 27 * seconds }), [27, false]);
   assert.deepEqual(prediction({ ...drained, elapsed: 29 * seconds }), [29, true]);
 });
 
-test('if a shutdown() call has set a shutdown budget that is shorter than the shutdown delay, an overrun of this budget is predicted only while requests are in flight', () => {
+test('if a shutdown() call has set a shutdown budget that is shorter than the shutdown delay, lameduck predicts an overrun of this budget only while requests are in flight', () => {
   const outlook = { budget: 4 * seconds, drainEnd: seconds, elapsed: 0 };
   assert.deepEqual(prediction(outlook), [1, false]);
   assert.deepEqual(prediction({ ...outlook, requestsInFlight: 1, oldest: 500 }), [1.5, true]);

@@ -71,7 +71,7 @@ function labelSets(counters: RequestCounters): Record<string, number> {
   );
 }
 
-test("A-187 each duration counts in the first bucket whose upper bound is at least as long; lameduck has OpenTelemetry's bucket bounds and further, longer bounds", () => {
+test('A-187 each duration counts in the first bucket whose upper bound is not below this duration; lameduck has the buckets of OpenTelemetry, and further buckets for longer durations', () => {
   const { counters } = countersUnderTest();
   for (const duration of [0, 5, 5.001, 10_000, 10_000.001, 300_000, 3_600_000])
     counters.onRequestEnd(ended({}), duration);
@@ -176,7 +176,7 @@ test('when maxMetricSeries is reached, requests to new routes are counted as _OT
   );
 });
 
-test('maxMetricSeries limits the number of series, so with fewer histogram buckets there can be more routes; 0 means no limit', () => {
+test('maxMetricSeries limits the number of series of all routes together, so that more routes are possible if each has fewer buckets; 0 means no limit', () => {
   for (const [series, most] of [
     [100, 26],
     [0, 301],
@@ -210,7 +210,7 @@ test('if all requests took less than the smallest bucket bound, every quantile i
   assert.ok(counters.quantile(0.99) <= 0.5);
 });
 
-test('the quantile of the request durations covers the last 5 to 10 minutes', () => {
+test('the quantile of request durations is computed from the requests of the last 5 to 10 minutes', () => {
   const { counters, clock } = countersUnderTest();
   counters.onRequestEnd(ended({}), 120_000);
   for (const minute of [1, 4, 6, 9]) {
@@ -258,7 +258,7 @@ test('if 99 % of all requests took at most 11 s, a single request of 300 s does 
   assert.equal(isOverrun(took, 10), true);
 });
 
-test('if 5.7 % of all requests took 35 s, an overrun of the shutdown budget is predicted for a budget of 33 s, but not for a budget of 36 s', () => {
+test('if 5.7 % of all earlier requests took 35 s, lameduck predicts an overrun of a shutdown budget of 33 s, but no overrun of a budget of 36 s', () => {
   assert.equal(isOverrun([...times(943, 0.1), ...times(57, 35)], 33), true);
   assert.equal(isOverrun([...times(943, 0.1), ...times(57, 35)], 36), false);
 });

@@ -1,11 +1,11 @@
-// A user's program with a probe port. Its main thread waits synchronously for the prober. The probe port must respond
-// although this wait blocks the main thread.
+// A user's program with a probe port. Its main thread is blocked until a child process, which probes this port, has
+// exited. The probe port must respond in the meantime.
 import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import { lameduck } from 'lameduck';
 
-// The process ID makes this port different from the ports of other processes that run this program. The kernel itself
-// assigns only ports from 32768 on.
+// The process ID gives each process that runs this program a probe port of its own. The port is below 32768, because
+// the kernel itself assigns only ports from 32768 on.
 const probePort = 20_000 + (process.pid % 10_000);
 
 // The code is in an async function, because a CommonJS bundle does not permit top-level await.
