@@ -47,7 +47,7 @@ test('timers of the system clock run in the order in which they are due, and a c
   assert.deepEqual(calls, ['sooner', 'later']);
 });
 
-test('a timer never runs before its duration has passed', async () => {
+test('a timer of the system clock never runs before its duration has passed', async () => {
   const early: number[] = [];
   const run = (milliseconds: number): Promise<void> =>
     new Promise((resolve) => {
@@ -62,7 +62,7 @@ test('a timer never runs before its duration has passed', async () => {
   assert.deepEqual(early, []);
 });
 
-test('a timer with a longer duration than Node supports does not fire after 1 ms, as a timer of Node would', async () => {
+test("a timer of the system clock may have a longer duration than Node supports, and does not run after 1 ms, as Node's own timer would", async () => {
   let hasRun = false;
   const run = (): void => {
     hasRun = true;
@@ -84,7 +84,7 @@ test('wait() of clock.ts resolves when its duration has passed on the given cloc
   assert.equal(isOver, true);
 });
 
-test('wait() of clock.ts resolves at once when its AbortSignal is aborted, and leaves no timer', async () => {
+test('wait() of clock.ts resolves at once when its AbortSignal is aborted, and cancels its timer', async () => {
   const clock = new FakeClock();
   const abort = new AbortController();
   let isOver = false;
@@ -98,7 +98,7 @@ test('wait() of clock.ts resolves at once when its AbortSignal is aborted, and l
   assert.equal(clock.pending.all, 0);
 });
 
-test('if a promise settles within the time limit, withTimeout returns its result or throws its error, and leaves no timer', async () => {
+test('if a promise settles within the time limit, withTimeout returns its result or throws its error, and cancels its timer', async () => {
   const clock = new FakeClock();
   assert.equal(await withTimeout(clock, Promise.resolve('done'), 100), 'done');
   await assert.rejects(withTimeout(clock, Promise.reject(new Error('broken')), 100), /broken/);

@@ -51,7 +51,7 @@ const lifecycles = [
 ] as const;
 
 for (const [who, env] of lifecycles) {
-  describe(`a primary of node:cluster shuts down its workers, and responds to probes on behalf of its workers: ${who}`, () => {
+  describe(`with ${who}, a primary of node:cluster shuts down its workers, and responds to probes on behalf of its workers`, () => {
     for (let round = 1; round <= rounds; round++) {
       it('P-071 thirty closed-loop clients lose no request if a cluster primary with four workers receives SIGTERM', async (t) => {
         const program = await start(t, { ...env, WORKERS: '4', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' });

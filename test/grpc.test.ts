@@ -177,7 +177,7 @@ void describe('the gRPC health service', { concurrency: 4 }, () => {
     while ((await Promise.race([more.first.then(() => 'told'), more.end])) !== 'told') more = client.watch();
   });
 
-  test('a Watch stream is notified when a check changes', async (t) => {
+  test('a Watch stream gets the new status when the result of a readyz check changes', async (t) => {
     const it = subject(t);
     let isReady = true;
     it.duck.addReadyzCheck('flag', () => isReady);

@@ -30,7 +30,7 @@ test('P-112 the `emit` that patchEmit() installs always calls the current `emit`
   assert.equal(Object.hasOwn(emitter, 'emit'), false);
 });
 
-test("P-112 if the program has already replaced emit of an emitter, patchEmit() calls the program's emit; the returned function puts the program's emit back", () => {
+test("P-112 if the program has already replaced `emit` of an emitter, the `emit` that patchEmit() installs calls the program's `emit`; the function that patchEmit() returns puts the program's `emit` back", () => {
   const emitter = new EventEmitter();
   emitter.emit = () => false;
   const restore = patchEmit(

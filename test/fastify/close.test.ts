@@ -175,7 +175,7 @@ test('P-055 if a preClose hook calls app.close() and server.close(), the shutdow
   assert.equal(calledBack, undefined);
 });
 
-test('an application that fails to load can be closed, and leaves no listener behind', async (t) => {
+test('an application that fails to load can be closed, and no SIGTERM listener of lameduck then remains', async (t) => {
   const before = process.listenerCount('SIGTERM');
   const app = Fastify();
   t.after(() => app.close());

@@ -22,7 +22,7 @@ async function failureOf(answer: CheckFunction): Promise<Error> {
 const hangs = (): Promise<never> => new Promise(() => undefined);
 
 for (const value of [undefined, null, 0, '', true, NaN, {}]) {
-  test(`P-083 a check that returns or resolves with ${typeof value} ${JSON.stringify(value)} passes`, async () => {
+  test(`P-083 a health check that returns or resolves with ${typeof value} ${JSON.stringify(value)} passes`, async () => {
     assert.equal(
       run(() => value),
       undefined,
@@ -31,12 +31,12 @@ for (const value of [undefined, null, 0, '', true, NaN, {}]) {
   });
 }
 
-test('P-083 a check that returns or resolves with false fails', async () => {
+test('P-083 a health check that returns or resolves with false fails', async () => {
   assert.equal((await failureOf(() => false)).message, 'check "database" failed: the check returned false');
   assert.equal((await failureOf(async () => false)).message, 'check "database" failed: the check returned false');
 });
 
-test('P-083 a check that throws or rejects fails, and its error is the cause', async () => {
+test('P-083 a health check that throws or rejects fails, and its error is the cause', async () => {
   const cause = new Error('connection refused');
   const thrown = await failureOf(() => {
     throw cause;
@@ -48,7 +48,7 @@ test('P-083 a check that throws or rejects fails, and its error is the cause', a
   }
 });
 
-test('the reason of a failed check is cut at 1000 characters, and the original error is kept whole', async () => {
+test('the reason of a failed health check is cut at 1000 characters, and the original error is kept whole', async () => {
   const cause = new Error('x'.repeat(5_000_000));
   const failure = await failureOf(() => {
     throw cause;
@@ -73,7 +73,7 @@ const nonErrors: readonly unknown[] = [
 ];
 
 for (const [index, cause] of nonErrors.entries()) {
-  test(`P-083 a check that throws or rejects with a value that is not an Error fails (${String(index)}: ${typeof cause})`, async () => {
+  test(`P-083 a health check that throws or rejects with a value that is not an Error fails (${String(index)}: ${typeof cause})`, async () => {
     const thrown = await failureOf(() => {
       throw cause;
     });
@@ -83,7 +83,7 @@ for (const [index, cause] of nonErrors.entries()) {
   });
 }
 
-test('P-081, P-083 a check that hangs fails at its time limit, and not before', async () => {
+test('P-081, P-083 a health check that hangs fails at its time limit, and not before', async () => {
   const clock = new FakeClock();
   const results: CheckResult[] = [];
   void Promise.resolve(run(hangs, clock)).then((result) => results.push(result));
@@ -100,7 +100,7 @@ test('when a health check has finished, the timer of its time limit is cleared',
   assert.equal(clock.pending.all, 0);
 });
 
-test('a check that rejects after its time limit causes no unhandled rejection', async () => {
+test('a health check that rejects after its time limit causes no unhandled rejection', async () => {
   const clock = new FakeClock();
   const late = Promise.withResolvers<never>();
   const result = run(() => late.promise, clock);
@@ -117,7 +117,7 @@ test('the result of a synchronous health check is available at once, without a p
   assert.equal(run(() => false) instanceof Promise, false);
 });
 
-test('a check can return any thenable', async () => {
+test('a health check can return any thenable', async () => {
   const thenable = {
     then: (resolve: (value: boolean) => void) => {
       resolve(false);
@@ -167,12 +167,12 @@ function once<Value>(get: () => Value): () => Value {
 }
 
 for (const [what, answer] of evil) {
-  test(`P-083 a check fails, and its caller gets no exception, if the check ${what}`, async () => {
+  test(`P-083 if a health check ${what}, it fails, and its caller gets no exception`, async () => {
     await failureOf(answer);
   });
 }
 
-test('the AbortSignal of a check is aborted at its time limit, and not before', async () => {
+test('the AbortSignal of a health check is aborted at its time limit, and not before', async () => {
   const clock = new FakeClock();
   const signals: AbortSignal[] = [];
   const result = run(({ signal }) => {
@@ -186,7 +186,7 @@ test('the AbortSignal of a check is aborted at its time limit, and not before', 
   assert.equal(signals[0].reason, await result);
 });
 
-test('the AbortSignal of a check that has finished is not aborted', async () => {
+test('the AbortSignal of a health check that has finished is not aborted', async () => {
   const clock = new FakeClock();
   let signal: AbortSignal | undefined;
   const answer: CheckFunction = async (context) => {
@@ -197,7 +197,7 @@ test('the AbortSignal of a check that has finished is not aborted', async () => 
   assert.equal(signal?.aborted, false);
 });
 
-test('P-081 a check whose AbortSignal is aborted at the time limit, and which then rejects, is reported as timed out', async () => {
+test('P-081 a health check whose AbortSignal is aborted at the time limit, and which then rejects, is reported as timed out', async () => {
   const clock = new FakeClock();
   const result = run(
     ({ signal }) =>
@@ -212,7 +212,7 @@ test('P-081 a check whose AbortSignal is aborted at the time limit, and which th
   assert.match((await result)?.message ?? '', /no answer within 900ms$/);
 });
 
-test('P-082 a probe during a run of a check gets the result of that run, and a later probe starts a new run', async () => {
+test('P-082 a probe during a run of a health check gets the result of that run, and a later probe starts a new run', async () => {
   const runs: PromiseWithResolvers<boolean>[] = [];
   const check = createCheck(() => {
     const next = Promise.withResolvers<boolean>();
@@ -241,7 +241,7 @@ test('P-082 a probe that arrives just after the end of a run of a health check s
   assert.equal(runs, 2);
 });
 
-test('P-082 after a run of a check has timed out, a probe starts a new run, even if the old run has not ended', async () => {
+test('P-082 after a run of a health check has timed out, a probe starts a new run, even if the old run has not ended', async () => {
   const clock = new FakeClock();
   const runs: PromiseWithResolvers<boolean>[] = [];
   const check = createCheck(() => {

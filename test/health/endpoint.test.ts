@@ -17,7 +17,7 @@ test('A-085 an endpoint whose checks pass responds with status 200 and the body 
   }
 });
 
-test('the check worker-threads is on /readyz only while a worker thread with a server exists', () => {
+test('/readyz has the check worker-threads only while a worker thread with a server exists', () => {
   const under = new HealthUnderTest();
   let isPresent = false;
   const ready = (): Promise<void> => Promise.reject(new Error('not ready'));
@@ -121,14 +121,14 @@ test('A-096 a probe of a single check, such as /readyz/NAME, ignores the query p
   assert.deepEqual(under.observer.checkResults, []);
 });
 
-test('a probe of an unknown check gets a 404 response', () => {
+test('a probe of a health check that does not exist gets a 404 response', () => {
   const under = new HealthUnderTest();
   for (const url of ['/readyz/nothing', '/readyz//', '/readyz//ping', '/livez/shutdown', '/readyz/__proto__']) {
     assert.deepEqual(under.ask(url), { status: 404, headers, body: '404 page not found\n' }, url);
   }
 });
 
-test('P-081 checks that hang fail together at their time limit, and the other checks report their results', async () => {
+test('P-081 health checks that hang fail together at their time limit, and the other health checks of the endpoint report their results', async () => {
   const under = new HealthUnderTest();
   under.health.addReadyz('hangs', hangs);
   under.health.addReadyz('hangs-too', hangs);
@@ -142,7 +142,7 @@ test('P-081 checks that hang fail together at their time limit, and the other ch
   assert.equal(under.clock.pending.all, 0);
 });
 
-test('an asynchronous check, like a synchronous check, has a probe path of its own', async () => {
+test('an asynchronous health check has a probe path of its own, as a synchronous health check has', async () => {
   const under = new HealthUnderTest();
   under.health.addReadyz('good', async () => true);
   under.health.addReadyz('bad', async () => false);
@@ -174,7 +174,7 @@ test('P-082 a hundred simultaneous probes, of /readyz and of a single readyz che
   assert.deepEqual(runs, { slow: 1, slower: 2 });
 });
 
-test('P-082 probes that share a run of a check fail together, and the observer of the lifecycle is notified of one change', async () => {
+test('P-082 probes that share a run of a health check fail together, and the observer of the lifecycle is notified of only one change', async () => {
   const under = new HealthUnderTest();
   const gate = Promise.withResolvers<boolean>();
   under.health.addReadyz('database', () => gate.promise);

@@ -23,7 +23,7 @@ function blockable(): { clock: Clock; block: (milliseconds: number) => void } {
   };
 }
 
-test('A-061, P-095, P-098 a hook that hangs fails at its time limit, and its AbortSignal is aborted with the error of this failure', async () => {
+test('A-061, P-095, P-098 a hook that does not end fails at its time limit, and its AbortSignal is aborted with the error of this failure', async () => {
   const clock = new FakeClock();
   let signal: AbortSignal | undefined;
   const hook = hookOf((context) => {

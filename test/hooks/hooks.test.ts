@@ -109,7 +109,7 @@ test('if the deadline of the drain is reached while pre-shutdown hooks are runni
   assert.equal(hooks.failures.length, 2);
 });
 
-test('A-058 every pre-shutdown hook runs even if another throws, rejects or hangs, and each failure is recorded by name', async () => {
+test('A-058 every pre-shutdown hook runs even if another pre-shutdown hook throws, rejects or does not end, and each failure is recorded with the name of its hook', async () => {
   const { hooks, clock, notes } = createHooks();
   hooks.add('pre-shutdown', 'throws', noting(notes, 'throws', thrower), 1_000);
   hooks.add('pre-shutdown', 'hangs', noting(notes, 'hangs', hangs), 1_000);
@@ -151,7 +151,7 @@ test('P-097 destroy hooks run one after another, in reverse order of registratio
   );
 });
 
-test('A-018, P-095 every destroy hook is called even if another throws, rejects or hangs', async () => {
+test('A-018, P-095 every destroy hook is called even if another destroy hook throws, rejects or does not end', async () => {
   const { hooks, clock, notes } = createHooks();
   hooks.add('destroy', 'last', () => notes.push('last'), 3_000);
   hooks.add(

@@ -73,7 +73,7 @@ describeAdapters((adapter) => {
     return server;
   };
 
-  it('A-007, P-020, P-050 two servers, one of them on a unix socket, drain together', async () => {
+  it('A-007, P-020, P-050 two servers of one lifecycle, one of them on a unix socket, drain together', async () => {
     const held: ServerResponse[] = [];
     const hold: RequestListener = (_, response) => held.push(response);
     const onSocket = await adapters[adapter](hold);

@@ -117,7 +117,7 @@ for (const folder of pure) {
   });
 }
 
-test('npm packages that load slowly are imported only by the folder of src that uses them, and only when it first needs them', () => {
+test('npm packages that load slowly are imported only by the folder of src that uses them, and only at their first use', () => {
   for (const { file, part, imports } of sources) {
     for (const { specifier, isDynamic, isTypeOnly } of imports) {
       if (!loadedLate.some((name) => specifier === name || specifier.startsWith(`${name}/`))) continue;

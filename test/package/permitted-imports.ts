@@ -172,9 +172,9 @@ export const permitted: Readonly<Record<string, readonly string[]>> = {
     'shutdown.ts',
     'startup.ts',
   ],
-  // The folder fastify has only code for Fastify applications. fastify.ts combines it with the lifecycle.
+  // The folder fastify has only code for Fastify applications. fastify.ts combines this code with the lifecycle.
   fastify: ['errors.ts', 'handle.ts', 'http', 'lifecycle', 'manage.ts', 'observers', 'parts.ts', 'message.ts'],
-  // The folder grpc has the gRPC health service. grpc.ts combines it with the lifecycle.
+  // The folder grpc has the gRPC health service. grpc.ts combines this service with the lifecycle.
   grpc: ['clock.ts', 'health', 'lifecycle'],
   // The folder register has the code that starts a lifecycle in a program whose own code does not use lameduck.
   // register.cts loads this folder when the first server listens. A worker of node:cluster loads cluster-worker.cts,

@@ -80,7 +80,7 @@ const record = {
   requests: { cut: 0 },
 } as unknown as ShutdownRecord;
 
-test('if the event loop of a process stays blocked, the probe thread writes one line after the end of the shutdown budget, and none before', async () => {
+test('if the event loop of a process stays blocked, the probe thread writes one final log line after the end of the shutdown budget, and no line before', async () => {
   const under = new WordsUnderTest();
   under.note(2_000);
   assert.deepEqual(await under.saidAfter([0, 2_000, 2_499, 2_500, 2_600, 60_000]), [0, 0, 0, 1, 1, 1]);

@@ -234,7 +234,7 @@ describe(
       'a missing folder': [() => undefined, /ENOENT/],
     };
     for (const [name, [prepare, reason]] of Object.entries(cases)) {
-      test(`an obstacle such as ${name} at the debug socket path causes one log line, and the service continues`, async (t) => {
+      test(`if there is an obstacle such as ${name} at the debug socket path, lameduck logs one line, and the process continues to serve requests`, async (t) => {
         const below = ['a missing folder', 'a file in place of the folder'].includes(name);
         const path = below ? join(dirname(socketPath(t)), 'below', 'socket') : socketPath(t);
         prepare(path);

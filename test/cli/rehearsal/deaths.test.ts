@@ -30,7 +30,7 @@ for (const [when, before, text] of [
     `${ended}, 0.4 s after the main process began to listen on port 3000`,
   ],
 ] as const) {
-  test(`a main process that exits with code 0 ${when} is reported as a program that ended itself`, () => {
+  test(`if a main process exits with code 0 ${when}, the rehearsal reports that the main process ended itself`, () => {
     const story: Story = [[0, 'containerStarted', { container: 'app' }], ...before, exit(0, 500)];
     assert.deepEqual(causes(...story), [['endedItself', text]]);
   });
@@ -75,7 +75,7 @@ for (const [who, story] of [
     ],
   ],
 ] as readonly (readonly [string, Story])[]) {
-  test(`a main process that exits with code 0 ${who} is not reported as a program that ended itself`, () => {
+  test(`if a main process exits with code 0 ${who}, the rehearsal does not report that the main process ended itself`, () => {
     assert.ok(!namesOf(...story).includes('endedItself'));
   });
 }

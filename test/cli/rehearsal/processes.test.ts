@@ -10,7 +10,7 @@ const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ ad
 for (const [host, isLoopback] of [
   ['127.0.0.1', true],
   ['::1', true],
-  // A JVM that listens on 127.0.0.1 has a socket with this address.
+  // If a JVM listens on 127.0.0.1, its socket has the address ::ffff:127.0.0.1.
   ['::ffff:127.0.0.1', true],
   ['0.0.0.0', false],
   ['::', false],

@@ -160,7 +160,7 @@ void describe('`lameduck rehearse`', { concurrency: 3 }, () => {
       createServer(() => writeFileSync(${JSON.stringify(received)}, '')).listen(0);
     `);
     const args = [main, 'rehearse', '--', ...silent, mark];
-    // This PATH does not contain the program `unshare`, so the rehearsal cannot create a PID namespace.
+    // The PATH of this test does not contain the program `unshare`, so the rehearsal cannot create a PID namespace.
     const command = disposed(t, new CommandUnderTest(process.execPath, args, { env: { PATH: folder(t) } }));
     await until(() => existsSync(received));
     command.kill('SIGINT');

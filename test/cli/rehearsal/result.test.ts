@@ -32,7 +32,7 @@ const exit = (code: number, at = 5_000): Story => [
   [at, 'podStopped'],
 ];
 
-test('the verdict of a scenario is clean if every request got its response', () => {
+test('if every request got its response, the verdict of the scenario is `clean`', () => {
   const result = judge([...started, ...exit(0)], { newConnection: { sent: 100, answered: 100 } });
   assert.deepEqual(
     [result.verdict, result.causes, result.exit],
@@ -186,7 +186,7 @@ test('K-129 if connections are refused while the Service has no endpoint, the re
   assert.deepEqual(namesOf(result), ['lastEndpointNotReady']);
 });
 
-test('a rehearsal on a machine that was too busy for exact timing has no verdict, unless requests were lost', () => {
+test('if the machine was too busy for exact timing, the verdict of the rehearsal is withheld, unless requests were lost', () => {
   const delayed = [2_000, 'loadDelayed', { loopDelayMs: 500 }] as const;
   const clean = judge([...started, delayed, ...exit(0)], { newConnection: { sent: 10, answered: 10 } });
   const lost = judge([...started, delayed, ...exit(0)], { newConnection: { sent: 10, answered: 9, lost: 1 } });
@@ -200,13 +200,13 @@ test('the verdict of a rehearsal is the verdict of its worst scenario, and its n
   assert.deepEqual([verdict, requests, result.lost, result.refused], ['lost', 20, 1, 1]);
 });
 
-test('a scenario without a request has no verdict, unless the pod ends before it is ready', () => {
+test('if a scenario sent no request, its verdict is withheld, unless the pod ended before it was ready', () => {
   const [none, early] = [judge([...started, ...exit(0)]), judge([...started, ...exit(0)], {}, true)];
   assert.deepEqual([none.verdict, none.reason], ['withheld', 'no request was sent']);
   assert.deepEqual([early.verdict, early.reason], ['clean', undefined]);
 });
 
-test('if a request other than a long poll had no response at the end of a scenario, the scenario has no verdict', () => {
+test('if a request other than a long poll had no response at the end of a scenario, the verdict of the scenario is withheld', () => {
   const open = judge([...started, ...exit(0)], { newConnection: { sent: 10, answered: 8 } });
   const polling = judge([...started, ...exit(0)], { longPoll: { sent: 10, answered: 8 } });
   assert.deepEqual(
@@ -232,7 +232,7 @@ test('if the user interrupts the rehearsal before the pod is ready, the verdict 
   assert.deepEqual([result.verdict, namesOf(result)], ['withheld', []]);
 });
 
-test('if some scenarios did not run, the whole rehearsal has no verdict', () => {
+test('if some scenarios did not run, the verdict of the whole rehearsal is withheld', () => {
   const clean = judge([...started, ...exit(0)], { newConnection: { sent: 10, answered: 10 } });
   const lost = judge([...started, ...exit(0)], { newConnection: { sent: 10, answered: 9, lost: 1 } });
   const verdictOf = (one: ScenarioResult): string => resultOf([one], { seed: 7, command: ['x'], leftOut: 8 }).verdict;
@@ -295,7 +295,7 @@ test('K-106 a sidecar that the kubelet kills is reported as a sidecar, and not a
   );
 });
 
-test('a command that exits before its pod is ready is reported as a program that ended itself, and not as slow to start', () => {
+test('if a command exits before its pod is ready, the rehearsal reports that the command ended itself, and not that it was slow to start', () => {
   const result = judge([
     [0, 'containerStarted', { container: 'app' }],
     [100, 'containerExited', { container: 'app', code: 0 }],

@@ -78,7 +78,7 @@ test('the drain stops waiting for a peer after four retransmissions without an a
   assert.equal((await acknowledgement.missing([connection(1)])).size, 0);
 });
 
-test('if lameduck has broken off a response, the drain does not wait until the client has acknowledged the bytes of this response', async () => {
+test('if lameduck has cut a response, the drain does not wait until the client has acknowledged the bytes of this response', async () => {
   const acknowledgement = acknowledgementOf([row(1, { isOrphan: true }), row(2, { isOrphan: true })]);
   acknowledgement.abandon({ localPort: 8080, remotePort: 1 });
   await acknowledgement.begin([], ports);

@@ -70,8 +70,8 @@ describeAdapters((adapter) => {
       const serving = await serve(t, { adapter, listener: () => undefined, shutdownDelayDuration: 300 });
       const client = await serving.dial();
       const { notAcceptingNewRequest } = serving.handle.signals;
-      // Between this check and the connection attempt of the client, the server may stop listening. In this case, the
-      // test accepts a refused connection.
+      // If the server stops listening before a probe has connected, the test accepts that the connection of the probe
+      // is refused.
       const statusOf = async (path: string, expected: number): Promise<void> => {
         const probe = await serving.dial().catch((error: unknown) => {
           if (!notAcceptingNewRequest.hasSignaled) throw error;

@@ -27,7 +27,7 @@ test('the drain waits one second for the first byte on a socket that a front ser
   assert.equal(sockets.isAnyAwaited(1_950, silence), false);
 });
 
-test('a front socket that continues to receive bytes of another protocol does not delay the drain', () => {
+test('a socket of a front server does not delay the drain for longer if bytes of another protocol than HTTP continue to arrive on it', () => {
   const { sockets, socket } = accepted(10);
   sockets.beginSilence(5_000);
   assert.equal(sockets.isAnyAwaited(5_900, silence), true);

@@ -146,7 +146,7 @@ describeKinds((kind) => {
     },
   );
 
-  it('P-025, P-042 a stream that the program has pushed completes during the drain', async (t) => {
+  it('P-025, P-042 a stream that the program has pushed is sent completely during the drain', async (t) => {
     let push: ServerHttp2Stream | undefined;
     const serving = await serve(t, kind, {
       listener: (_, answer, request) => {

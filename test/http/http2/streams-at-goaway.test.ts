@@ -28,7 +28,7 @@ function sessionsOf({ traffic }: Parts): Session[] {
 
 describeKinds((kind) => {
   const steps = kind.isSecure ? 'one step' : 'two steps';
-  it(`P-025, P-043 a session with responses in flight gets its GOAWAY in ${steps}, and the responses complete`, async (t) => {
+  it(`P-025, P-043 a session with responses in flight gets its GOAWAY in ${steps}, and these responses are sent completely`, async (t) => {
     const held: (() => void)[] = [];
     const serving = await serve(t, kind, {
       shutdownDelayDuration: '200ms',

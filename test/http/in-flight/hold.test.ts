@@ -49,7 +49,8 @@ describeAdapters((adapter) => {
     answered.get('/answered');
     unanswered.get('/unanswered');
     await until(() => serving.traffic.counts.requestsInFlight === 2);
-    // This connection begins after the requests have arrived. So it ends after the timeouts of their connections.
+    // The connection `idle` begins after both requests have arrived. So when its timeout has ended `idle`, the timeouts
+    // of the other two connections have passed too.
     const idle = await serving.dial();
     await idle.ended();
     hold.end();

@@ -43,7 +43,7 @@ describeAdapters((adapter) => {
     assert.deepEqual([exitCode, requests.answered, longRunningEnded], [0, 1, 0]);
   });
 
-  it('P-025, P-027 an event stream that the drain waits for is broken off at the deadline of the drain, and the log names the setting eventStreams', async (t) => {
+  it('P-025, P-027 if the program does not end an event stream for which the drain waits, the stream is cut at the deadline of the drain, and the log names the setting eventStreams', async (t) => {
     const { listener } = streaming();
     const serving = await serve(t, { adapter, listener });
     const client = await serving.dial();
@@ -85,7 +85,7 @@ const cases: readonly Case[] = [
   { what: 'a POST', request: post, watchedBy: ['all'] },
 ];
 
-describe('the value of eventStreams', { concurrency: true }, () => {
+describe('the value of eventStreams says which event streams the drain ends', { concurrency: true }, () => {
   for (const eventStreams of ['reconnecting', 'all', 'none'] as const) {
     for (const { what, request, watchedBy } of cases) {
       const isWatch = watchedBy.includes(eventStreams);

@@ -46,7 +46,7 @@ async function readFetched(url: string, dispatcher: Dispatcher): Promise<unknown
 describeKinds((kind) => {
   for (const end of ends) {
     for (const reader of readers) {
-      it(`A-172, P-025 if ${end} aborts an HTTP/2 response, a client that reads this response with ${reader} gets an error`, async (t) => {
+      it(`A-172, P-025 if ${end} cuts an HTTP/2 response, a client that reads this response with ${reader} gets an error`, async (t) => {
         let hasBegun = false;
         const serving = await serveHttp2(t, kind, {
           ...(end === 'requestTimeout' && { requestTimeout: '100ms' }),
@@ -76,7 +76,7 @@ describeKinds((kind) => {
     }
   }
 
-  it('P-025 if the deadline of the drain breaks off a response, an HTTP/2 client that reads slowly sees an error in the response', async (t) => {
+  it('P-025 if a response is cut at the deadline of the drain, an HTTP/2 client that reads this response slowly gets an error', async (t) => {
     const serving = await serveHttp2(t, kind, {
       listener: (_, answer) => {
         answer.respond(200);
@@ -91,7 +91,7 @@ describeKinds((kind) => {
     await assert.rejects(text(stream), { code: 'ERR_HTTP2_STREAM_ERROR', message: /INTERNAL_ERROR/ });
   });
 
-  it('P-021, P-025 if the server breaks off an upload after the HTTP/2 client has received the whole response, the client sees no error', async (t) => {
+  it('P-021, P-025 if the server cuts an upload after the HTTP/2 client has received the whole response, the client gets no error', async (t) => {
     const serving = await serveHttp2(t, kind, {
       listener: (_path, answer, request) => {
         (request as Readable).resume();
@@ -142,7 +142,7 @@ describeAdapters((adapter) => {
   for (const end of ends) {
     for (const framing of framings) {
       const isReset = !framing.readers.includes('fetch');
-      it(`A-172, P-025 a client sees an error in a response ${framing.title} that ${end} has broken off`, async (t) => {
+      it(`A-172, P-025 if ${end} cuts a response ${framing.title}, the client gets an error`, async (t) => {
         let begun = 0;
         const serving = await serveHttp1(t, {
           adapter,

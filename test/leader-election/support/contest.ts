@@ -37,7 +37,7 @@ export interface Contender {
   exits: number;
   losses: number;
   /**
-   * Starts the elector. While the elector leads, it calls a function, the work, which ends when its AbortSignal is
+   * Starts the elector. While the elector leads, its work function runs. This function ends when its AbortSignal is
    * aborted.
    */
   run(): Promise<void>;

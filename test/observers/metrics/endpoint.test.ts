@@ -170,7 +170,7 @@ test('if the metrics registry does not answer, a scrape gets a 500 response afte
   assert.deepEqual(clock.pending, { all: 0, holding: 0 });
 });
 
-test('a scrape of the metrics leaves no timer', async () => {
+test('after a scrape of the metrics, no timer of the scrape remains', async () => {
   const { ask, clock } = endpointUnderTest();
   await ask('/metrics');
   assert.deepEqual(clock.pending, { all: 0, holding: 0 });

@@ -160,7 +160,7 @@ describe('the HTTP metrics count each request by method, status and route', () =
 });
 
 describe('the HTTP metrics count long-running requests separately', () => {
-  test('A-186 open long-running requests are counted in their own gauge, and are not in the histogram of durations', async (t) => {
+  test('A-186 long-running requests are counted in a gauge of their own while they are open, and never in the histogram of request durations', async (t) => {
     const serving = await measure(t, { functions: { longRunning: ({ url }) => url === '/hang' } });
     const stream = await serving.dial();
     stream.get('/events', eventSource);

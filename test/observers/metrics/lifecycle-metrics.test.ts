@@ -27,7 +27,7 @@ test('if neither metricsPath nor registry is set, lameduck collects no metrics, 
 });
 
 describe('metrics of health checks', () => {
-  test('A-180, A-181 each check of a root endpoint has a gauge, and a counter of its results', async (t) => {
+  test('A-180, A-181 each health check of /healthz, /livez and /readyz has a gauge, and a counter of its results', async (t) => {
     let isWell = true;
     const serving = await measure(t, {
       prepare: (_server, { handle }) => {

@@ -43,7 +43,7 @@ test('if a request in flight has already taken longer than the 99th percentile o
   assert.deepEqual(prediction({ requestsInFlight: 1, usual: 2 * seconds, oldest: 9 * seconds }), [19, false]);
 });
 
-test('if the predicted end of the drain is later than the latest start of the destroy hooks, an overrun of the shutdown budget is predicted', () => {
+test('if the predicted end of the drain is later than the latest start of the destroy hooks, lameduck predicts an overrun of the shutdown budget', () => {
   assert.deepEqual(prediction({ requestsInFlight: 1, oldest: 15 * seconds }), [25, false]);
   assert.deepEqual(prediction({ requestsInFlight: 1, oldest: 15 * seconds + 1 }), [25.001, true]);
 });

@@ -68,7 +68,7 @@ test('K-006, K-007, K-015, K-216 if the response body of an HTTP probe is incomp
   assert.equal(await seen({ port }), 'error 3');
 });
 
-test('K-014, K-015 an HTTP probe is an error if its response body stalls for longer than the timeout', async (t) => {
+test('K-014, K-015 if the response body of an HTTP probe stalls for longer than the timeout, the probe ends in an error, not in a failure', async (t) => {
   const port = await serve(t, (_, response) => response.writeHead(200, { 'content-length': 10 }).write('short'));
   assert.equal(await seen({ port, timeoutSeconds: 0.2 }), 'error 3');
 });
@@ -95,7 +95,7 @@ test('K-013 an HTTPS probe fails after one attempt if the server has no TLS', as
   assert.match(await seen({ port, scheme: 'HTTPS' }), /^failure .*wrong version number[^]* 1$/);
 });
 
-test('K-007, K-008 a probe with an unknown port name ends in an error after three attempts, without a connection', async (t) => {
+test('K-007, K-008 if the port name of a probe is unknown, the probe is tried three times, opens no connection and ends in an error', async (t) => {
   const container = new Container({ command: ['true'], env: process.env, isolation: [] });
   t.after(() => container.exited);
   const { result, attempts, output } = await runProbe({ kind: 'broken', reason: 'no port' }, 1, container, '127.0.0.1');
