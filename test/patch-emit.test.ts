@@ -10,7 +10,7 @@ function heard(emitter: EventEmitter): unknown[] {
   return events;
 }
 
-test('P-112 the `emit` that patchEmit() installs always calls the current `emit` of the prototype, even if the program has replaced it in the meantime; the function that patchEmit() returns removes the installed `emit`', () => {
+test('P-112 if the prototype gets another `emit` after patchEmit(), the patch calls the new `emit`; the function that patchEmit() returns removes the patch', () => {
   class Emitter extends EventEmitter {}
   const emitter = new Emitter();
   const events = heard(emitter);
@@ -30,7 +30,7 @@ test('P-112 the `emit` that patchEmit() installs always calls the current `emit`
   assert.equal(Object.hasOwn(emitter, 'emit'), false);
 });
 
-test("P-112 if the program has already replaced `emit` of an emitter, the `emit` that patchEmit() installs calls the program's `emit`; the function that patchEmit() returns puts the program's `emit` back", () => {
+test("P-112 if an emitter had the program's own `emit` before patchEmit(), the patch calls this `emit`; the function that patchEmit() returns puts this `emit` back", () => {
   const emitter = new EventEmitter();
   emitter.emit = () => false;
   const restore = patchEmit(

@@ -38,7 +38,7 @@ test('with ownSignalListeners=run, a launcher such as fastify-cli closes the app
   assert.equal((await program.finalLine())['exitCode'], 0);
 });
 
-test('with ownSignalListeners=run, a launcher such as fastify-cli ends the process before the end of the drain if the close delay of the launcher is too short; lameduck then warns at the start, and names a sufficient close delay', async (t) => {
+test('with ownSignalListeners=run, a launcher with a close delay that is too short, such as fastify-cli, ends the process before the end of the drain; at the start, lameduck warns which close delay is long enough', async (t) => {
   const env = { CLOSE_GRACE_DELAY: '500', ...run };
   const program = disposed(t, new ProcessUnderTest('starts-like-fastify-cli.ts', env));
   const port = await program.ready();

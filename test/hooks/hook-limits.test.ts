@@ -225,7 +225,7 @@ test('if the shutdown budget has ended, a hook is still called; the hook succeed
 });
 
 for (const limit of [100, Infinity]) {
-  test(`A-046 if a hook rejects because the end of the lifecycle has aborted the AbortSignal of the hook, the hook does not count as failed; its time limit is ${String(limit)} ms`, async () => {
+  test(`A-046 if a hook rejects because its AbortSignal was aborted at the end of the lifecycle, the hook does not count as failed (time limit of the hook: ${String(limit)} ms)`, async () => {
     const clock = new FakeClock();
     const stop = new AbortController();
     let wasTold = false;

@@ -89,7 +89,7 @@ void describe('the causes of lost requests that a rehearsal of one scenario repo
   for (const isolated of isolation.length > 0 ? [isolation, []] : [[]]) {
     const where = isolated.length > 0 ? 'in a PID namespace' : 'without a PID namespace';
     for (const afterMs of [0, 1_500]) {
-      it(`if a main process exits with code 0 ${String(afterMs)} ms after its child has begun to listen, the rehearsal reports that the main process ended itself, and no process of the program remains, ${where}`, async () => {
+      it(`if a main process exits with code 0 ${String(afterMs)} ms after its child has begun to listen, the rehearsal reports that it ended itself, and no process remains, ${where}`, async () => {
         const mark = randomUUID();
         const result = await resultOf({ command: daemon(mark, afterMs), steps: [], endsAfter: 1_500, isolated });
         assert.deepEqual([result.verdict, namesOf(result)], ['lost', ['endedItself']]);

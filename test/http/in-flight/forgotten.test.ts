@@ -14,7 +14,7 @@ import { describeAdapters, serve, shutdownOf } from '../../support/serving.ts';
 import { until } from '../../support/until.ts';
 
 describeAdapters((adapter) => {
-  it('P-021 if the program removes the `close` listeners of a connection, lameduck stops counting this connection as open when its client disconnects, both before and during the drain', async (t) => {
+  it('P-021 if the program removes the `close` listeners of a connection, the connection still stops counting as open when its client disconnects, before and during the drain', async (t) => {
     const requests: IncomingMessage[] = [];
     const serving = await serve(t, {
       adapter,

@@ -21,7 +21,7 @@ test('A-140 the drain ends the first long-running request at once and then one e
   assert.deepEqual(momentsOf(limiter, 4), [1_000, 1_005, 1_010, 1_015]);
 });
 
-test('A-140 if the drain would take longer than shutdownWatchTerminationGracePeriod to end all long-running requests at 200 per second, it ends them faster, at an even rate within this period', () => {
+test('A-140 if 200 long-running requests per second are too few to end all within shutdownWatchTerminationGracePeriod, the drain ends them faster, at an even rate within this period', () => {
   assert.equal(new DrainRateLimiter(5_000, 25_000, 0).rate, 200);
   assert.equal(new DrainRateLimiter(5_001, 25_000, 0).rate, 5_001 / 25);
   const moments = momentsOf(new DrainRateLimiter(50_000, 10_000, 0), 50_000);

@@ -43,7 +43,7 @@ describeAdapters((adapter) => {
     assert.deepEqual([exitCode, requests.answered, longRunningEnded], [0, 1, 0]);
   });
 
-  it('P-025, P-027 if the program does not end an event stream for which the drain waits, the stream is cut at the deadline of the drain, and the log names the setting eventStreams', async (t) => {
+  it('P-025, P-027 if the drain waits for an event stream that never ends, the stream is cut at the deadline of the drain, and the log names the setting eventStreams', async (t) => {
     const { listener } = streaming();
     const serving = await serve(t, { adapter, listener });
     const client = await serving.dial();

@@ -129,7 +129,7 @@ const throttled: readonly (readonly [string, (seconds: number) => object])[] = [
 ];
 
 for (const [what, answerOf] of throttled) {
-  test(`LT-42, L-039 a leader still leads after two responses with a Retry-After of 1 s (${what}); if a later Retry-After is longer than the time until the renew deadline, the leader stops leading at this deadline`, async (t) => {
+  test(`LT-42, L-039 a leader still leads after two responses with a Retry-After of 1 s (${what}); if Retry-After exceeds the time until the renew deadline, the leader stops leading at this deadline`, async (t) => {
     const { contest, a, running } = await leading(t);
     const { server, clock } = contest;
     const throttle = (seconds: number): { answer: never } => ({ answer: answerOf(seconds) as never });

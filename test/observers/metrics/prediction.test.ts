@@ -48,7 +48,7 @@ test('if the predicted end of the drain is later than the latest start of the de
   assert.deepEqual(prediction({ requestsInFlight: 1, oldest: 15 * seconds + 1 }), [25.001, true]);
 });
 
-test("A-140 the prediction of a shutdown's duration assumes that the drain ends 200 long-running requests per second, or more if all of them must end within shutdownWatchTerminationGracePeriod", () => {
+test('A-140 lameduck predicts that the drain ends 200 long-running requests per second, or more if all of them must end within shutdownWatchTerminationGracePeriod', () => {
   assert.deepEqual(prediction({ longRunningRequests: 400 }), [12, false]);
   assert.deepEqual(prediction({ longRunningRequests: 50_000 }), [20, false]);
   assert.deepEqual(prediction({ longRunningRequests: 50_000, grace: 0 }), [10, false]);
@@ -58,7 +58,7 @@ test('long-running requests alone never cause a predicted overrun of the shutdow
   assert.deepEqual(prediction({ longRunningRequests: 50_000, grace: 60 * seconds }), [25, false]);
 });
 
-test("the prediction of a shutdown's duration assumes that ordinary and long-running requests end during the same time, not one kind after the other", () => {
+test('in the predicted duration of a shutdown, ordinary and long-running requests end during the same time, not one kind after the other', () => {
   assert.deepEqual(prediction({ longRunningRequests: 400, requestsInFlight: 3, usual: 5 * seconds }), [15, false]);
 });
 
