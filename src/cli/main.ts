@@ -31,7 +31,7 @@ const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./inspect/inspect.ts')).inspect,
   },
   stop: {
-    help: 'stop a program from a preStop hook, if npm or a shell does not forward SIGTERM',
+    help: 'for a preStop hook: stop a program to which npm or a shell does not forward SIGTERM',
     load: async () => (await import('./stop.ts')).stop,
   },
 };

@@ -7,16 +7,16 @@ import type { Container } from './inventory.ts';
 /** Stated is a time that the manifest sets for a container, together with the field that sets the time. */
 export interface Stated {
   readonly seconds: number;
-  /** `path` leads from the container to the field. */
+  /** `path` is the path of the manifest field that sets the time. It begins at the specification of the container. */
   readonly path: Path;
   /** `name` is the name of the environment variable, command-line flag or hook that sets the time. */
   readonly name: string;
 }
 
 /**
- * Meaning says which time a setting limits. `delay`: how long the program still accepts connections during its
- * shutdown. `drain`: how long requests in flight may take after the delay. `request`: how long any request may take.
- * `keepAlive`: how long an idle connection stays open.
+ * Meaning says what a timeout setting of a program limits. `delay`: how long the program still accepts connections
+ * during its shutdown. `drain`: how long requests in flight may take after the delay. `request`: how long any request
+ * may take. `keepAlive`: how long an idle connection stays open.
  */
 type Meaning = 'delay' | 'drain' | 'request' | 'keepAlive';
 
@@ -59,8 +59,8 @@ const flags: Readonly<Record<string, Flag>> = {
 };
 
 /**
- * statedTime returns the time limit of one kind, such as the limit of the drain, that the manifest sets for a
- * container. If the manifest sets no such limit, it returns undefined.
+ * statedTime returns one time limit that the manifest sets for a container, such as the limit of the drain. It returns
+ * undefined if the manifest does not set this limit.
  */
 export function statedTime(container: Container, meaning: Meaning): Stated | undefined {
   for (const [name, source] of Object.entries(variables)) {
@@ -93,9 +93,9 @@ export function durationVariable(container: Container, name: string): Stated | u
 }
 
 /**
- * drainLimit returns how long a container waits for requests in flight, at most. If the manifest does not state this
- * time, drainLimit returns the part of the grace period that lameduck's other settings leave. Settings in code can only
- * shorten this part (P-075).
+ * drainLimit returns the longest time for which a container waits for requests in flight. If the manifest does not
+ * state this time, drainLimit computes it: lameduck's grace period, minus the times of the preStop hook, the shutdown
+ * delay, the destroy hooks and the exit. Options in the code of the program can only shorten the computed time (P-075).
  */
 export function drainLimit(container: Container): Stated | undefined {
   const stated = statedTime(container, 'drain');

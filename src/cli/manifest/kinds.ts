@@ -10,7 +10,7 @@ const kindsByGroup: Readonly<Record<string, readonly string[]>> = {
   ],
   apps: ['Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'ControllerRevision'],
   batch: ['Job', 'CronJob'],
-  // The group that contained these kinds in old versions of Kubernetes.
+  // The API group `extensions` contained these kinds in old versions of Kubernetes.
   extensions: [
     'Deployment', 'DaemonSet', 'ReplicaSet', 'Job', 'Ingress', 'NetworkPolicy', 'HorizontalPodAutoscaler',
   ],

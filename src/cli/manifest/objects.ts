@@ -23,7 +23,10 @@ export interface Place {
 
 /** ManifestObject is one Kubernetes object. */
 export interface ManifestObject extends Place {
-  /** `kind` ends with the API group if the group makes the kind differ from one of Kubernetes, see kinds.ts. */
+  /**
+   * `kind` is the kind of the object, such as `Service`. If an API group outside Kubernetes defines a kind with the
+   * same name, `kind` ends with this group: `Service.serving.knative.dev`.
+   */
   readonly kind: string;
   readonly apiVersion: string;
   readonly name: string;
@@ -42,8 +45,8 @@ export interface ManifestObject extends Place {
 export interface Unreadable extends Place {
   readonly reason: string;
   /**
-   * isUsed is true if the command still uses the part of the manifest that contains the mistake. For example, it uses a
-   * mapping with a repeated key.
+   * isUsed is false if the command ignores the part of the manifest that contains the mistake. A mapping with a
+   * repeated key, for example, is reported as a mistake, but the command still uses the mapping.
    */
   readonly isUsed: boolean;
 }

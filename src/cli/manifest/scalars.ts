@@ -1,4 +1,5 @@
-// Reads the plain scalars of a manifest as kubectl does, whose YAML library is sigs.k8s.io/yaml. No side effects.
+// Reads unquoted values of a manifest in the same way as sigs.k8s.io/yaml, the YAML library of kubectl. No side
+// effects.
 import type { ScalarTag, Tags } from 'yaml';
 
 const withBase = /^0(?:[bB][01]+|[oO][0-7]+|[xX][\da-fA-F]+)$/;
@@ -16,7 +17,7 @@ function resolve(text: string, onError: (message: string) => void): number | str
 
 function numberOf(digits: string): number | undefined {
   const whole = digits.replace(/^0(?=[0-7]+$)/, '0o');
-  // A number with a base has at most 64 bits.
+  // A number in YAML with the prefix `0b`, `0o` or `0x` has at most 64 bits.
   if (withBase.test(whole) && Number(whole) <= 2 ** 64) return Number(whole);
   const number = decimal.test(digits) ? Number(digits) : Infinity;
   return Number.isFinite(number) ? number : undefined;

@@ -35,8 +35,8 @@ export interface Row {
   readonly name: string;
   readonly remedy: string;
   /**
-   * find searches the events for evidence of this cause. It returns a sentence that describes the evidence, or
-   * undefined if the events contain no evidence.
+   * find searches the events of a scenario for evidence of the cause that this row names. It returns a sentence that
+   * describes the evidence, or undefined if there is no evidence.
    */
   find(events: Events): string | undefined;
 }
@@ -48,8 +48,8 @@ function ignoredSignal(all: Events): string | undefined {
   const events = withoutSidecars(all);
   const kill = first(events, 'killSignal');
   const stop = first(events, 'stopSignal');
-  // A signal handler that was added with process.once() no longer exists at the time of SIGKILL. But if the process
-  // closed a port between the stop signal and SIGKILL, it must have had a handler for the stop signal.
+  // At the time of SIGKILL, a process no longer has a signal handler that it added with process.once() and that has
+  // run. But a process that closed a port between the stop signal and SIGKILL must have had such a handler.
   const untilKill = kill === undefined ? [] : events.slice(0, events.indexOf(kill));
   const hasClosed = untilKill.some(({ kind, at }) => kind === 'listenerClosed' && at >= (stop?.at ?? Infinity));
   const hasIgnored = kill?.detail['isStopSignalHandled'] === false || hasLateHandler(events);
@@ -70,8 +70,8 @@ const longKinds: Readonly<Record<string, string>> = {
   webSocket: 'WebSockets',
 };
 
-// Returns the SIGKILL of a process that the rehearsal had suspended, so that the process could not handle its stop
-// signal.
+// Returns the event of the SIGKILL that a process got while the rehearsal had suspended it. A suspended process cannot
+// handle its stop signal.
 function killWhileBlocked(events: Events): RehearsalEvent | undefined {
   const kill = first(withoutSidecars(events), 'killSignal');
   const block = events.findLast(
@@ -80,12 +80,14 @@ function killWhileBlocked(events: Events): RehearsalEvent | undefined {
   return block?.detail['deed'] === 'block' ? kill : undefined;
 }
 
-// Returns the lost requests of one kind of client that the server could have prevented, because it was still running.
+// Returns the requests of one kind of client that were lost while the server was running. The server could have
+// prevented these losses.
 const preventable = (events: Events, client: string, kinds: readonly EventKind[]): Events =>
   withoutDeaths(lossesOf(events, client, kinds), deathsOf(events));
 
-// After a block, the process may handle a request this many milliseconds later than its timers. The report of a loss is
-// also late.
+// How long after the end of its suspension, in milliseconds, a process can still lose a request because of the
+// suspension. The process may run its timers before it handles the request. The client also reports a lost request
+// late.
 const afterBlock = 500;
 
 interface BlockLosses {
@@ -93,9 +95,9 @@ interface BlockLosses {
   readonly blockedMs: number;
 }
 
-// Returns the requests that a running server lost on kept-alive connections, and that were sent while the server was
-// blocked or shortly after that. After the block, the keep-alive timeout of a connection can end before the server reads
-// a request that has already arrived.
+// Returns the requests on kept-alive connections that a running server lost because the rehearsal had suspended it. The
+// clients sent these requests during the suspension, or shortly after it. When the server continues, the keep-alive
+// timeout of a connection can end before the server reads a request that has already arrived.
 function lossesAfterBlock(events: Events): BlockLosses {
   const block = events.find(({ detail }) => detail['deed'] === 'block');
   const unblock = events.find(({ detail }) => detail['deed'] === 'unblock');
@@ -109,7 +111,7 @@ function lossesAfterBlock(events: Events): BlockLosses {
 const lostOnKeptConnections = (events: Events): Events =>
   ['keptConnection', 'retryingConnection'].flatMap((client) => preventable(events, client, ['requestLost']));
 
-// These causes explain why requests were lost of clients that the server had served before.
+// The causes of lost requests of clients whose earlier requests the server had answered.
 const rows: readonly Row[] = [
   {
     name: 'stopSignalIgnored',
@@ -179,7 +181,8 @@ const rows: readonly Row[] = [
   },
   {
     name: 'killedWhileBlocked',
-    remedy: 'Let the liveness probe fail only after the longest block of the server, and the readiness probe earlier.',
+    remedy:
+      'Let the liveness probe fail only if the server is blocked for longer than it ever is in normal operation. Let the readiness probe fail sooner than the liveness probe.',
     find(events) {
       const kill = killWhileBlocked(events);
       const signal = first(withoutSidecars(events), 'stopSignal');
@@ -203,7 +206,8 @@ const rows: readonly Row[] = [
   },
   {
     name: 'refusedByStatus',
-    remedy: 'Until the server closes its listening socket, reject only the requests beyond the capacity of the server.',
+    remedy:
+      'Until the server closes its listening socket, the server should reject a request only if the server is overloaded.',
     find(events) {
       const refused = events.filter((one) => one.kind === 'requestRefused' && isRefusal(one));
       if (refused.length === 0) return undefined;
@@ -269,8 +273,8 @@ const rows: readonly Row[] = [
     name: 'longRequestsCut',
     remedy: 'Wait for requests in flight, end event streams cleanly, and close WebSockets with code 1001.',
     find(events) {
-      // If the kubelet killed the container, the server had time to end its requests before that. If the server
-      // crashed, it had no time.
+      // If the kubelet sent SIGKILL, the server had the grace period to finish its requests. If the container crashed,
+      // the server had no time, so the losses of a crash are left out.
       const deaths = deathsOf(events).filter(({ by }) => by !== 'kubelet');
       const seen = Object.entries(longKinds).flatMap(([client, name]) => {
         const count = countOf(withoutDeaths(lossesOf(events, client, ['requestLost']), deaths));

@@ -17,7 +17,7 @@ export interface RehearsedManifest {
 
 type Events = readonly RehearsalEvent[];
 
-/** Evidence is a cause of losses in one scenario. */
+/** Evidence names one cause of lost requests in one scenario, and contains the events of the scenario. */
 export interface Evidence {
   readonly cause: string;
   /** scenario is the name of the scenario. */
@@ -36,8 +36,8 @@ type Find = (events: Events, manifest: RehearsedManifest) => readonly Change[];
 // The shortest shutdown delay that a report proposes, in seconds.
 const leastDelay = 5;
 
-// A safety margin in seconds. A proposed shutdown delay is this much longer than the time until the last loss. A
-// proposed grace period is this much longer than the time that the process took to exit.
+// A safety margin of the proposed values, in seconds. A proposed shutdown delay is the time until the last lost request
+// plus this margin. A proposed grace period is the time that the process took to exit plus this margin.
 const margin = 2;
 
 const first = (events: Events, kind: EventKind): RehearsalEvent | undefined => events.find((one) => one.kind === kind);
@@ -50,8 +50,9 @@ const containerOf = (manifest: RehearsedManifest): Fields => object(valueAt(mani
 
 const graceOf = (manifest: RehearsedManifest): Path => [...manifest.specPath, 'terminationGracePeriodSeconds'];
 
-// Proposes a larger value of a number or a duration. Proposes nothing if the manifest already has this value or a larger
-// one. One example is a rehearsal with a --grace-period that is shorter than the grace period of the manifest.
+// Proposes to raise a manifest field, which is a number or a duration, to the value `to`. Proposes nothing if the
+// manifest already has this value or a larger one. For example, the option `--grace-period` may be shorter than the
+// grace period of the manifest.
 function larger(manifest: RehearsedManifest, path: Path, to: number | string, ifNotSet?: number): Change[] {
   const [present, proposed] = [valueAt(manifest, path) ?? ifNotSet, to].map(amountOf);
   return present !== undefined && proposed !== undefined && proposed <= present ? [] : [{ path, to }];
@@ -66,15 +67,15 @@ function amountOf(value: unknown): number | undefined {
 const longerPodGrace = (manifest: RehearsedManifest, to: number): Change[] =>
   larger(manifest, graceOf(manifest), to, defaultGracePeriodSeconds);
 
-// Proposes 1.5 times the grace period of the rehearsal. A rehearsal cannot know how much time a process that was killed would
-// have needed.
+// Proposes 1.5 times the grace period with which the kubelet killed the container. The rehearsal cannot know how much
+// time a killed process would have needed to exit.
 const longerGrace: Find = (events, manifest) => {
   const kill = first(events, 'killSignal');
   const deletion = first(events, 'podDeleted');
   const killing = events.find(
     ({ kind, detail }) => kind === 'containerKilling' && detail['container'] === kill?.detail['container'],
   );
-  // The grace period of an eviction does not depend on the manifest.
+  // An eviction has its own grace period, which no change of the manifest makes longer.
   if (kill === undefined || (deletion !== undefined && deletion.detail['cause'] !== 'deletion')) return [];
   const grace = Number(killing?.detail['gracePeriodSeconds']);
   const probe = [...manifest.containerPath, 'livenessProbe', 'terminationGracePeriodSeconds'];
@@ -170,8 +171,9 @@ function listeningPorts(events: Events): ListeningPorts {
   return { all: found === undefined ? others : [found, ...others], serving };
 }
 
-// Returns the fields that contain the port of a probe. A port of the container with the same number is one of them. If
-// the probe names a port of the container, only this port contains the number.
+// Returns the manifest fields that contain the port number of a probe. If the probe states a number, these are the port
+// field of the probe and a `containerPort` with the same number. If the probe states the name of a container port, only
+// that `containerPort` contains the number.
 function portFields(manifest: RehearsedManifest, path: Path): Path[] {
   const port = valueAt(manifest, path);
   const index = objects(containerOf(manifest)['ports']).findIndex(
@@ -193,7 +195,8 @@ const earlierReadiness: Find = (_events, manifest) => {
   ];
 };
 
-// Proposes no value, because only the author knows how long the server may be blocked.
+// Proposes to raise `failureThreshold` of the liveness probe, but proposes no number. Only the author of the server
+// knows how long the server may be blocked.
 const laterLiveness: Find = (_events, { containerPath }) => [
   { path: [...containerPath, 'livenessProbe', 'failureThreshold'] },
 ];
@@ -203,8 +206,8 @@ const morePods: Find = (_events, manifest) => {
   return kind === 'Deployment' || kind === 'StatefulSet' ? larger(manifest, ['spec', 'replicas'], 2) : [];
 };
 
-// If the serving container has no postStart hook, the hook that did not end belongs to another container. Then no
-// change is proposed.
+// If the serving container has no postStart hook, the postStart hook that did not end belongs to another container. The
+// rehearsal then proposes no change of the manifest.
 const otherPostStart: Find = (_events, manifest) => {
   const path = [...manifest.containerPath, 'lifecycle', 'postStart'];
   return isObject(valueAt(manifest, path)) ? [{ path }] : [];
@@ -228,15 +231,22 @@ interface Proposal extends Change, Evidence {}
 
 /** Changes contains the fields of a manifest to change, with their present and their proposed values. */
 export interface Changes {
-  /** `all` contains each field once, with the largest value that a cause needs. */
+  /**
+   * `all` lists each manifest field to change once. If causes of lost requests need different values of a field, the
+   * list has the largest of these values.
+   */
   readonly all: readonly string[];
-  /** `byCause` contains the fields for each cause, with the values of `all`, in the order of the evidence. */
+  /**
+   * `byCause` has one list for each element of the evidence, in the same order. Each list contains those texts of `all`
+   * whose changes remove the cause of this element.
+   */
   readonly byCause: readonly (readonly string[])[];
 }
 
 /**
- * changesFor returns the fields of the manifest whose change would remove the causes. If the evidence is from several
- * scenarios, the names of the scenarios follow each field. A cause has no field if only the program can be changed.
+ * changesFor returns the manifest fields whose change would remove the causes of lost requests. If the evidence is from
+ * several scenarios, the names of its scenarios follow each field. A cause has no field if only a change of the program
+ * can remove the cause.
  */
 export function changesFor(evidence: readonly Evidence[], manifest: RehearsedManifest): Changes {
   const proposals = evidence.map((one) => proposalsFor(one, manifest));
@@ -250,7 +260,7 @@ function proposalsFor(evidence: Evidence, manifest: RehearsedManifest): Proposal
   return (find?.(evidence.events, manifest) ?? []).map((change) => ({ ...change, ...evidence }));
 }
 
-// Returns the text of the change of each field, by the path of the field.
+// Returns one text for each manifest field that the proposals change. The key of each text is the path of the field.
 function textsOf(proposals: readonly Proposal[], manifest: RehearsedManifest): Map<string, string> {
   const isOneScenario = new Set(proposals.map(({ scenario }) => scenario)).size === 1;
   const texts = [...Map.groupBy(proposals, ({ path }) => pathText(path))].map(([field, changes]) => {
@@ -264,8 +274,8 @@ function textsOf(proposals: readonly Proposal[], manifest: RehearsedManifest): M
   return new Map(texts);
 }
 
-// Returns the number at the beginning of a value, such as 5 for `5s`. A longer duration also removes the causes for which
-// a shorter one is enough.
+// Returns the number at the beginning of a proposed value, such as 5 for `5s`. If causes propose different durations
+// for one field, the longest of them removes all these causes.
 function amount(value: unknown): number {
   return parseFloat(String(value)) || 0;
 }

@@ -276,10 +276,10 @@ export class Container {
     } while (systemClock.now() < until);
   }
 
-  // Tells whether SIGKILL has killed the main process, which is the child of the program `unshare`. If so, `unshare`
-  // exits with 1. When every process of the PID namespace has ended, `unshare` also writes the message
-  // `unshareOfKilled` to standard error. If standard error is full, this message is lost. If this rehearsal has sent
-  // SIGKILL, the exit code 1 alone is sufficient evidence.
+  // Tells whether SIGKILL has killed the main process, which is the child of the program `unshare`. After such a kill,
+  // `unshare` exits with code 1. Once every process of the PID namespace has ended, `unshare` also writes the message
+  // `unshareOfKilled` to standard error. If standard error is full, this message is lost. If the rehearsal itself has
+  // sent SIGKILL, the exit code 1 proves the kill without the message.
   async #hasUnshareFailed(code: number | null): Promise<boolean> {
     const { stderr } = this.#child;
     if (!this.hasNamespace || stderr === null) return false;

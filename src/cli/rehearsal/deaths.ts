@@ -1,5 +1,5 @@
-// Finds each exit of the serving container, such as a crash, before which the server could not announce its end to the
-// clients. No side effects.
+// Finds each exit of the serving container that the server could not announce to its clients, such as a crash. No side
+// effects.
 import type { EventKind, RehearsalEvent } from './event-log.ts';
 import { lostOrRefused, type Events } from './losses.ts';
 
@@ -11,9 +11,9 @@ export interface Death {
    */
   readonly by: 'kubelet' | 'kill' | 'itself';
   readonly exit: RehearsalEvent;
-  /** `listening` is the last event which says that this instance of the container listened. */
+  /** `listening` is the last event in which this instance of the container began to listen on a port. */
   readonly listening: RehearsalEvent | undefined;
-  /** `losses` contains the lost and refused requests that this death caused. */
+  /** `losses` contains the requests that were lost or refused because of this exit of the container. */
   readonly losses: Events;
 }
 
@@ -24,8 +24,9 @@ interface Instance {
   readonly events: Events;
 }
 
-// If a container exits, the requests that fail because of the exit are logged at most this many milliseconds before or
-// after the exit. The client thread reports failed requests every 100 ms, and the rehearsal may notice an exit late.
+// Requests that fail because of a container's exit are logged at most this many milliseconds before or after the exit.
+// They can be logged before it, because the rehearsal may notice the exit late. The client thread reports failed
+// requests every 100 ms.
 const lateness = 500;
 
 /** `deathsOf()` returns the deaths of the serving container in the order of time. */
@@ -43,7 +44,7 @@ export function deathsOf(all: Events): Death[] {
   });
 }
 
-/** withoutDeaths omits the lost and refused requests that one of the deaths has caused. */
+/** withoutDeaths omits the requests that were lost or refused because the serving container died. */
 export function withoutDeaths(losses: Events, deaths: readonly Death[]): Events {
   const caused = new Set(deaths.flatMap((death) => death.losses));
   return losses.filter((loss) => !caused.has(loss));
@@ -66,8 +67,8 @@ function instancesOf(events: Events): Instance[] {
   });
 }
 
-// Says who ended an instance of the container. Returns undefined if the main process exited by itself after the stop
-// signal, because the server could then announce its end.
+// Says who ended an instance of the serving container. Returns undefined if the main process exited by itself after the
+// stop signal. The server could then announce its end to the clients.
 function endedBy({ events, exit }: Instance, isPodDeleted: boolean): Death['by'] | undefined {
   const has = (...wanted: EventKind[]): boolean => events.some(({ kind }) => wanted.includes(kind));
   const { signal } = exit.detail;
@@ -77,8 +78,8 @@ function endedBy({ events, exit }: Instance, isPodDeleted: boolean): Death['by']
   return signal === undefined ? undefined : 'kubelet';
 }
 
-// Returns the requests that failed after the SIGKILL or the exit of an instance, until the next instance listens, or
-// shortly after that.
+// Returns the requests that failed because an instance of the container died. These requests failed between its SIGKILL
+// or exit and the time shortly after the next instance began to listen.
 function lossesIn(all: Events, { events, exit }: Instance): Events {
   const kill = events.find(({ kind, detail }) => kind === 'killSignal' || detail['deed'] === 'crash');
   const listening = all.find(({ kind, at }) => kind === 'containerListening' && at > exit.at);

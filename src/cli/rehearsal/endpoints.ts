@@ -33,8 +33,8 @@ interface Node {
 }
 
 /**
- * Endpoints is the state of the pod's endpoint as each node knows it. If `conditions` is undefined, the node does not
- * list the endpoint.
+ * Endpoints contains what each simulated node knows about the endpoint of the rehearsed pod. `conditions` is undefined
+ * if the node knows no endpoint of the pod.
  */
 export interface Endpoints {
   readonly nodes: readonly Node[];
@@ -47,8 +47,8 @@ export interface Endpoints {
 
 export interface EndpointsOptions {
   /**
-   * `propagation` is how much longer than `leastPropagation` a node may take to apply a change of the endpoint, in
-   * milliseconds.
+   * A node applies a change of the pod's endpoint after `leastPropagation` milliseconds, plus a random time of at most
+   * `propagation` milliseconds.
    */
   readonly propagation: number;
   readonly hasOthers: boolean;

@@ -29,7 +29,10 @@ export type EventKind =
   | 'interrupted'
   | 'note';
 
-/** Detail contains the additional fields of an event of a scenario. The fields depend on the kind of the event. */
+/**
+ * Detail contains the fields that a logged rehearsal event has besides its time and its kind. Each kind of event has
+ * its own fields.
+ */
 export type Detail = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** RehearsalEvent is one event of a scenario. */

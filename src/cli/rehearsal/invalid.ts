@@ -58,7 +58,7 @@ function inProbe(spec: Fields, path: Path, isReadiness: boolean): Invalid[] {
   ];
 }
 
-// Reports a port number that is out of range. A text is a port name, which is not checked here.
+// Reports a port number that is out of range. A string is the name of a port, which portOf does not check.
 function portOf(spec: Fields, path: Path): Invalid[] {
   return typeof fieldAt(spec, path) === 'string' ? [] : integer(spec, path, 1, 65_535);
 }

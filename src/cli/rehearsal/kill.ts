@@ -14,8 +14,8 @@ export interface KillOptions {
   /** `text` is the message of the Kubernetes Event with which the kubelet reports the kill. */
   readonly text: string;
   /**
-   * `ordering` resolves when every container that must exit before this container has exited. This container then gets
-   * its stop signal.
+   * `ordering` resolves when every other container that must exit before this container has exited. This container then
+   * gets its stop signal.
    */
   readonly ordering: Promise<unknown> | undefined;
   readonly log: EventLog;

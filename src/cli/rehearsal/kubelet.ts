@@ -71,8 +71,8 @@ export class Kubelet {
   }
 
   /**
-   * The method `delete()` ends the pod as a deletion through the API does. Its promise resolves when every container
-   * has exited.
+   * The method `delete()` ends the simulated pod in the same way as the deletion of a pod through the Kubernetes API.
+   * Its promise resolves when every container of the pod has exited.
    */
   async delete(gracePeriodSeconds?: number): Promise<void> {
     const kill: Kill = { cause: 'deletion', gracePeriodSeconds };

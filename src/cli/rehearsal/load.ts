@@ -38,7 +38,7 @@ export interface LoadPlan extends LoadOptions {
   readonly port: number;
 }
 
-/** noOptionalClients leaves out every kind of client that an option adds to a rehearsal. */
+/** noOptionalClients has the settings of a rehearsal without the clients that options add, such as event streams. */
 export const noOptionalClients = {
   retry: false,
   longPoll: undefined,
@@ -48,13 +48,13 @@ export const noOptionalClients = {
   http2: undefined,
 } as const;
 
-// One thread can send about 5 000 requests per second. Each thread therefore sends at most this smaller number of
-// requests per second.
+// The maximum number of requests per second that one client thread sends. A thread can send about 5 000 requests per
+// second, so this maximum is lower.
 const mostPerThread = 4_000;
 
 /**
- * dividePlan returns a plan for each client thread, so that all threads together send the load of `plan`. Only the first
- * thread has the clients that do not count towards the rate, such as event streams.
+ * dividePlan divides the load of a rehearsal between client threads, and returns one plan for each thread. Only the
+ * first plan has the clients whose requests do not count towards `rate`, such as event streams.
  */
 export function dividePlan(plan: LoadPlan): LoadPlan[] {
   const threads = Math.max(1, Math.min(Math.ceil(plan.rate / mostPerThread), plan.connections));
@@ -88,7 +88,10 @@ export interface Loss {
   readonly client: ClientKind;
   readonly outcome: 'lost' | 'refused';
   readonly why: string;
-  /** afterMs is the time from the sending of the request to its loss, in milliseconds. */
+  /**
+   * afterMs is the time, in milliseconds, from the sending of a request until the client noticed that the request was
+   * lost or refused.
+   */
   readonly afterMs: number;
   /** isUnanswered is true if the connection was accepted, but ended before the response to the request began. */
   readonly isUnanswered?: boolean | undefined;

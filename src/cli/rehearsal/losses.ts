@@ -30,8 +30,8 @@ const endingOf = (events: Events): RehearsalEvent | undefined =>
   first(events, 'podDeleted') ?? first(events, 'containerKilling');
 
 /**
- * endOf returns the time at which the shutdown began, which is the end of normal operation. It returns Infinity if
- * there was no shutdown.
+ * endOf returns the time at which the shutdown of the pod or the container began. This is the end of normal operation.
+ * endOf returns Infinity if there was no shutdown.
  */
 export const endOf = (events: Events): number => endingOf(events)?.at ?? Infinity;
 

@@ -43,7 +43,7 @@ export function readManifest(
   const regular = objects(spec['containers']);
   const known = [...sidecars, ...regular].map((one) => text(one['name'], 'app'));
   for (const other of [...commands.keys()].filter((one) => !known.includes(one)))
-    warnings.push(`no container is named ${other}, so the command for ${other} is not run`);
+    warnings.push(`the manifest has no container ${other}, so the command of --container ${other}=COMMAND is not run`);
   const unnamed = regular.filter((one) => !commands.has(String(one['name'])));
   const containers: ContainerSpec[] = [];
   for (const one of [...sidecars, ...regular]) {

@@ -1,4 +1,5 @@
-// Describes what happened to the pod before its shutdown, apart from lost requests and their causes. No side effects.
+// Describes what happened to the pod before its shutdown, such as a failed probe. Lost requests and their causes are
+// described in causes.ts. No side effects.
 import type { RehearsalEvent } from './event-log.ts';
 import { first, seconds, type Events } from './losses.ts';
 import { withoutSidecars } from './sidecar-causes.ts';
@@ -14,7 +15,7 @@ export function notesOf(events: Events): string[] {
 
 const deletionOf = (events: Events): number => first(events, 'podDeleted')?.at ?? Infinity;
 
-// Says how long the server was blocked. If the container exits, the block ends too.
+// Says how long the server was blocked. The block ends at the latest when the container exits.
 function blockTexts(events: Events, block: RehearsalEvent): string[] {
   const end = withoutSidecars(events).find(
     ({ kind, at, detail }) => at >= block.at && (kind === 'containerExited' || detail['deed'] === 'unblock'),
@@ -50,7 +51,8 @@ function readinessTexts(events: Events): string[] {
   return times.length === 0 ? [] : [`the pod was not ready for ${seconds(total)}, because its readiness probe failed`];
 }
 
-// Returns which containers the kubelet has ended because of a failed probe.
+// Returns one sentence for each container that the kubelet ended or restarted because its liveness or startup probe
+// failed.
 function killTexts(events: Events): string[] {
   const shutdown = deletionOf(events);
   const failures = events.filter(

@@ -28,7 +28,11 @@ export interface Plan extends LoadOptions {
 }
 
 const options = {
-  manifest: { type: 'string', value: 'FILE', help: 'read probes, hooks, grace period and sidecars from this manifest' },
+  manifest: {
+    type: 'string',
+    value: 'FILE',
+    help: 'the manifest from which the rehearsal reads probes, hooks, grace period and sidecars',
+  },
   container: {
     type: 'string',
     multiple: true,
@@ -79,8 +83,8 @@ const options = {
     value: 'N',
     help: 'the seed of all random choices; with the seed of an earlier rehearsal, the same choices are made',
   },
-  json: { type: 'string', value: 'FILE', help: 'write the result as JSON' },
-  report: { type: 'string', value: 'FILE', help: 'write the result as one HTML page' },
+  json: { type: 'string', value: 'FILE', help: 'write the result of the rehearsal as JSON' },
+  report: { type: 'string', value: 'FILE', help: 'write the result of the rehearsal as one HTML page' },
   help: { type: 'boolean', help: 'print this text' },
 } as const satisfies Options;
 

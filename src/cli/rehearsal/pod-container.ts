@@ -48,8 +48,8 @@ export class PodContainer {
   // #isNoticed is true if the kubelet has seen the current instance of the container running in a relist. In a relist,
   // the kubelet periodically reads the state of all containers.
   #isNoticed = false;
-  // #isStarting is true until the sync that starts the current instance has ended. The sync includes the postStart
-  // hook, and the hooks of containers that start in the same sync. Until that sync has ended, the kubelet neither
+  // #isStarting is true until the kubelet's pass over the pod (sync) that starts the current instance has ended. The
+  // sync includes the postStart hooks of all containers that it starts. Until the sync has ended, the kubelet neither
   // probes the container nor counts it as running (K-096).
   #isStarting = false;
   readonly #destroyed = new AbortController();
@@ -119,7 +119,10 @@ export class PodContainer {
     await this.#runPostStart(container);
   }
 
-  /** endStart ends the start of the container. The simulated kubelet calls it at the end of each sync of the pod. */
+  /**
+   * endStart notes that the start of the container is complete. The simulated kubelet calls endStart at the end of each
+   * of its passes over the pod (sync).
+   */
   endStart(): void {
     this.#isStarting = false;
   }
@@ -251,15 +254,16 @@ export class PodContainer {
     if (failure !== undefined) await this.kill({ cause: 'deletion' }, 'FailedPostStartHook');
   }
 
-  // Kills the container and restarts it, but does not delete the pod. Meanwhile, the kubelet still sends readiness
-  // probes, and the endpoint does not change until a readiness probe fails (K-062). If the pod is deleted while the
-  // container is ending, the kubelet still restarts the container, and then ends the new instance (K-168).
+  // Kills the container after a failed probe and restarts it in the same pod. Meanwhile, the kubelet still sends
+  // readiness probes, and the endpoint of the pod does not change until a readiness probe fails (K-062). If the pod is
+  // deleted while the container is ending, the kubelet still restarts the container, and then ends the new instance
+  // (K-168).
   #killAfterProbe(type: 'liveness' | 'startup', gracePeriodSeconds: number | undefined): Promise<void> {
     const failed = this.#container;
     return this.#sync.inSync(async () => {
       if (failed === undefined || this.#container !== failed || failed.exit !== undefined) return;
-      // If the kubelet itself kills an instance of the container, the back-off delay begins at the exit of the previous
-      // instance (K-148).
+      // If the kubelet kills an instance of the container, the back-off delay counts from the exit of the instance
+      // before the killed one (K-148).
       const finishedBefore = this.#finishedAt;
       if (this.#isLast) await this.#killAsPod();
       else {

@@ -43,7 +43,7 @@ export interface ContainerSpec {
   readonly name: string;
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** `ports` lists the port numbers of the container in the pod specification, in their order. */
+  /** `ports` lists the port numbers of the container, in the order of the pod specification. */
   readonly ports: readonly number[];
   readonly probes: readonly Probe[];
   readonly preStop: Hook | undefined;

@@ -116,7 +116,8 @@ async function runAll(rehearsal: Rehearsal): Promise<Result> {
     }
   }
   const result = resultOf(results, { ...plan, manifest, leftOut: planned - results.length });
-  // The changes depend on all scenarios, so only the verdict of a single scenario contains them.
+  // If the rehearsal has one scenario, the verdict of the scenario also lists the proposed manifest changes. With
+  // several scenarios, the changes follow from all of them, so only the overall result lists them.
   if (isOnly) for (const scenario of result.scenarios) terminal.verdict(scenario);
   return result;
 }

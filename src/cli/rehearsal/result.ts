@@ -22,7 +22,10 @@ export interface ScenarioExit {
 
 /** FoundCause is a cause of losses in a scenario. */
 export interface FoundCause extends Cause {
-  /** `changes` lists the fields of `Result.changes` whose change would remove this cause. `resultOf()` adds them. */
+  /**
+   * `changes` lists those fields of `Result.changes` whose change would remove this cause. `resultOf()` adds these
+   * fields.
+   */
   readonly changes: readonly string[];
 }
 
@@ -30,7 +33,7 @@ export interface FoundCause extends Cause {
 export interface ScenarioResult {
   readonly name: string;
   readonly verdict: Verdict;
-  /** reason says why the verdict is withheld. It is undefined for any other verdict. */
+  /** `reason` says why the rehearsal cannot give a verdict. It is undefined unless `verdict` is `withheld`. */
   readonly reason: string | undefined;
   readonly propagationMs: number;
   readonly requests: number;
@@ -67,7 +70,10 @@ export interface Result {
   readonly scenarios: readonly ScenarioResult[];
 }
 
-/** ScenarioFacts contains the facts on which the result of a scenario depends, apart from its events and counts. */
+/**
+ * ScenarioFacts contains the values, other than the events and the request counts, from which scenarioResult() computes
+ * the result of a scenario.
+ */
 export interface ScenarioFacts {
   readonly name: string;
   readonly propagationMs: number;
@@ -113,7 +119,8 @@ export function scenarioResult(
   };
 }
 
-// Returns the events before an interruption. After Ctrl-C, the rehearsal itself kills the containers.
+// Returns the events until the user pressed Ctrl-C. After that, the rehearsal itself kills the containers, so later
+// events say nothing about the program.
 function judgedIn(events: readonly RehearsalEvent[]): readonly RehearsalEvent[] {
   const end = events.findIndex(({ kind }) => kind === 'interrupted');
   return end === -1 ? events : events.slice(0, end + 1);
@@ -126,7 +133,7 @@ function whyWithheld(events: readonly RehearsalEvent[], hasTried: boolean, unans
   if (has('interrupted')) return 'the rehearsal was interrupted';
   if (!hasTried) return 'no request was sent';
   if (unanswered > 0) return `${String(unanswered)} requests had no response at the end of the scenario`;
-  return has('loadDelayed') ? 'this machine was too busy for exact timing' : undefined;
+  return has('loadDelayed') ? 'this machine was too busy to time the requests exactly' : undefined;
 }
 
 // Returns the number of requests that had no response when the rehearsal stopped its clients. Long polls are not
@@ -137,7 +144,10 @@ function unansweredOf(tallies: readonly (readonly [ClientKind, Tally])[]): numbe
     .reduce((total, [, { sent, answered, lost, refused }]) => total + sent - answered - lost - refused, 0);
 }
 
-/** RehearsalFacts contains the facts on which the result of a rehearsal depends, apart from its scenarios. */
+/**
+ * RehearsalFacts contains the values, other than the results of the scenarios, from which resultOf() computes the
+ * result of a rehearsal.
+ */
 export interface RehearsalFacts extends Pick<Result, 'seed' | 'command' | 'leftOut'> {
   /** manifest contains the pod, if the pod was read from a manifest. */
   readonly manifest?: RehearsedManifest | undefined;

@@ -1,4 +1,4 @@
-// Stores, for each simulated node, where its new connections to the Service go.
+// For each simulated node, stores where the new connections go that clients open to the Service on this node.
 import type { EventLog } from './event-log.ts';
 import {
   afterChange,
@@ -12,7 +12,10 @@ import {
 } from './endpoints.ts';
 import type { PodState } from './kubelet.ts';
 
-/** ServiceRoutes updates the destinations of all nodes when the state of the pod changes. */
+/**
+ * ServiceRoutes decides where each simulated node sends new connections to the Service. It updates these destinations
+ * when the state of the pod changes.
+ */
 export class ServiceRoutes {
   current: readonly Destination[];
   readonly #log: EventLog;

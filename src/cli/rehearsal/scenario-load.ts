@@ -18,11 +18,15 @@ import {
 // not send on time, so the rehearsal gives no verdict.
 const longestLoopDelay = 200;
 
-/** longestStop is how long the requests in flight may take to end after the pod has ended, in milliseconds. */
+/**
+ * longestStop is how long the clients wait, after the pod has ended, for the responses to requests in flight. In
+ * milliseconds.
+ */
 export const longestStop = 5_000;
 
-// The maximum number of losses that are recorded as separate events, which bounds the memory. After that, equal losses
-// of one report share one event. The client thread reports its losses at regular intervals.
+// The maximum number of lost or refused requests of a scenario that get an event of their own, so that the events need
+// little memory. Later requests of one report of the client thread share one event if their client and their error are
+// equal. The client thread reports at regular intervals.
 const mostLossEvents = 200;
 
 function totalOf(tallies: Iterable<Tally>): Tally {
@@ -59,7 +63,9 @@ export class ScenarioLoad {
     return sums;
   }
 
-  /** For each simulated node, `routes` contains the destination of the new connections that the node sends. */
+  /**
+   * For each simulated node, `routes` contains the destination of the new connections that clients open on this node.
+   */
   set routes(routes: readonly Destination[]) {
     this.#routes = routes;
     for (const thread of this.#started) thread.routes = routes;
@@ -125,7 +131,8 @@ export class LossEvents {
 
   /**
    * flush is called at the end of each report of the client thread. It records the lost and refused requests for which
-   * `add` has not added an event. Equal ones are recorded in one common event, with their number.
+   * `add` has added no event. Requests with the same outcome, client and error become one event, which contains their
+   * number.
    */
   flush(): void {
     for (const { loss, count } of this.#pending.values()) this.#addEvent(loss, count);

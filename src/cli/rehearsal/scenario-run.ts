@@ -30,7 +30,7 @@ export interface RunOptions {
   readonly isolation: Isolation;
   readonly environment: NodeJS.ProcessEnv;
   readonly log: EventLog;
-  /** `interrupted` is a signal that is aborted when the user presses Ctrl-C. The scenario then ends at once. */
+  /** `interrupted` is an AbortSignal that is aborted when the user presses Ctrl-C. The scenario then ends at once. */
   readonly interrupted: AbortSignal;
 }
 
@@ -42,21 +42,22 @@ const longestRestart = 20_000;
 
 const pollPeriod = 50;
 
-// After its last step, a scenario waits until the pod or the container has ended. Returns the limit of this wait, in
-// milliseconds. Without the limit, the scenario could wait forever. The kubelet sets no timeout for a postStart hook,
-// and does not end a pod while its postStart hook runs (K-167).
+// Returns the time limit, in milliseconds, for the wait after the last step of a scenario. In this wait, the pod or a
+// killed container ends. Without the limit, the scenario could wait forever: the kubelet sets no timeout for a
+// postStart hook, and does not end a pod while its postStart hook runs (K-167).
 function longestEnd({ steps }: Scenario, { terminationGracePeriodSeconds, containers }: PodSpec): number {
   const graces = containers.flatMap(({ probes }) => probes.map((probe) => probe.terminationGracePeriodSeconds ?? 0));
   const grace = Math.max(terminationGracePeriodSeconds, ...graces);
   const restart = steps.some(({ do: { kind } }) => kind === 'failLiveness') ? longestRestart : 0;
   const hook = containers.some(({ postStart }) => postStart !== undefined) ? longestStart : 0;
-  // The kubelet grants each sidecar the minimum stop timeout, even if the grace period has already passed (K-106).
+  // The kubelet gives each sidecar at least the minimum stop timeout between the stop signal and SIGKILL, even if the
+  // grace period has already passed (K-106).
   const floors = (1 + containers.filter(({ isSidecar }) => isSidecar).length) * minimumStopTimeout;
   return restart + hook + (grace + floors) * 1_000;
 }
 
 /**
- * longestRest returns how long a scenario takes at most after the pod has become ready, in milliseconds. If the
+ * longestRest returns the longest time, in milliseconds, from the readiness of the pod to the end of a scenario. If the
  * scenario does not wait until the pod is ready, the time counts from the start of the pod.
  */
 export function longestRest(scenario: Scenario, pod: PodSpec, propagation: number): number {
@@ -165,8 +166,8 @@ export class ScenarioRun {
     this.#options.log.add('note', { text: 'the pod did not become ready', limitMs, ...this.#served.elsewhere });
   }
 
-  // Returns true if the command of the container cannot be started, or if the main process has ended itself. The
-  // scenario then does not wait until the container is restarted.
+  // Returns true if the command of the container cannot be started, or if the main process has exited by itself with
+  // code 0. The scenario then does not wait for a restart of the container.
   #hasFailed(): boolean {
     return unstartable.includes(this.#kubelet.main?.exit?.code) || endedItself(this.#options.log.events) !== undefined;
   }

@@ -17,7 +17,7 @@ export type Deed =
   /** `overload` makes the clients send ten times as many requests per second. */
   | { readonly kind: 'overload' };
 
-/** Step is an action of a scenario on the pod, with the time of the action. */
+/** Step is one action of a scenario, such as the deletion of the pod, with the time of the action. */
 export interface Step {
   /**
    * `at` is the time of the action, in milliseconds since the pod became ready. If the scenario has `isWhileStarting`,
@@ -49,7 +49,10 @@ export interface Scenario {
    * node knows that the pod has ended.
    */
   readonly endsAfter?: number;
-  /** backoffScale is the number by which the kubelet's back-off delays are divided in the scenario. */
+  /**
+   * The scenario divides the kubelet's back-off delays by backoffScale. If it is 10, each delay is a tenth of the real
+   * delay.
+   */
   readonly backoffScale?: number;
 }
 
@@ -110,7 +113,8 @@ export const scenarios = {
     endsAfter: 5_000,
   },
   'crash-loop': {
-    title: 'the main process crashes five times; back-off delays are a tenth of the real delays',
+    title:
+      'the main process crashes five times; the kubelet restarts the container each time, after a tenth of the real back-off delay',
     steps: Array.from({ length: crashes }, (_, index) => ({
       at: warmUp + index * 8_000,
       do: { kind: 'crash' } as const,

@@ -7,11 +7,15 @@ import { listenersOf, type Listener } from './processes.ts';
 // The IP address of the rehearsed pod. It is a loopback address, because everything runs on this machine.
 const podHost = '127.0.0.1';
 
-// How long to wait for the expected socket of the server, in milliseconds. After this time, a socket on loopback is
-// accepted as the server's socket. After a restart, a socket on another port is reported.
+// How long the rehearsal waits, in milliseconds, for the server to listen on the expected address and port. After this
+// time, the rehearsal accepts a socket on loopback. After a restart of the container, it reports a socket on another
+// port.
 const longestAlone = 3_000;
 
-/** ServedPort finds the listening socket of the container to which the clients of the rehearsal connect. */
+/**
+ * ServedPort finds, among the listening sockets of the container, the one to which the clients of the rehearsal
+ * connect.
+ */
 export class ServedPort {
   readonly #given: number | undefined;
   readonly #log: EventLog;
@@ -19,14 +23,14 @@ export class ServedPort {
   #listener: Listener | undefined;
   #isListening = false;
   #loopbackSince: number | undefined;
-  // #instance is the run of the container in which the container last listened on the port of the requests.
+  // #instance is the run of the container that last listened on the port to which the clients send requests.
   #instance: Container | undefined;
   #elsewhereSince: number | undefined;
   #hasNotedOthers = false;
 
   /**
-   * `given` is the port to which requests are sent. If it is undefined, requests are sent to the first port on which
-   * the container listens.
+   * `given` is the port to which the clients send requests. If `given` is undefined, the clients use the first port on
+   * which the container listens.
    */
   constructor(given: number | undefined, log: EventLog, main: () => Container | undefined) {
     this.#given = given;
@@ -44,8 +48,8 @@ export class ServedPort {
   }
 
   /**
-   * `elsewhere` has fields only if the container listens on a port other than the port of the requests. `port` is then
-   * the port of the requests, and `otherPorts` lists the other ports.
+   * `elsewhere` is empty if the container listens only on the port to which the clients send requests. Otherwise,
+   * `port` is this port, and `otherPorts` lists the other ports on which the container listens.
    */
   get elsewhere(): { readonly port?: number; readonly otherPorts?: string } {
     const { port } = this;
@@ -99,8 +103,8 @@ export class ServedPort {
     return systemClock.now() - this.#loopbackSince >= longestAlone ? first : undefined;
   }
 
-  // Logs that the restarted server listens on another port. As with a Service, the requests still go to the old port,
-  // so none of them reaches the server.
+  // Logs that the server listens on another port after a restart. The clients still send requests to the old port, as
+  // they would through a Service, so none of the requests reaches the server.
   #noteElsewhere(): void {
     const { port, otherPorts } = this.elsewhere;
     const isRestarted = this.#instance !== undefined && this.#main() !== this.#instance;

@@ -1,5 +1,5 @@
-// The causes why a server never serves a client, or serves no client after a restart. The functions in this file have
-// no side effects.
+// Lists the causes of failed requests if a server never served a client, or served no client after a restart. No side
+// effects.
 import type { Row } from './causes.ts';
 import { deathsOf, type Death } from './deaths.ts';
 import type { RehearsalEvent } from './event-log.ts';
@@ -19,8 +19,8 @@ const lastLine = (output: unknown): string => String(output).trim().split('\n').
 const unstarted = (events: Events): RehearsalEvent | undefined =>
   events.find(({ kind, detail }) => kind === 'containerExited' && unstartable.includes(detail['code']));
 
-// Returns the event which says that the container listens on a port other than the port of the requests. Returns
-// undefined if the container listens on the port of the requests later.
+// Returns the event which says that the container listens on another port than the request port, to which the clients
+// send requests. Returns undefined if the container listens on the request port later.
 const elsewhere = (events: Events): RehearsalEvent | undefined =>
   events.find(
     ({ at, detail: { port, otherPorts } }) =>
@@ -60,7 +60,7 @@ export const startRows: readonly Row[] = [
     find(events) {
       const death = endedItself(events);
       if (death === undefined) return undefined;
-      const text = 'the container ended, because its main process exited with code 0';
+      const text = 'the container ended without a stop signal, because its main process exited with code 0';
       const { exit, listening } = death;
       if (listening === undefined) return `${text} before the container listened on a port`;
       const listener = listening.detail['isMain'] === false ? 'a child process' : 'the main process';
@@ -69,7 +69,8 @@ export const startRows: readonly Row[] = [
   },
   {
     name: 'crashed',
-    remedy: 'Correct the error in the output. Another process may be using the port.',
+    remedy:
+      'Correct the error in the output of the container. For example, another process may already be using the port of the server.',
     find(events) {
       const until = Math.min(endOf(events), first(events, 'stopSignal')?.at ?? Infinity);
       const crash = events.find(

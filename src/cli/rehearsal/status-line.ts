@@ -7,7 +7,7 @@ const byImportance = ['inFlight', 'bar', 'requests', 'left', 'refused', 'lost'] 
 
 type Field = (typeof byImportance)[number];
 
-/** Status has the text of each field of the status line. */
+/** Status contains the text of each field of the status line, which a terminal shows during a rehearsal. */
 export type Status = Readonly<Record<Field, string>>;
 
 /** statusOf returns the status of a scenario at the time `at`. The scenario takes at most `longestMs` milliseconds. */

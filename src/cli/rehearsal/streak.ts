@@ -24,16 +24,16 @@ export interface Thresholds {
 }
 
 /**
- * Streak is the state of one probe worker, which is the kubelet's loop for one probe of one container. When the
- * container restarts, only the fields `published` and `isOnHold` of this state change (K-050).
+ * Streak contains the recent results of one probe of one container. A restart of the container resets only the fields
+ * `published` and `isOnHold`: the other fields keep their values (K-050).
  */
 export interface Streak {
   readonly published: Published;
   readonly last: 'success' | 'failure' | undefined;
   readonly run: number;
   /**
-   * isOnHold is true while the probe worker of the kubelet sends no probes, because it waits until the container has
-   * restarted (K-056).
+   * isOnHold is true if the kubelet sends no more probes of this kind to the container. It becomes false when the
+   * container has restarted (K-056).
    */
   readonly isOnHold: boolean;
 }
@@ -45,7 +45,7 @@ const initial: Readonly<Record<ProbeType, Published>> = {
   liveness: 'success',
 };
 
-/** newStreak returns the state of a probe worker before its first probe. */
+/** newStreak returns the initial state of a probe, from which the kubelet has no result yet. */
 export function newStreak(type: ProbeType): Streak {
   return { published: initial[type], last: undefined, run: 0, isOnHold: false };
 }
@@ -60,8 +60,8 @@ export function afterResult(streak: Streak, type: ProbeType, result: Result, thr
 }
 
 /**
- * inNewContainer returns the state of a probe worker when its container has restarted. The worker keeps its count of
- * equal results in a row, but resets the result on which the kubelet acts.
+ * inNewContainer returns the state of a probe after a restart of its container. The number of equal results in a row
+ * stays. The result on which the kubelet acts becomes the initial result again.
  */
 export function inNewContainer(streak: Streak, type: ProbeType): Streak {
   return { ...streak, published: initial[type], isOnHold: false };

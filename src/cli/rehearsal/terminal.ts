@@ -147,11 +147,11 @@ export class Terminal {
       for (const change of changes) this.line(`  ${change}`);
     }
     if (leftOut > 0) this.line(`scenarios not run because of the interruption: ${String(leftOut)}`, styles.withheld);
-    this.line(`to repeat the same random choices: --seed ${String(seed)}`, 'dim');
+    this.line(`to repeat this rehearsal with the same random values: --seed ${String(seed)}`, 'dim');
   }
 
-  // Returns the line for one of the first ten losses of a scenario, otherwise undefined. The status line and the
-  // verdict count all losses.
+  // Returns the output line for a lost or refused request, if the request is one of the first ten in the scenario.
+  // Otherwise returns undefined. The status line and the verdict count all these requests.
   #lossText(kind: EventKind, { client, why, afterMs }: Detail): string | undefined {
     this.#lossesShown++;
     if (this.#lossesShown > mostLosses) return undefined;
@@ -185,7 +185,7 @@ const usualColumns = 80;
 
 const mostLosses = 10;
 
-// If consecutive probes have the same result, at most this number of them get a printed line.
+// If consecutive probes have the same result, the terminal prints a line for at most this number of them.
 const mostRepeats = 3;
 
 function lastLine(output: Detail[string]): string {

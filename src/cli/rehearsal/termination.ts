@@ -12,7 +12,10 @@ export type Kill =
   | { readonly cause: 'softEviction'; readonly maxPodGracePeriodSeconds: number }
   | { readonly cause: 'nodeShutdown'; readonly shutdownGracePeriodSeconds: number };
 
-/** effectiveGrace returns the grace period of a kill, in seconds. It is at least 1 (K-071, K-125, K-174, K-175). */
+/**
+ * effectiveGrace returns the grace period with which the kubelet ends a pod or a container, in seconds. It is at least
+ * 1 (K-071, K-125, K-174, K-175).
+ */
 export function effectiveGrace(kill: Kill, terminationGracePeriodSeconds: number): number {
   return Math.max(1, graceOf(kill, terminationGracePeriodSeconds));
 }

@@ -1,19 +1,19 @@
-// Finds the causes of failed requests if a server never served some of the clients. The shutdown cannot have caused the
-// failures of such clients. No side effects.
+// Finds the causes of failed requests if a server never served a kind of client. The shutdown cannot have caused the
+// failures of such a client. No side effects.
 import type { Row } from './causes.ts';
 import type { RehearsalEvent } from './event-log.ts';
 import { upgradeFailed, type ClientKind } from './load.ts';
 import { counted, endOf, isRefusal, lostOrRefused, type Events } from './losses.ts';
 import { endedItself } from './start-causes.ts';
 
-// The shortest time for which clients must send requests before the shutdown, in milliseconds. After a shorter time,
-// the rehearsal does not report that the server never served them.
+// How long clients must have sent requests before the shutdown, in milliseconds. If they sent requests for a shorter
+// time, the rehearsal does not report that the server never served these clients.
 const shortestTrial = 1_000;
 
-/** Group contains kinds of clients of which a server serves either all or none. */
+/** Group is a set of client kinds. A server serves either all kinds of the set or none. */
 interface Group {
   readonly clients: readonly ClientKind[];
-  /** `noun` names one request of these clients. */
+  /** `noun` is the word for one request of these clients in the report of the rehearsal, such as `upload`. */
   readonly noun: string;
   readonly remedy: string;
 }
@@ -58,10 +58,10 @@ const isLoss = ({ kind }: RehearsalEvent): boolean => lostOrRefused.includes(kin
 const hasArrived = (loss: RehearsalEvent): boolean =>
   loss.kind === 'requestLost' || isRefusal(loss) || loss.detail['why'] === upgradeFailed;
 
-// Returns undefined if the server served any request. Otherwise, returns the first request that failed before the
-// shutdown began, because the shutdown cannot have caused such a failure. If no request failed before the shutdown,
-// returns the first event that contains the number of sent requests. A server that ended itself may have had too little
-// time to respond, so it also gets undefined.
+// Returns undefined if the server served any request. Also returns undefined if the main process ended by itself,
+// because it may have had too little time to respond. Otherwise, returns the first request that failed before the
+// shutdown began, because the shutdown cannot have caused this failure. If no request failed before the shutdown,
+// returns the first event that contains the number of sent requests.
 function neverServed(events: Events): RehearsalEvent | undefined {
   if (endedItself(events) !== undefined) return undefined;
   if (events.some(({ kind, detail }) => kind === 'requests' && Number(detail['answered']) > 0)) return undefined;
@@ -72,9 +72,9 @@ function neverServed(events: Events): RehearsalEvent | undefined {
   return isSoon || (failure !== undefined && !hasArrived(failure)) ? undefined : (failure ?? sent);
 }
 
-// Returns the failed requests of a group of clients that was never served, although some of its requests reached the
-// server well before the shutdown. Returns an empty list for any other group. An event stream or WebSocket that was
-// open counts as served.
+// Returns the failed requests of a group of clients, if the server never served this group. At least one of the
+// requests must have reached the server well before the shutdown. For any other group, returns an empty list. An event
+// stream or WebSocket that was open counts as served.
 function lossesIfUnserved(events: Events, { clients }: Group): Events {
   if (endedItself(events) !== undefined) return [];
   const losses = events.filter((one) => isLoss(one) && clients.some((client) => client === one.detail['client']));
@@ -88,8 +88,8 @@ function lossesIfUnserved(events: Events, { clients }: Group): Events {
 }
 
 /**
- * withoutUnserved returns the events of a scenario, but omits the lost and refused requests of clients that the server
- * has never served.
+ * withoutUnserved returns the events of a scenario without the lost and refused requests of those clients that the
+ * server never served.
  */
 export function withoutUnserved(events: Events): Events {
   if (neverServed(events) !== undefined) return events.filter((one) => !isLoss(one));
@@ -97,7 +97,10 @@ export function withoutUnserved(events: Events): Events {
   return events.filter((one) => !unserved.has(one));
 }
 
-/** `unservedRows` contains one cause for a server that served no client, and one for each group of clients. */
+/**
+ * `unservedRows` lists causes of failed requests. One cause applies if the server never served any client. Each other
+ * cause applies if the server never served one group of clients.
+ */
 export const unservedRows: readonly Row[] = [
   {
     name: 'neverServed',
@@ -120,7 +123,7 @@ export const unservedRows: readonly Row[] = [
       const failure = losses.find(hasArrived);
       return failure === undefined
         ? undefined
-        : `the server served no ${group.noun}: ${counted(losses, group.noun)} failed, the first with the reason "${String(failure.detail['why'])}"`;
+        : `not a single ${group.noun} succeeded: ${counted(losses, group.noun)} failed, the first with the reason "${String(failure.detail['why'])}"`;
     },
   })),
 ];

@@ -10,7 +10,7 @@ import { afterExit, afterResult, inNewContainer, newStreak, type Published, type
 export interface Target {
   /** `container` is the running instance of the container, or undefined if no instance is running. */
   readonly container: Container | undefined;
-  /** startedAt is the time at which the running instance started, as `Clock.now()` counts it, in milliseconds. */
+  /** startedAt is the time at which the current run of the container started, in milliseconds of `Clock.now()`. */
   readonly startedAt: number;
   /** isStarted tells whether the startup probe has succeeded. It is true if there is no startup probe. */
   readonly isStarted: boolean;
@@ -40,7 +40,8 @@ const timerSlack = 2;
 export class Worker {
   readonly #options: WorkerOptions;
   readonly #clock: Clock;
-  // The first tick of a probe worker is one period after its creation, no matter when the container started (K-041).
+  // The time of the next tick, at which the probe worker may send a probe. The first tick is one period after the
+  // creation of the worker, no matter when the container started (K-041).
   #nextTickAt: number;
   #streak: Streak;
   #container: Container | undefined;

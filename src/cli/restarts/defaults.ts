@@ -62,8 +62,9 @@ export function templateWithDefaults({ metadata, spec }: Fields): Fields {
 }
 
 /**
- * podWithDefaults fills in the API server's defaults in a Pod, as templateWithDefaults does in a pod template. Only in
- * a Pod does the API server set a missing resource request to the resource limit.
+ * podWithDefaults fills in the API server's defaults in a Pod, as templateWithDefaults does in a pod template. If a Pod
+ * has a resource limit without a resource request, the API server sets the request to the limit. It does not do so in a
+ * pod template.
  */
 export function podWithDefaults({ spec, ...pod }: Fields): Fields {
   const withRequests = (container: Fields): Fields => ({

@@ -13,8 +13,8 @@ export interface Difference {
   readonly after: unknown;
 }
 
-// Two versions of a list in a manifest are compared by the first of these fields whose value identifies each element of
-// the list.
+// To compare two versions of a list in a manifest, the elements of the list are paired by one field. It is the first of
+// these fields whose value identifies each element.
 const identities = ['name', 'mountPath'];
 
 /**

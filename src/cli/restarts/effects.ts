@@ -9,7 +9,7 @@ import { differencesOf, type Difference } from './difference.ts';
 export type EffectKind =
   'rolls' | 'restarts-containers' | 'may-restart-containers' | 'nothing' | 'rejected' | 'created' | 'missing';
 
-/** Cause is a changed manifest field that is a reason for an Effect. */
+/** Cause is a changed manifest field that explains an Effect, such as the replacement of pods. */
 export interface Cause extends Place {
   readonly path: string;
   /** `before` is the value of the field in the old manifest. It is undefined if the old manifest lacks the field. */
@@ -104,7 +104,10 @@ function outcomeOf(pair: Pair, all: readonly ManifestObject[]): Outcome | undefi
   if (end !== undefined && (causes.length === 0 || spec['replicas'] === 0)) return nothing(end, causes);
   const renumbered = kind === 'StatefulSet' && spec['replicas'] !== 0 ? renumberingCauses(pair) : [];
   if (renumbered.length > 0)
-    return rolls('Other ordinals rename the pods, so the StatefulSet replaces them.', [...renumbered, ...causes]);
+    return rolls('A change of spec.ordinals.start gives the pods new names, so the StatefulSet replaces the pods.', [
+      ...renumbered,
+      ...causes,
+    ]);
   if (causes.length === 0) {
     const others = differencesOf(clean(old), clean(spec)).length > 0;
     return nothing(others ? 'Nothing restarts, because the pod template is unchanged.' : 'Nothing restarts.');
@@ -138,7 +141,7 @@ function nothing(message: unknown, causes: readonly Cause[] = []): Outcome {
 
 const rolls = (message: string, causes: readonly Cause[]): Outcome => ({ effect: 'rolls', message, causes });
 
-// For each kind of object, what happens to its pods if its pod template has changed.
+// For each kind of object that creates pods, how a change of the pod template affects the pods.
 const templateOutcomes: Readonly<Record<string, (spec: Fields, causes: readonly Cause[]) => Outcome>> = {
   Deployment: (spec, causes) => {
     if (spec['replicas'] === 0) return nothing('Nothing restarts: with 0 replicas, there are no pods.', causes);
@@ -202,11 +205,11 @@ const hints: readonly (readonly [RegExp, string])[] = [
   ],
   [
     /^checksum\//,
-    'Either the configuration has changed, or the checksum also covers values that change although the configuration stays the same: random values, times, comments or labels.',
+    'A checksum annotation changes if the configuration changes. It also changes if the checksum covers values that differ although the configuration stays the same: random values, times, comments or labels.',
   ],
   [
     /^kubectl\.kubernetes\.io\/restartedAt$/,
-    'The command kubectl rollout restart sets this annotation. If a tool removes the annotation, another rollout begins.',
+    'The command kubectl rollout restart sets the annotation restartedAt. If a tool removes this annotation, the pod template changes, so another rollout begins.',
   ],
 ];
 
@@ -356,7 +359,8 @@ function readingOf(workload: ManifestObject, { kind, name, namespace }: Manifest
       objects(object(volume['projected'])['sources']).some((source) => nameOf(source[key]) === name),
   );
   const subject = `${workload.kind} ${workload.name}`;
-  if (isVariable) return `Containers of ${subject} keep the old variables until they are restarted.`;
+  if (isVariable)
+    return `Containers of ${subject} keep the old values of their environment variables until the containers are restarted.`;
   if (isVolume) return `Files mounted in ${subject} change within about two minutes, except with a subPath.`;
   return undefined;
 }

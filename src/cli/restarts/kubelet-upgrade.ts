@@ -9,11 +9,12 @@ export interface Upgrade {
   readonly to: number;
 }
 
-// The first minor version in which the hash that the kubelet computes of a container covers only the container's name
-// and image (K-153).
+// The first minor version of Kubernetes in which the hash that the kubelet computes of a container covers only the
+// container's name and image (K-153).
 const shortHash = 31;
 
-// The last minor version in which the kubelet's hash of a container also covers fields that are not set (K-153).
+// The last minor version of Kubernetes in which the kubelet's hash of a container covers not only the set fields, but
+// also the fields that are not set (K-153).
 const lastDump = 15;
 
 /** readUpgrade parses `1.30..1.31`. It returns undefined for any other form. */
@@ -44,19 +45,19 @@ function outcomeOf({ from, to }: Upgrade): Pick<Effect, 'effect' | 'message'> {
     return {
       effect: 'restarts-containers',
       message:
-        'After this upgrade of the kubelet, it restarts every container in the existing pods, whatever the restart policy. Before 1.31, the hash that the kubelet computes of a container covered all its fields. Drain the node first, as every minor upgrade of a kubelet requires.',
+        'The upgraded kubelet restarts every container in the existing pods, whatever the restart policy. Before 1.31, the hash that the kubelet computes of a container covered all fields of the container. Drain the node first, as every minor upgrade of a kubelet requires.',
     };
   }
   if (older <= lastDump) {
     return {
       effect: 'restarts-containers',
       message:
-        'After this upgrade of the kubelet, it restarts every container in the existing pods. The hash that the kubelet computes of a container also covers fields that a new version adds. Drain the node first, as every minor upgrade of a kubelet requires.',
+        'The upgraded kubelet restarts every container in the existing pods. The hash that the kubelet computes of a container also covers the container fields that a new version of Kubernetes adds. Drain the node first, as every minor upgrade of a kubelet requires.',
     };
   }
   return {
     effect: 'may-restart-containers',
     message:
-      'After this upgrade of the kubelet, it restarts a container in the existing pod if the new version has a new default for a field of the container. Before 1.31, the hash that the kubelet computes of a container covers all fields that are set. Drain the node first, as every minor upgrade of a kubelet requires.',
+      'The upgraded kubelet restarts a container in the existing pod if its version of Kubernetes has a new default for a field of the container. Before 1.31, the hash that the kubelet computes of a container covers all fields that are set. Drain the node first, as every minor upgrade of a kubelet requires.',
   };
 }

@@ -17,7 +17,7 @@ const options = {
   'kubelet-version': {
     type: 'string',
     value: '1.30..1.31',
-    help: 'show which containers this upgrade of the kubelet restarts; takes one FILE instead of two',
+    help: 'show which containers restart if the kubelet is upgraded from the first version to the second; takes one FILE instead of two',
   },
   format: { type: 'string', value: 'text|json', help: 'the format of the printed result; default: text' },
   help: { type: 'boolean', help: 'print this text' },
@@ -30,7 +30,7 @@ const usage = [
   '  lameduck restarts deployment.yaml --kubelet-version 1.30..1.31',
   '',
   'Compares two manifest files. For each object, the command prints whether the change replaces pods or restarts containers.',
-  'The command also prints the changed field that causes this. An absent field equals its default.',
+  'The command also prints each changed field that causes a replacement or a restart. A field that is absent has its default value.',
   'Exit code: 0 for no restart; 1 for a restart, a rejected change or an unreadable file; 2 for invalid usage.',
   '',
   'Options:',
@@ -118,7 +118,7 @@ function textOf(effects: readonly Effect[]): string {
       ...one.causes.flatMap(causeLines),
       '',
     ]),
-    `${String(restarting)} of ${String(effects.length)} objects ${restarting === 1 ? 'restarts' : 'restart'} containers or cannot be applied`,
+    `objects whose containers restart or whose change is rejected: ${String(restarting)} of ${String(effects.length)}`,
   ].join('\n');
 }
 

@@ -111,7 +111,7 @@ test('`lameduck rehearse` warns if a command is given for a container that the m
   assert.ok('warnings' in reading);
   assert.deepEqual(
     reading.warnings.filter((one) => one.includes('porxy')),
-    ['no container is named porxy, so the command for porxy is not run'],
+    ['the manifest has no container porxy, so the command of --container porxy=COMMAND is not run'],
   );
 });
 

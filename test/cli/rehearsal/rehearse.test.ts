@@ -235,6 +235,6 @@ void describe('`lameduck rehearse`', { concurrency: 3 }, () => {
         [name, 1_500],
       ]),
     );
-    assert.match(rows[1 + result.scenarios.length]?.[0] ?? '', /^to repeat the same random choices/);
+    assert.match(rows[1 + result.scenarios.length]?.[0] ?? '', /^to repeat this rehearsal with the same random values/);
   });
 });

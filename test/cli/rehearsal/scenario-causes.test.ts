@@ -119,7 +119,7 @@ void describe('the causes of lost requests that a rehearsal of one scenario repo
     assert.deepEqual([result.verdict, namesOf(result)], ['lost', ['clientsNeverServed', 'clientsNeverServed']]);
     assert.deepEqual(
       result.causes.map(({ text }) => text.split(':')[0]),
-      ['the server served no WebSocket', 'the server served no HTTP/2 request'],
+      ['not a single WebSocket succeeded', 'not a single HTTP/2 request succeeded'],
     );
   });
 

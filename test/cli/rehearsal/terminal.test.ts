@@ -88,7 +88,7 @@ test('the table of a rehearsal aligns the counts of each scenario under their he
     'scenario            propagation  requests      lost   refused    verdict',
     'rollout                     2 s     12345         0         0    clean',
     'blocked-loop                2 s         7       120      4567    lost',
-    'to repeat the same random choices: --seed 5',
+    'to repeat this rehearsal with the same random values: --seed 5',
     '',
   ]);
 });
@@ -100,7 +100,7 @@ test('the output of several scenarios ends with a list of the changes to make in
     '',
     'changes of the manifest for all scenarios:',
     '  shop.yaml:7 spec.terminationGracePeriodSeconds: 3 -> 10 (rollout, overload)',
-    'to repeat the same random choices: --seed 5',
+    'to repeat this rehearsal with the same random values: --seed 5',
     '',
   ]);
 });

@@ -32,7 +32,7 @@ test('if a server serves HTTP/1.1 but no HTTP/2 request, the rehearsal reports t
   assert.deepEqual(causes(...story), [
     [
       'clientsNeverServed',
-      'the server served no HTTP/2 request: 53 HTTP/2 requests failed, the first with the reason "stream closed with code 2"',
+      'not a single HTTP/2 request succeeded: 53 HTTP/2 requests failed, the first with the reason "stream closed with code 2"',
     ],
   ]);
 });
@@ -43,7 +43,7 @@ test('if a server rejects each upgrade to a WebSocket, the rehearsal reports onl
     [
       [
         'clientsNeverServed',
-        'the server served no WebSocket: 285 WebSockets failed, the first with the reason "the upgrade failed"',
+        'not a single WebSocket succeeded: 285 WebSockets failed, the first with the reason "the upgrade failed"',
       ],
     ],
   );
@@ -69,7 +69,7 @@ test('if a server serves HTTP/2 but not HTTP/1.1, the rehearsal reports this onc
   ];
   assert.deepEqual(
     causes(...story).map(([name, text]) => [name, text.split(',')[0]]),
-    [['clientsNeverServed', 'the server served no HTTP/1.1 request: 9 HTTP/1.1 requests failed']],
+    [['clientsNeverServed', 'not a single HTTP/1.1 request succeeded: 9 HTTP/1.1 requests failed']],
   );
 });
 

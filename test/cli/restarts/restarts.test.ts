@@ -76,7 +76,7 @@ test('K-161 `lameduck restarts` names the pods that keep the old values of a Con
   const [variable] = effects(configMap('1') + reading, configMap('2') + reading);
   assert.match(
     variable?.message ?? '',
-    /Containers of Deployment shop keep the old variables until they are restarted/,
+    /Containers of Deployment shop keep the old values of their environment variables until the containers are restarted/,
   );
 });
 
@@ -250,7 +250,7 @@ test('`lameduck restarts` prints the effect on the pods, each changed field and 
       '  The Deployment replaces all pods, step by step.',
       '  new.yaml:19  spec.template.spec.containers[0].env[1].value: "2" → "3"',
       '',
-      '1 of 1 objects restarts containers or cannot be applied',
+      'objects whose containers restart or whose change is rejected: 1 of 1',
       '',
     ].join('\n'),
   );

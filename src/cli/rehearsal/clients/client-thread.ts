@@ -12,8 +12,8 @@ const threadFile = import.meta.url.endsWith('.ts') ? './thread.ts' : './rehearsa
 export interface ClientThreadObserver {
   onLoss(loss: Loss): void;
   /**
-   * onReport is called for each report. `loopDelayMs` is the longest event loop delay of the client thread since the
-   * last report.
+   * onReport is called each time the client thread reports its request counts. `loopDelayMs` is the longest event loop
+   * delay of the client thread since its previous report, in milliseconds.
    */
   onReport(report: { readonly loopDelayMs: number }): void;
 }

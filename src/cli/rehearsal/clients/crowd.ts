@@ -18,8 +18,8 @@ const longestGap = 1_000;
 // longer delay makes it more likely that a request is in flight when the server closes the connection.
 const delays = 20;
 
-// The pause between two long polls of a client, in milliseconds. If the Service has no available pod, the client checks
-// again after the same pause.
+// How long a client waits before each of its long polls, in milliseconds. If the Service then has no available pod, the
+// client waits for the same time again.
 const shortestGap = 20;
 
 const uploadBody = { chunk: Buffer.alloc(16_384, 'x'), count: 10, pause: 50 } as const;
@@ -28,10 +28,10 @@ const uploadBody = { chunk: Buffer.alloc(16_384, 'x'), count: 10, pause: 50 } as
 const delayOf = (index: number): number => leastDelay + (index % delays);
 
 /**
- * shareOf divides the request rate between keep-alive connections and new connections. `gap` is the longest pause
- * between two requests on a keep-alive connection, in milliseconds. It is computed so that the keep-alive connections
- * send half of the requests. `newPerSecond` is the number of requests per second on new connections. It is more than
- * half of the rate if there are too few keep-alive connections for the other half.
+ * shareOf divides the requests per second between keep-alive connections and new connections. `gap` is the longest
+ * pause between two requests on a keep-alive connection, in milliseconds. With this pause, the keep-alive connections
+ * send half of the requests. `newPerSecond` is the number of requests per second on new connections, which is usually
+ * the other half. If there are too few keep-alive connections for their half, `newPerSecond` is larger.
  */
 export function shareOf({ rate, connections }: Pick<LoadPlan, 'rate' | 'connections'>): {
   readonly gap: number;
@@ -126,8 +126,8 @@ export class Crowd {
     agent.destroy();
   }
 
-  // Sends a request. If a kept-alive connection ends before the response to a GET begins, the client sends the GET once
-  // more. HTTP permits such a retry of an idempotent request (RFC 9110, section 9.2.2).
+  // Sends a request. If the kept-alive connection of a GET ends before the response begins, sends the GET once more.
+  // HTTP permits such a retry of an idempotent request (RFC 9110, section 9.2.2).
   async #exchangeOrRepeat(agent: OneConnection, message: Message, index: number): Promise<Account> {
     const isReused = agent.isOpen;
     const account = await exchange(agent, this.#plan, message);

@@ -20,8 +20,7 @@ export type FromThread =
       readonly losses: readonly Loss[];
       readonly inFlight: number;
       /**
-       * loopDelayMs is the longest event loop delay of the client thread since its last message of this kind, in
-       * milliseconds.
+       * loopDelayMs is the longest event loop delay of the client thread since its previous report, in milliseconds.
        */
       readonly loopDelayMs: number;
     }

@@ -6,7 +6,7 @@ import type { Result } from '../streak.ts';
 /** Attempt is the result of one attempt of a probe. */
 export interface Attempt {
   readonly result: Result;
-  /** `output` is the text that the kubelet's event shows. */
+  /** `output` is the text about the probe that the kubelet writes into a Kubernetes Event such as `Unhealthy`. */
   readonly output: string;
   /** `status` is the status code of the HTTP response. */
   readonly status?: number | undefined;
