@@ -26,7 +26,7 @@ export const errorCodes = {
   },
   LAMEDUCK_ERR_SERVER_CLOSED: {
     cause:
-      'The server had already been closed when `lameduck()` or `runShutdown` was called. For `runShutdown`, the error also occurs if the shutdown of the server had already begun.',
+      'This error occurs if the server was closed before `lameduck()` or `runShutdown` was called. For `runShutdown`, the error also occurs if the shutdown of the server had already begun.',
     remedy: 'Call `lameduck(server)` before you close the server, if possible right after you have created it.',
   },
   LAMEDUCK_ERR_SERVER_TAKEN: {
@@ -107,13 +107,13 @@ export const errorCodes = {
   LAMEDUCK_ERR_ELECTOR_RUNNING: {
     cause: 'The method `run` of an elector was called while an earlier call of `run` was in progress.',
     remedy:
-      'Await the first call of `run` before the second call. Alternatively, pass one function that does the work of both calls.',
+      'Await the promise of the first call of `run` before you call `run` again. Alternatively, call `run` once, with one function that does all work of the leader.',
   },
   LAMEDUCK_ERR_NOT_LEADER: {
     cause:
       'The process is no longer the leader, because its term as leader has ended. `assertLeader` throws this error, and the `AbortSignal` of the term has it as its reason. The message says why the term has ended.',
     remedy:
-      'Make the program stop the work that only a leader may do. The elector itself contends for the Lease again.',
+      'Make the program stop the work that only a leader may do. The elector contends for the Lease again on its own, without another call of `run`.',
   },
   LAMEDUCK_ERR_REGISTERED_TOO_LATE: {
     cause: 'A hook or check was registered too late to run.',
@@ -129,16 +129,16 @@ export const errorCodes = {
     cause:
       'The function `work` that you passed to `runShutdown` sent no request, or did not return before the shutdown had ended. The error also occurs if a request of `work` was cut at the end of the shutdown. It occurs, too, if the request was refused because the server no longer listened.',
     remedy:
-      'If `work` sends several requests, let it send all of them simultaneously. If `work` sends them one after another, set the option `during` to the path of the last request. Let `work` return when it has all responses.',
+      'If `work` sends several requests, let it send all of them simultaneously. If `work` sends them one after another, set the option `during` of `runShutdown` to the path of the last request, so that the shutdown begins during that request. Let `work` return when it has received all responses.',
   },
   LAMEDUCK_ERR_DISABLED: {
     cause: '`runShutdown` was called while `LAMEDUCK_DISABLED` was set, so the server has no lifecycle.',
     remedy: 'Unset `LAMEDUCK_DISABLED` in the environment of the test.',
   },
   LAMEDUCK_ERR_HOOK_FAILED: {
-    cause: 'A hook threw an error or rejected. The property `cause` has the error of the hook.',
+    cause: 'A hook threw an error or rejected. The error of the hook is the property `cause` of the `LameduckError`.',
     remedy:
-      'The property `cause` has the error of the hook: correct that error. The hook did not interrupt the drain. The exit code is 81.',
+      'Correct the error of the hook, which is the property `cause` of the `LameduckError`. The failed hook did not interrupt the drain. The exit code of the process is 81.',
   },
   LAMEDUCK_ERR_HOOK_TIMED_OUT: {
     cause: 'A hook did not end within its time limit.',

@@ -16,8 +16,8 @@ export const exitCodes = {
   /** uncaughtError: an uncaught error began the shutdown or happened during it. */
   uncaughtError: 82,
   /**
-   * leadershipLost: the process lost leadership with `onLoss: 'shutdown'`. The process also exits with 83, whatever
-   * `onLoss` is, if leader-only work was still running at the end of the lease duration.
+   * leadershipLost: the process lost leadership with `onLoss: 'shutdown'`. With any value of `onLoss`, the process also
+   * exits with 83 if leader-only work is still running at the end of the lease duration.
    */
   leadershipLost: 83,
 } as const;

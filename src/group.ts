@@ -25,8 +25,8 @@ import type { Parts } from './parts.ts';
 import type { Settings } from './settings/table.ts';
 
 /**
- * InGroup contains what a lifecycle needs from its group: functions that the lifecycle calls, and lists that it reads.
- * A group is a primary of node:cluster with its workers, or a main thread with its worker threads.
+ * InGroup is the interface through which a lifecycle works with the other lifecycles of its group. A group is a primary
+ * of node:cluster with its workers, or a main thread with its worker threads.
  */
 export interface InGroup {
   /**
@@ -38,11 +38,13 @@ export interface InGroup {
   readonly threads: readonly ThreadEnd[];
   readonly observer: Observer | undefined;
   /**
-   * listenerClosed resolves when the primary has closed the listening socket that its workers share. Until then, this
-   * worker delays the requests that it receives.
+   * listenerClosed resolves when the primary of node:cluster has closed the listening socket that its workers share.
+   * Until then, the worker that calls listenerClosed delays the requests that it receives.
    */
   readonly listenerClosed: (() => Promise<void>) | undefined;
-  /** `readiness` tells whether the worker threads are ready. It is undefined in a worker thread. */
+  /**
+   * In the main thread, `readiness` tells whether the worker threads are ready. In a worker thread, it is undefined.
+   */
   readonly readiness: ThreadReadiness | undefined;
   /**
    * onStart is called when the servers listen. It calls `open` to open the probe port, unless the primary opens it for
@@ -58,8 +60,8 @@ export interface GroupOptions {
   readonly servers: readonly unknown[];
   readonly parts: () => Parts;
   /**
-   * registerOptions is undefined unless `lameduck/register` gives the program its lifecycle. `listener` is the server
-   * in the primary that listens for the workers, if there is one.
+   * registerOptions is set only if `lameduck/register` has created the lifecycle. `listener` is the server in the
+   * primary of node:cluster that listens for the workers, if there is one.
    */
   readonly registerOptions: { readonly listener?: NetServer | undefined } | undefined;
 }
@@ -109,8 +111,8 @@ function inCluster(options: GroupOptions): InGroup {
   return primary(cluster, settings, parts, new SharedListeners(systemClock, registerOptions?.listener));
 }
 
-// Returns the InGroup of a process that may become a primary of node:cluster, because it can fork workers later. The
-// lifecycle of this process has no server of its own.
+// Returns the InGroup of a process whose lifecycle has no server. Such a process can fork workers later, and then
+// becomes a primary of node:cluster.
 function primary(cluster: Cluster, settings: Settings, parts: () => Parts, listeners: SharedListeners): InGroup {
   const workers = new Workers({
     cluster,
@@ -152,8 +154,8 @@ function shutDown(workers: Workers | Threads, settings: Settings, { shutdown, re
   workers.shutDown(signal, shutdown.deadlines?.drainBy ?? systemClock.now());
 }
 
-// Returns a function that records the exit code of a worker. It records only the codes in `exitCodes`, because lameduck
-// does not know the meaning of any other code.
+// Returns a function that records the exit code of a worker, if it is one of lameduck's own exit codes. lameduck does
+// not know the meaning of any other code.
 function noteExitCode(parts: () => Parts): (exitCode: number) => void {
   return (exitCode) => {
     if (Object.values<number>(exitCodes).includes(exitCode)) parts().recorder.noteCause(exitCode);
@@ -231,8 +233,8 @@ function membershipOptions(parts: () => Parts): Omit<GroupMembershipOptions, 'ch
   };
 }
 
-// Adds the worker threads to the group of the main thread, because a worker thread may have a lifecycle of its own
-// (P-072).
+// Extends the group of the main thread by its worker threads: the main thread also shuts them down. A worker thread may
+// have a lifecycle of its own (P-072).
 function withThreads(group: InGroup, { settings, parts }: GroupOptions): InGroup {
   const channel = new ThreadChannel();
   const { probePort } = settings;

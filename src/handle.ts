@@ -76,8 +76,8 @@ export interface Lameduck {
 export interface HandleParts {
   readonly settings: Settings;
   /**
-   * `budget()` returns how the grace period is divided into shutdown delay, hooks and drain. It considers only the
-   * hooks that have been registered so far.
+   * `budget()` returns how the grace period is divided into shutdown delay, hooks and drain. The result includes only
+   * the hooks that were registered before the call of `budget()`.
    */
   readonly budget: () => ExplainedBudget;
   readonly lifecycle: Pick<Lifecycle, 'signals'>;

@@ -64,8 +64,8 @@ export class Statuses {
   }
 
   /**
-   * `watch()` calls the function `tell` with the current status of a gRPC service, and again at each change of the
-   * status. Call the returned function to end these calls.
+   * `watch()` calls the function `tell` with the current status of a gRPC service, and again at each change of this
+   * status. After a call of the returned function, `tell` is not called any more.
    */
   watch(service: string, tell: Tell): () => void {
     const watcher: Watcher = { service, tell, last: undefined };

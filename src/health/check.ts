@@ -65,8 +65,8 @@ export class Check {
     if (this.#running !== undefined) return this.#running;
     const result = this.#begin();
     if (!(result instanceof Promise)) return result;
-    // When the check has ended, forget this run before the callers get its result. A probe that arrives later then
-    // starts a new run of the check.
+    // When the check has ended, clear `#running` before the callers get the result. A probe that arrives later then
+    // runs the check again.
     this.#running = result.then((settled) => {
       this.#running = undefined;
       return settled;

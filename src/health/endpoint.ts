@@ -45,7 +45,10 @@ const always = (): boolean => true;
 /** Part is the result of one check, as part of the response to a probe. */
 interface Part<Result> {
   readonly name: string;
-  /** `exclusion` is `excluded` or `excluded with GROUP`. It is undefined if the probe did not exclude the check. */
+  /**
+   * `exclusion` says how the probe excluded the check: `excluded` by the name of the check, or `excluded with GROUP` by
+   * the name of its group. It is undefined if the probe did not exclude the check.
+   */
   readonly exclusion: string | undefined;
   readonly isRun: boolean;
   readonly result: Result;
@@ -216,7 +219,10 @@ export const passed: Answer = { status: 200, headers: rootHeaders, body: 'ok' };
 /** notFound is the response to a probe of a check that does not exist. */
 export const notFound: Answer = { status: 404, headers: rootHeaders, body: '404 page not found\n' };
 
-/** `failing()` returns the response of an endpoint if one check is known to fail and the other checks were not run. */
+/**
+ * `failing()` returns the response 500 of an endpoint of which one check is known to fail. The response lists no other
+ * check, because the others were not run.
+ */
 export function failing(endpoint: EndpointName, path: string, check: string): Answer {
   if (!isRoot(path)) return failedOne;
   const line = lineOf({ name: check, exclusion: undefined, result: new Error(check) });

@@ -106,7 +106,7 @@ export class Health {
     for (const endpoint of this.#all) endpoint.close();
   }
 
-  /** `stop()` cancels the timers of the checks. */
+  /** `stop()` stops the regular flushes of the log, on which the health check `log` depends. */
   stop(): void {
     this.#logCheck.stop();
   }
@@ -135,7 +135,8 @@ export class Health {
     return new Check(name, run, this.#options, options);
   }
 
-  // Check that the name is free on all endpoints before adding the check to any of them.
+  // Adds a check to several endpoints. If one endpoint already has a check with the same name, throws before the check
+  // is added to any endpoint.
   #addTo(endpoints: readonly Endpoint[], check: Check): void {
     for (const endpoint of endpoints) endpoint.checkFree(check.name);
     for (const endpoint of endpoints) endpoint.add(check);

@@ -7,8 +7,9 @@ import { plain } from './endpoint.ts';
 const shuttingDown: Answer = { status: 503, headers: plain, body: 'The server is shutting down.\n' };
 
 /**
- * readinessPaths returns a function that answers requests to the program's health paths. After ShutdownInitiated, the
- * function returns a 503 for GET and HEAD. Before that, and for other methods, it returns undefined.
+ * readinessPaths returns a function that responds to requests for the program's own health paths. After
+ * ShutdownInitiated, the function returns a 503 for GET and HEAD requests. Before ShutdownInitiated, and for any other
+ * request, it returns undefined, so that the program responds.
  */
 export function readinessPaths(
   paths: readonly string[],

@@ -31,8 +31,8 @@ export interface ThreadReadiness extends Readiness {
 }
 
 /**
- * The names of the two readiness checks whose results the probe thread computes itself. It uses these results for the
- * probes on the probe port.
+ * The names of two readiness checks. The probe thread computes the results of these checks itself, for the probes on
+ * the probe port.
  */
 export const stallName = 'event-loop';
 export const shutdownName = 'shutdown';

@@ -3,7 +3,10 @@ import type { CheckResult } from './check.ts';
 
 export interface ReportedCheck {
   readonly name: string;
-  /** `exclusion` is `excluded` or `excluded with GROUP`. It is undefined if the probe did not exclude the check. */
+  /**
+   * `exclusion` says how the probe excluded the check: `excluded` by the name of the check, or `excluded with GROUP` by
+   * the name of its group. It is undefined if the probe did not exclude the check.
+   */
   readonly exclusion: string | undefined;
   readonly result: CheckResult;
 }

@@ -72,9 +72,9 @@ export async function runHook(hook: Hook, limits: HookLimits, reason?: string): 
     timesUp.abort(timedOut.error);
     return timedOut;
   };
-  // A blocked event loop delays the timer of the hook's limit, so also compare the duration of the hook with the limit.
-  // A `limit` of 0 means that no time is left. The hook still runs, and its own `timeout` replaces the limit in this
-  // comparison.
+  // A blocked event loop delays the timer of the hook's time limit. So also compare the duration of the hook with its
+  // time limit. If `limit` is 0, no time is left for the hook, but the hook still runs. Its duration is then compared
+  // with the hook's own `timeout`.
   const longest = limit === 0 ? hook.timeout : limit;
   const work = durationOf(clock, () => run({ reason, limit, signal })).then(
     (took) => (took < longest || stop.aborted ? undefined : timeOut(longest)),
@@ -82,8 +82,8 @@ export async function runHook(hook: Hook, limits: HookLimits, reason?: string): 
   );
   if (limit === Infinity) return work;
   const since = clock.now();
-  // If the shutdown has already ended all hooks of the same kind, still call this hook. Its code before the first
-  // `await` then runs.
+  // If the hooks of this kind have already been aborted when the turn of this hook comes, still call the hook. Its code
+  // before the first `await` then runs.
   const ends = cut.aborted ? [isOver.signal, stop] : [isOver.signal, stop, cut];
   const timeout = wait(clock, cut.aborted ? 0 : limit, AbortSignal.any(ends)).then(() => {
     if (isOver.signal.aborted || stop.aborted) return undefined;
@@ -96,8 +96,8 @@ export async function runHook(hook: Hook, limits: HookLimits, reason?: string): 
 
 const never: AbortSignal = new AbortController().signal;
 
-// Measures the duration of one hook. The duration of a synchronous hook ends when the hook returns. It does not include
-// later hooks that run in the same turn of the event loop.
+// Measures the duration of one hook. The duration of a synchronous hook ends when the hook returns. The duration does
+// not include later hooks that run in the same turn of the event loop.
 async function durationOf(clock: Clock, run: () => unknown): Promise<number> {
   await Promise.resolve();
   const since = clock.now();
@@ -117,7 +117,7 @@ function hookFailed({ kind, name }: Hook, cause: unknown): HookFailure {
 }
 
 function hookTimedOut({ kind, name }: Hook, after: number, isCut: boolean): HookFailure {
-  const why = isCut ? ', at the end of the shutdown budget' : '';
+  const why = isCut ? ', when the shutdown budget ended' : '';
   return {
     kind,
     name,

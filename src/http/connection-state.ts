@@ -9,11 +9,11 @@ export type Spoken =
    * response on it.
    */
   | { readonly is: 'handshake' }
-  /** `http`: HTTP/1.1, or no byte has arrived yet. */
+  /** State `http`: the client speaks HTTP/1.1, or has sent no byte yet, so that its protocol is unknown. */
   | { readonly is: 'http' }
-  /** `session`: HTTP/2. */
+  /** State `session`: the client speaks HTTP/2. */
   | { readonly is: 'session'; readonly session: Session }
-  /** `upgraded`: another protocol after an upgrade, or a CONNECT tunnel. */
+  /** State `upgraded`: the client speaks another protocol after an upgrade, or uses a CONNECT tunnel. */
   | { readonly is: 'upgraded'; readonly upgraded: Upgraded };
 
 /**
@@ -33,11 +33,12 @@ export type ConnectionState =
 /** ConnectionEvent is an event that may change the state of a connection. */
 export type ConnectionEvent =
   /**
-   * `http`: the connection carries HTTP from now on. Either the TLS handshake is complete, or the program has passed a
-   * plain TCP socket of a TLS server to the HTTP parser. The package httpolyglot, for example, does the latter.
+   * Event `http`: the connection carries HTTP from now on, because its TLS handshake is complete. The event also occurs
+   * if the program has passed a plain TCP socket of a TLS server to the HTTP parser. One example is a program with the
+   * package httpolyglot.
    */
   | Exclude<Spoken, { is: 'handshake' }>
-  /** `close announced`: the server has sent `Connection: close`, a FIN or a GOAWAY to the client. */
+  /** Event `close announced`: the server has sent `Connection: close`, a FIN or a GOAWAY to the client. */
   | { readonly is: 'close announced' }
   | { readonly is: 'closed' };
 
@@ -46,8 +47,8 @@ export const http: Extract<Spoken, { is: 'http' }> = { is: 'http' };
 export const closeAnnounced: ConnectionEvent = { is: 'close announced' };
 
 /**
- * `next()` returns the state of a connection after an event. The list contains the transitions of each event. An event
- * has no effect in a state that its list entry does not name.
+ * `next()` returns the state of a connection after an event. Each list entry names an event, and the changes of state
+ * that it causes: state before ▶ state after. In any other state, the event has no effect.
  *
  * - `http`: handshake ▶ http
  * - `session`: handshake ▶ session, http ▶ session

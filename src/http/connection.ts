@@ -48,8 +48,9 @@ export class Connection {
   #closeAt = Infinity;
   #closeBy = Infinity;
   /**
-   * #notedAt is the arrival time of the last request that `note` recorded and that is not yet in `exchanges`. If the
-   * request arrived before the lifecycle was created, #notedAt is the time of this creation.
+   * #notedAt is the arrival time of the last request that `note` recorded. `exchanges` does not contain this request
+   * yet. If the request arrived before the lifecycle was created, #notedAt is the time at which the lifecycle was
+   * created.
    */
   #notedAt: number;
   #quietSince!: number;
@@ -203,7 +204,7 @@ export class Connection {
 
   /**
    * `noted` contains the response and the arrival time of the request that `note` last recorded. It is undefined if
-   * there is no such request, if the response has ended, or if the request is already in `exchanges`.
+   * `note` has recorded no request, if the response has ended, or if `exchanges` already contains the request.
    */
   get noted(): { readonly response: ServerResponse; readonly arrivedAt: number } | undefined {
     const response = responseOn(this.#socket);
@@ -213,8 +214,8 @@ export class Connection {
   }
 
   /**
-   * addNoted inserts the request that `note` recorded at the beginning of `exchanges`, because all other requests in
-   * the list arrived later.
+   * addNoted puts the request that `note` recorded into the first place of `exchanges`, because all other requests in
+   * `exchanges` arrived later.
    */
   addNoted(exchange: HttpExchange): void {
     this.#recognizePlain();
@@ -326,15 +327,15 @@ export class Connection {
   }
 
   /**
-   * Each call of `look()` does the next step that ends an HTTP/2 session or an upgraded socket, if the step is due. The
-   * drain calls `look()` repeatedly. `isDraining` is false during the shutdown delay.
+   * If an HTTP/2 session or an upgraded socket must end, `look()` does the next step that is due, such as sending a
+   * GOAWAY. The drain calls `look()` repeatedly. `isDraining` is false during the shutdown delay.
    */
   look(now: number, isDraining: boolean): void {
     this.#recognizePlain();
     this.session?.look(now, isDraining);
     this.upgraded?.look();
-    // Usually, a listener of Node ends the connection after the last response. If the program has removed this
-    // listener, lameduck sends the FIN here.
+    // Usually, a listener of Node sends the FIN after the last response. If the program has removed this listener,
+    // lameduck sends the FIN itself.
     if (this.isClosing && this.spoken.is === 'http' && !this.isBusy && !this.#socket.writableEnded)
       sendFin(this.#socket);
   }
@@ -388,9 +389,9 @@ export class Connection {
   }
 
   /**
-   * restartPeerWait restarts the time limit for the peer, which `isStale` checks. When the limit has passed, the drain
-   * no longer waits for the peer. It is called while the peer has not acknowledged all bytes and no request is in
-   * flight on the connection.
+   * restartPeerWait restarts the time limit that `isStale` checks for the peer. When this limit has passed, the drain
+   * no longer waits for the peer. restartPeerWait is called while the peer has not acknowledged all bytes and no
+   * request is in flight on the connection.
    */
   restartPeerWait(): void {
     this.#allSentAt = undefined;

@@ -30,18 +30,18 @@ export interface Ending {
  */
 export type State =
   | { readonly is: 'noted' }
-  /** `serving`: the program responds, and the drain waits for the response. */
+  /** State `serving`: the program responds to the request, and the drain waits for the response. */
   | { readonly is: 'serving' }
   /**
-   * `ours`: lameduck itself sends the response, for example to a probe or because the handler took too long. The drain
-   * does not wait for this response (P-078).
+   * State `ours`: lameduck itself sends the response, for example to a probe or because the handler took too long. The
+   * drain does not wait for this response (P-078).
    */
   | { readonly is: 'ours' }
-  /** `long-running`: a request such as an event stream, which stays open until the drain ends it. */
+  /** State `long-running`: the request, such as an event stream, stays open until the drain ends it. */
   | { readonly is: 'long-running'; readonly ending: Ending }
-  /** `ending`: the drain has begun to end the long-running request. */
+  /** State `ending`: the drain has begun to end the long-running request. */
   | { readonly is: 'ending'; readonly ending: Ending }
-  /** `released`: the response has ended, complete or not, or the connection has closed. */
+  /** State `released`: the response has ended, complete or not, or the connection has closed. */
   | { readonly is: 'released' };
 
 export const noted: State = { is: 'noted' };
@@ -66,14 +66,14 @@ export interface Exchange {
 }
 
 /**
- * OwnHold delays the requests of one connection. `pass(goOn)` calls `goOn`, which continues one request, as soon as the
- * delay of this request is over.
+ * OwnHold delays the requests of one connection. The function `goOn` continues one request: `pass(goOn)` calls it as
+ * soon as the delay of this request is over.
  */
 export interface OwnHold {
   pass(goOn: () => void): void;
 }
 
-/** atOnce is the OwnHold of connections whose requests need no delay: `pass(goOn)` calls `goOn` immediately. */
+/** atOnce is an OwnHold without a delay: `pass(goOn)` calls `goOn` immediately. */
 export const atOnce: OwnHold = {
   pass: (goOn) => {
     goOn();
@@ -88,7 +88,7 @@ export function isLongRunning({ state }: Exchange): boolean {
 export interface HttpExchange extends Exchange {
   readonly response: HttpResponse;
   readonly connection: Connection;
-  /** cancelTimeout cancels the timer of `requestTimeout`. */
+  /** cancelTimeout stops the timer that applies the setting `requestTimeout` to this request. */
   cancelTimeout: (() => void) | undefined;
   /** hasEnded tells whether the response has ended, even if the program has removed the listeners that report it. */
   readonly hasEnded: boolean;
@@ -109,8 +109,9 @@ export interface HttpExchange extends Exchange {
    */
   onHead(callback: (exchange: HttpExchange) => void): void;
   /**
-   * beginShutdown is called when the shutdown begins, or when the request arrives during the shutdown. From this call
-   * on, the response may tell the client to close the connection. `now` returns the current time.
+   * beginShutdown is called for each request in flight when the shutdown begins, and for each request that arrives
+   * during the shutdown. From this call on, the response to the request may tell the client to close the connection.
+   * `now` returns the current time.
    */
   beginShutdown(now: () => number): void;
   /**
@@ -122,7 +123,7 @@ export interface HttpExchange extends Exchange {
   readonly ownHold: OwnHold;
   /**
    * `hold()` is called before a request is delayed. It returns a function that the caller must call when the delay
-   * ends, before the request continues. This function returns true if the client still waits for the response.
+   * ends, before the request continues. The returned function returns true if the client still waits for the response.
    */
   hold(): () => boolean;
   /** `refuse()` answers the request with 429 because of the shutdown. The connection ends after this response. */
@@ -138,8 +139,9 @@ export interface HttpExchange extends Exchange {
    */
   takeOver(): readonly EventEmitter[];
   /**
-   * stopReading is called after the complete response. If the client still sends the request body, the server then no
-   * longer waits for the rest of the body. If stopReading returns false, the caller must call it again later.
+   * stopReading is called after the complete response has been sent. If the client still sends the request body, the
+   * server then no longer waits for the rest of the body. If stopReading returns false, the caller must call
+   * stopReading again later.
    */
   stopReading(): boolean;
 }

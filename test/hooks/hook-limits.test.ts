@@ -198,7 +198,7 @@ test('if the shutdown budget ends before the time limit of a running hook, the h
   assert.equal(codeOf(outcome.failure), 'LAMEDUCK_ERR_HOOK_TIMED_OUT');
   assert.equal(
     outcome.failure?.error.message,
-    'destroy hook "pool" had not ended after 10ms, at the end of the shutdown budget',
+    'destroy hook "pool" had not ended after 10ms, when the shutdown budget ended',
   );
   assert.equal(clock.pending.all, 0);
 });

@@ -94,8 +94,9 @@ export function durationVariable(container: Container, name: string): Stated | u
 
 /**
  * drainLimit returns the longest time for which a container waits for requests in flight. If the manifest does not
- * state this time, drainLimit computes it: lameduck's grace period, minus the times of the preStop hook, the shutdown
- * delay, the destroy hooks and the exit. Options in the code of the program can only shorten the computed time (P-075).
+ * state this time, drainLimit computes it for lameduck. It subtracts the times of the preStop hook, the shutdown delay,
+ * the destroy hooks and the exit from the grace period. Options in the code of the program can only shorten the
+ * computed time (P-075).
  */
 export function drainLimit(container: Container): Stated | undefined {
   const stated = statedTime(container, 'drain');

@@ -111,7 +111,7 @@ function lossesAfterBlock(events: Events): BlockLosses {
 const lostOnKeptConnections = (events: Events): Events =>
   ['keptConnection', 'retryingConnection'].flatMap((client) => preventable(events, client, ['requestLost']));
 
-// The causes of lost requests of clients whose earlier requests the server had answered.
+// Causes why a client lost requests, although the server had answered earlier requests of this client.
 const rows: readonly Row[] = [
   {
     name: 'stopSignalIgnored',

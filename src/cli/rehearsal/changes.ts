@@ -237,8 +237,8 @@ export interface Changes {
    */
   readonly all: readonly string[];
   /**
-   * `byCause` has one list for each element of the evidence, in the same order. Each list contains those texts of `all`
-   * whose changes remove the cause of this element.
+   * `byCause` lists, for each cause of lost requests, the fields of `all` whose change removes this cause. The causes
+   * are in the order of the parameter `evidence`.
    */
   readonly byCause: readonly (readonly string[])[];
 }

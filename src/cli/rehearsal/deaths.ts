@@ -25,8 +25,8 @@ interface Instance {
 }
 
 // Requests that fail because of a container's exit are logged at most this many milliseconds before or after the exit.
-// They can be logged before it, because the rehearsal may notice the exit late. The client thread reports failed
-// requests every 100 ms.
+// A failed request can be logged before the exit, because the rehearsal may notice the exit late. The client thread
+// reports failed requests every 100 ms.
 const lateness = 500;
 
 /** `deathsOf()` returns the deaths of the serving container in the order of time. */

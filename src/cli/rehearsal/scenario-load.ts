@@ -18,10 +18,7 @@ import {
 // not send on time, so the rehearsal gives no verdict.
 const longestLoopDelay = 200;
 
-/**
- * longestStop is how long the clients wait, after the pod has ended, for the responses to requests in flight. In
- * milliseconds.
- */
+/** longestStop is how long the clients still wait for responses after the pod has ended, in milliseconds. */
 export const longestStop = 5_000;
 
 // The maximum number of lost or refused requests of a scenario that get an event of their own, so that the events need

@@ -43,15 +43,15 @@ const longestRestart = 20_000;
 const pollPeriod = 50;
 
 // Returns the time limit, in milliseconds, for the wait after the last step of a scenario. In this wait, the pod or a
-// killed container ends. Without the limit, the scenario could wait forever: the kubelet sets no timeout for a
+// killed container ends. Without the limit, the scenario could wait forever. The kubelet sets no timeout for a
 // postStart hook, and does not end a pod while its postStart hook runs (K-167).
 function longestEnd({ steps }: Scenario, { terminationGracePeriodSeconds, containers }: PodSpec): number {
   const graces = containers.flatMap(({ probes }) => probes.map((probe) => probe.terminationGracePeriodSeconds ?? 0));
   const grace = Math.max(terminationGracePeriodSeconds, ...graces);
   const restart = steps.some(({ do: { kind } }) => kind === 'failLiveness') ? longestRestart : 0;
   const hook = containers.some(({ postStart }) => postStart !== undefined) ? longestStart : 0;
-  // The kubelet gives each sidecar at least the minimum stop timeout between the stop signal and SIGKILL, even if the
-  // grace period has already passed (K-106).
+  // Even after the grace period, the kubelet gives each sidecar at least the minimum stop timeout between the stop
+  // signal and SIGKILL (K-106).
   const floors = (1 + containers.filter(({ isSidecar }) => isSidecar).length) * minimumStopTimeout;
   return restart + hook + (grace + floors) * 1_000;
 }

@@ -60,7 +60,7 @@ export const startRows: readonly Row[] = [
     find(events) {
       const death = endedItself(events);
       if (death === undefined) return undefined;
-      const text = 'the container ended without a stop signal, because its main process exited with code 0';
+      const text = 'the container ended because its main process exited by itself with code 0';
       const { exit, listening } = death;
       if (listening === undefined) return `${text} before the container listened on a port`;
       const listener = listening.detail['isMain'] === false ? 'a child process' : 'the main process';

@@ -13,8 +13,8 @@ export interface Difference {
   readonly after: unknown;
 }
 
-// To compare two versions of a list in a manifest, the elements of the list are paired by one field. It is the first of
-// these fields whose value identifies each element.
+// To compare two versions of a list in a manifest, the elements of the list are paired by one field. This field is the
+// first one in `identities` whose value identifies each element.
 const identities = ['name', 'mountPath'];
 
 /**

@@ -13,8 +13,8 @@ export interface Upgrade {
 // container's name and image (K-153).
 const shortHash = 31;
 
-// The last minor version of Kubernetes in which the kubelet's hash of a container covers not only the set fields, but
-// also the fields that are not set (K-153).
+// The last minor version of Kubernetes in which the kubelet's hash of a container covers both the set and the unset
+// fields (K-153).
 const lastDump = 15;
 
 /** readUpgrade parses `1.30..1.31`. It returns undefined for any other form. */

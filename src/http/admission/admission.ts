@@ -19,9 +19,9 @@ import { answerProbe } from './probe.ts';
 export interface AdmissionOptions {
   readonly clock: Clock;
   /**
-   * `answer()` returns the response to a request for an endpoint of lameduck, such as /readyz. It returns undefined for
-   * any other request. Only requests with the result undefined count as requests of the program. The drain waits for
-   * them, and rejects them if they arrive late (P-078).
+   * `answer()` returns the response to a request for an endpoint of lameduck, such as /readyz. For any other request,
+   * it returns undefined, because the program responds. The drain waits only for requests of the program, and rejects
+   * those that arrive late (P-078).
    */
   readonly answer: (url: string, method: string) => Answer | Promise<Answer> | undefined;
   readonly limits: OverloadLimits;
@@ -40,8 +40,8 @@ export interface Records {
    */
   adopt(socket: unknown): Connection | undefined;
   /**
-   * onSession returns lameduck's record of an HTTP/2 session. `arriving` is the first stream of the session that
-   * lameduck has seen.
+   * onSession returns lameduck's record of an HTTP/2 session. `arriving` is the first stream that lameduck has seen in
+   * this session.
    */
   onSession(session: ServerHttp2Session, arriving: ServerHttp2Stream): Session;
 }
@@ -62,8 +62,8 @@ type Decision = 'answered' | 'held' | 'passed on';
  */
 export class Admission {
   /**
-   * While the listening socket closes, `hold` delays all requests except probes. A client that waits for a response
-   * opens no new connection, which the closing socket might reset.
+   * When a listening socket closes, the kernel may reset new connections. So `hold` delays all requests except probes
+   * while the socket closes: a client that waits for a response opens no new connection.
    */
   readonly hold = new Hold();
   /**
@@ -101,8 +101,8 @@ export class Admission {
       return answer !== undefined;
     }
     const exchange = this.#requests.admit(connection, response, answer !== undefined);
-    // `admit()` returns undefined if no shutdown has begun, no overload limit is set, and the request is not a probe.
-    // The program gets such a request at once.
+    // If `admit()` returns undefined, the program gets the request at once. In this case, no shutdown has begun, no
+    // overload limit is set, and the request is not a probe.
     if (exchange === undefined) return false;
     const decision = this.#decide(exchange, answer);
     // Most requests are not delayed. So create the callback that later continues a request only if the request is
@@ -120,7 +120,7 @@ export class Admission {
     // The client has already cancelled the stream. No response is possible, and many handlers would throw, so the
     // program does not get the stream.
     if (session === undefined) {
-      // `stream` is cancelled, but it may still emit an error. Without a listener for it, the error would end the
+      // The cancelled HTTP/2 stream may still emit `error`. Without a listener for this event, the error would end the
       // process.
       stream.on('error', () => undefined);
       return true;
@@ -182,8 +182,8 @@ export class Admission {
       // If the client disconnected during the delay, do not pass its request to the program.
       if (isAwaited() && this.#decideUnheld(exchange) === 'passed on') proceed();
     };
-    // Continue the request when two delays have ended: the delay of its connection, and the delay until the listening
-    // socket has closed.
+    // Continue the request only after both of its delays: the delay of its connection, and the delay until the server's
+    // listening socket has closed.
     exchange.ownHold.pass(() => {
       this.hold.pass(goOn);
     });

@@ -56,9 +56,9 @@ export class Acknowledgement {
   }
 
   /**
-   * `begin()` chooses the sockets for whose acknowledgements the drain waits. These are the sockets of `connections`.
-   * They also include each socket with a local port in `ports` that no process owns any more. `begin()` ignores later
-   * sockets on these ports, because they may belong to another process.
+   * `begin()` chooses the sockets for whose acknowledgements the drain waits. These are the sockets of `connections`,
+   * and all sockets without an owning process whose local port is in `ports`. `begin()` ignores sockets that get such a
+   * port later, because they may belong to another process.
    */
   async begin(connections: Iterable<Connection>, ports: ReadonlySet<number>): Promise<void> {
     for (const { socket } of connections) this.#awaited.add(pairOf(socket));
@@ -68,8 +68,8 @@ export class Acknowledgement {
   }
 
   /**
-   * rows are the awaited sockets in the kernel's table of sockets: the peer has not acknowledged all bytes or the FIN.
-   * The last call of `look()` read the table.
+   * `rows` lists the sockets for which the drain waits, because their peers have not acknowledged all bytes or the FIN.
+   * The last call of `look()` has read them from the kernel's table of sockets.
    */
   get rows(): readonly SocketRow[] {
     return this.#rows.filter((row) => this.#awaited.has(pairOf(row)));

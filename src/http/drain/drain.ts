@@ -31,16 +31,19 @@ const longestClose = 100;
 
 const interval = 50;
 
-// The pause between two checks of all connections, and between two reads of the kernel's table of sockets. It lasts
-// `interval` milliseconds, or `factor` times as long as the last check or read, whichever is longer. Requests in flight
-// thus get most of the processor time.
+// The drain pauses between two checks of all connections, and between two reads of the kernel's table of sockets. A
+// pause lasts `interval` milliseconds, or `factor` times as long as the check or read before the pause, whichever is
+// longer. Requests in flight thus get most of the processor time.
 const pace = { interval, factor: 10 };
 
-// The pause in development between two checks of all connections. It is short, because a developer waits for at least
-// two checks. The first check sends the FIN, and a later check destroys the socket.
+// The pause between two checks of all connections in development. A first check sends the FIN on a connection, and a
+// later check destroys its socket. The pause is short, because a developer waits until the process has exited.
 const hurriedPace: typeof pace = { interval: 10, factor: 1 };
 
-/** DrainOptions are options of the drain that depend on how the process was started. No setting changes them. */
+/**
+ * DrainOptions contains values for the drain that follow from how the process was started. No setting of the user
+ * changes them.
+ */
 export interface DrainOptions {
   /**
    * isHurried is true in development, where a person waits for the end of the process. The drain then waits only for
@@ -68,8 +71,7 @@ export interface DrainOptions {
  */
 export class Drain {
   /**
-   * `drained` resolves when no request is in flight and no connection remains that could still carry a new request to
-   * the program.
+   * `drained` resolves when no request is in flight and no connection can bring a new request to the program any more.
    */
   readonly drained: Promise<void>;
   #resolve!: () => void;
@@ -123,9 +125,9 @@ export class Drain {
   }
 
   /**
-   * addServer makes the drain also wait for the peers of this server: until they have acknowledged all bytes on the
-   * server's port. addServer reads the port now, because a server does not report its port after its listening socket
-   * has closed.
+   * addServer makes the drain also wait until the clients of this server have acknowledged all bytes that it has sent.
+   * addServer reads the port of the server at once, because a server does not report its port after its listening
+   * socket has closed.
    */
   addServer(server: NetServer): void {
     this.#ports.add(portOf(server));
@@ -144,8 +146,8 @@ export class Drain {
 
   /**
    * `cut()` destroys the connections with unfinished requests, ends all other connections and resolves `drained`
-   * (P-023, P-025). The promise that `cut()` returns resolves later, when the destroyed sockets have emitted `close`.
-   * The handlers of their requests then know of the end.
+   * (P-023, P-025). The promise of `cut()` itself resolves later, when the destroyed sockets have emitted `close`. The
+   * handlers of the unfinished requests then know that their connections have ended.
    */
   async cut(): Promise<void> {
     const unfinished: Connection[] = [];
@@ -256,7 +258,10 @@ export class Drain {
     void this.#endStale(stale, now).catch(this.#onFailure);
   }
 
-  /** Updates the state of a connection. Returns true if the connection is silent and can be closed now. */
+  /**
+   * Does the next due step towards the end of a connection. Returns true if the connection has been silent long enough
+   * to be closed now.
+   */
   #look(connection: Connection, now: number): boolean {
     this.#traffic.forgetIfEnded(connection);
     if (connection.state.is === 'closed') return false;
@@ -281,7 +286,8 @@ export class Drain {
   }
 
   // Reports an error that was thrown while the drain ended a connection. The drain then continues with the other
-  // connections. lameduck's own code throws such an error only if the program has changed the socket or its methods.
+  // connections. lameduck's own code throws such an error only if the program has changed the socket, for example by
+  // replacing a method of the socket.
   #giveUp(connection: Connection, error: unknown): void {
     this.#onFailure(error);
     if (!connection.isBusy) this.#destroy(connection);

@@ -7,8 +7,8 @@ import { checkingInterval } from '../../node-internals.ts';
 // connecting can finish. During this time, lameduck delays all requests except probes.
 const acceptWindow = 30;
 
-// The time limit of stopListening, in milliseconds, for its wait after `acceptWindow`. It waits for a turn of the event
-// loop in which no connection arrives.
+// After `acceptWindow`, stopListening waits for a turn of the event loop in which no connection arrives. This wait
+// lasts at most this many milliseconds.
 const longestWait = 1_000;
 
 // Close the listening socket after a turn of the event loop that took less than `quietTurn` milliseconds. A connection
@@ -18,16 +18,17 @@ const quietTurn = 1;
 const waitForQuiet = 200;
 
 /**
- * stopListening closes the listening socket of a server and keeps the connections. `http.Server`'s own `close` would
- * destroy idle connections (P-114).
+ * stopListening closes the listening socket of a server and keeps the server's connections. The method `close` of
+ * `http.Server` would also destroy idle connections (P-114).
  *
- * When a listening socket is closed, the kernel resets each completed connection that the server has not accepted yet
- * (P-018). So stopListening first waits for a turn of the event loop in which no connection arrives and no response is
- * sent. After a response, the client may open a new connection. A client whose request lameduck delays opens none.
+ * When a listening socket is closed, the kernel resets each connection whose TCP handshake is complete and that the
+ * server has not accepted yet (P-018). So stopListening first waits for a turn of the event loop in which no connection
+ * arrives and no response is sent. After a response, the client may open a new connection. A client whose request
+ * lameduck delays opens no new connection.
  *
- * `activity` returns the number of connections and responses so far. The promise resolves when the server no longer
- * listens. If the server does not listen at all, the promise resolves at once (P-054, P-055). If `cut` is aborted,
- * stopListening closes the listening socket without waiting longer.
+ * `activity` returns how many connections have arrived and how many responses have been sent so far. The promise of
+ * stopListening resolves when the server no longer listens. If the server was not listening, the promise resolves at
+ * once (P-054, P-055). If `cut` is aborted, stopListening closes the listening socket without waiting longer.
  */
 export async function stopListening(
   server: NetServer,
@@ -52,8 +53,7 @@ export async function stopListening(
 }
 
 /**
- * closeListener closes the listening socket of a server without a wait. Connections that the server has accepted stay
- * open.
+ * closeListener closes the listening socket of a server at once. Connections that the server has accepted stay open.
  */
 export function closeListener(server: NetServer): void {
   // In Bun, an HTTP server is not an instance of net.Server.

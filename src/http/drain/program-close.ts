@@ -8,8 +8,8 @@ type Close = (this: Server, ...args: readonly [Callback?]) => Server;
 type Address = (this: Server) => ReturnType<Server['address']>;
 
 /**
- * Progress tells how far the shutdown has come. This decides whether the program's call of `server.close()` takes
- * effect at once or later.
+ * Progress tells how far the shutdown has come. lameduck uses it to decide whether a program's call of `server.close()`
+ * takes effect at once or later.
  */
 export interface Progress {
   /** isDrained tells whether no server listens and no request is in flight. */
@@ -19,7 +19,7 @@ export interface Progress {
 
 /**
  * Drained describes a server that was listening when the shutdown began. `isClosed` says whether the program has called
- * `close()` of the server since then.
+ * `close()` of this server since the shutdown began.
  */
 interface Drained {
   readonly address: ReturnType<Server['address']>;
@@ -122,7 +122,8 @@ export class ProgramCloses {
     if (this.#hasEnded) return closeDrained(server, close, drained, args);
     if (!this.#progress.isDrained()) return this.#closeLater(server, close, drained, args);
     // After the drain, call the callback that the program passed to `close()` at once, because a destroy hook may wait
-    // for it. The promise `ended` would be too late: it resolves only after the destroy hooks.
+    // for this callback. The promise `ended` would be too late for the callback: it resolves only after the destroy
+    // hooks.
     const [callback] = args;
     if (typeof callback === 'function') process.nextTick(callback);
     void this.#closeLater(server, close, drained, []);
@@ -154,8 +155,8 @@ function reopen(server: Server, drained: Drained): void {
 }
 
 /**
- * StandIn replaces the handle of a server that the drain has closed. With a StandIn, every method that closes a server
- * works as if the server were still listening.
+ * StandIn replaces Node's internal handle of a listening socket that the drain has closed. With a StandIn, every method
+ * that closes a server works as if the server were still listening.
  */
 class StandIn implements ListenerHandle {
   readonly getsockname?: (out: Partial<AddressInfo>) => number;
@@ -164,8 +165,8 @@ class StandIn implements ListenerHandle {
   constructor(drained: Drained) {
     this.#drained = drained;
     const { address } = drained;
-    // StandIn replaces the server's handle. For a server on a Unix socket, `address()` returns the path without a
-    // handle, so StandIn needs no address.
+    // If a server listens on a Unix socket, its `address()` returns the path without reading the handle. So a StandIn
+    // for such a server needs no address.
     if (typeof address !== 'object' || address === null) return;
     this.getsockname = (out) => {
       Object.assign(out, address);

@@ -34,8 +34,8 @@ async function readTable(path: string): Promise<SocketRow[]> {
   try {
     file = openSync(path, 'r');
     for (let reads = 0; ; reads++) {
-      // Before every `readsPerTurn` reads of the file, wait for the next turn of the event loop. Wait before the first
-      // read too, because a caller in a loop would otherwise block the event loop.
+      // After each `readsPerTurn` reads of the file, wait for the next turn of the event loop. Wait before the first
+      // read too, because a caller that reads the file in a loop would otherwise block the event loop.
       if (reads % readsPerTurn === 0) await new Promise((resolve) => startImmediate(resolve));
       const length = readSync(file, page);
       if (length === 0) break;

@@ -18,8 +18,9 @@ export function withholdContinue(server: Server): void {
 }
 
 /**
- * `continued()` returns the name of the event to emit for a request with the header `Expect`. If the program does not
- * listen for `checkContinue`, `continued()` sends the response `100 Continue` and returns the name `request`.
+ * For a request with the header `Expect`, `continued()` returns the name of the event that the caller must emit. If the
+ * program does not listen for `checkContinue`, `continued()` sends the response `100 Continue` and returns the name
+ * `request`.
  */
 export function continued(server: Server, event: string | symbol, [, response]: readonly unknown[]): string | symbol {
   if (event !== 'checkContinue' || server.listeners(event).length > 0) return event;

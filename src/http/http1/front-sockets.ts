@@ -1,11 +1,15 @@
-// The sockets that a front has accepted but not yet passed to an HTTP server. A front is a server of the program that
-// passes its sockets to an HTTP server. Many fronts first read the protocol from the first byte.
+// Records the sockets that a front has accepted but not yet passed to an HTTP server. A front is a server of the
+// program that passes its sockets to an HTTP server. Many fronts first wait for a byte from the client, because the
+// first byte shows the protocol.
 import type { Socket } from 'node:net';
 
 // If there are records of at least this many sockets, closed sockets are removed from time to time.
 const fewestToLookAt = 100;
 
-/** FrontSockets knows which accepted sockets may still become connections of an HTTP server. */
+/**
+ * FrontSockets records the sockets that a front (another server of the program) has accepted, and that may still become
+ * connections of an HTTP server.
+ */
 export class FrontSockets {
   readonly #sockets = new Map<Socket, { hasSpoken: boolean; since: number }>();
   #lookAt = fewestToLookAt;
@@ -24,15 +28,16 @@ export class FrontSockets {
     this.#sockets.delete(socket);
   }
 
-  /** beginSilence begins the silence of every socket at the time `now`. */
+  /** beginSilence measures the silence of every socket from the time `now` on. */
   beginSilence(now: number): void {
     for (const record of this.#sockets.values()) record.since = now;
   }
 
   /**
-   * isAnyAwaited tells whether the drain must wait for at least one socket. That is true for `silence` milliseconds, and
-   * again for as long after the first byte. Later bytes have no effect, because the front has then decided to keep the
-   * socket, for example for another protocol.
+   * isAnyAwaited tells whether the drain must wait for at least one socket. The drain waits for a socket that has been
+   * silent for less than `silence` milliseconds. After the first byte from the client, it waits for another `silence`
+   * milliseconds. Later bytes have no effect, because the front has then decided to keep the socket, for example for
+   * another protocol.
    */
   isAnyAwaited(now: number, silence: number): boolean {
     this.#forgetClosed();
@@ -44,7 +49,8 @@ export class FrontSockets {
     return isAny;
   }
 
-  // Looks at `destroyed` instead of listening for `close`, because a program can remove the listeners of its sockets.
+  // Reads the property `destroyed` of each socket instead of listening for its event `close`, because the program can
+  // remove the listeners of a socket.
   #forgetClosed(): void {
     for (const socket of this.#sockets.keys()) if (socket.destroyed) this.#sockets.delete(socket);
   }

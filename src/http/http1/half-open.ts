@@ -4,20 +4,20 @@ import type { ServerResponse } from 'node:http';
 import type { Connection } from '../connection.ts';
 import { ignoreResets } from '../responses/socket-errors.ts';
 
-// Milliseconds between two 102 responses that test whether a peer has exited. The kernel of a peer that has exited
-// answers the first 102 with a reset, and writing the second 102 fails.
+// While a client that has sent a FIN has no response, lameduck sends it 102 responses, this many milliseconds apart. If
+// the client has exited, its kernel answers the first 102 response with a reset, and writing the second one fails.
 const askAgainAfter = 200;
 
 /**
- * HalfOpen detects peers that have exited, so that they do not delay the drain (P-021). After a peer's FIN, HalfOpen
- * sends an interim response with the status 102. A client that waits for the response must skip the 102 (RFC 9110
- * section 15.2). If the client has exited, its kernel answers with a reset. Once the headers of the response have been
- * sent, a 102 is not allowed. In that case, the handler's next write provokes the reset.
+ * HalfOpen detects clients that have exited, so that they do not delay the drain (P-021). After a client's FIN,
+ * HalfOpen sends an interim response with the status 102. A client that waits for the response must skip the 102 (RFC
+ * 9110 section 15.2). If the client has exited, its kernel answers the 102 with a reset. After the headers of the
+ * response have been sent, a 102 is not allowed. The handler's next write then provokes the reset.
  */
 export class HalfOpen {
-  // `#askedAt` contains only connections whose peer sent a FIN before it received its response. The value is the time
-  // at which lameduck last sent a 102 response on the connection. A field in the record of every connection would cost
-  // more memory.
+  // `#askedAt` contains only connections whose client sent a FIN before it received its response. The value is the time
+  // at which lameduck last sent a 102 response on the connection. A map needs less memory than a field in the record of
+  // every connection.
   readonly #askedAt = new WeakMap<Connection, number>();
 
   /**

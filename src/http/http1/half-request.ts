@@ -22,8 +22,8 @@ export function isHalfHead({ socket, isLate }: Connection): boolean {
  */
 export class AnsweredUploads {
   // `#begun` has an entry for each connection whose client still sends a request body after the response. `at` is the
-  // time at which lameduck first saw this. `bytesRead` is the number of bytes that the socket had received at that
-  // time. Two more fields in the record of every connection would cost more memory.
+  // time at which lameduck first saw this body after the response. `bytesRead` is the number of bytes that the socket
+  // had received at that time. A map needs less memory than two more fields in the record of every connection.
   readonly #begun = new WeakMap<Connection, { readonly at: number; readonly bytesRead: number }>();
 
   /**

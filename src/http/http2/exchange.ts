@@ -117,8 +117,8 @@ export class Http2Exchange implements HttpExchange {
   }
 
   /**
-   * beginShutdown makes lameduck record whether this process itself ends the stream. Once the stream has ended, it is
-   * too late to find out whether the client has reset it.
+   * From `beginShutdown()` on, lameduck records whether this process itself ends the stream. After the end of the
+   * stream, lameduck can no longer find out whether the client has reset the stream.
    */
   beginShutdown(): void {
     const { stream } = this;
@@ -142,8 +142,9 @@ export class Http2Exchange implements HttpExchange {
     return this.connection.session?.ownHold ?? atOnce;
   }
 
-  // Defers the events `end` and `trailers` of a delayed request until the request continues. Node emits `end` of an
-  // empty body even if no handler reads the stream, and emits `trailers` only once.
+  // Defers the events `end` and `trailers` of a delayed request until the request continues. Otherwise, the handler
+  // could miss these events. Node emits `end` of an empty body even if no handler reads the stream, and emits
+  // `trailers` only once.
   hold(): () => boolean {
     this.response.ignoreErrors();
     const { stream } = this;
@@ -191,8 +192,8 @@ export class Http2Exchange implements HttpExchange {
     this.response.endIfGivenUp();
     if (this.request.complete || !this.isOut) return;
     this.#uploadsSince ??= now;
-    // lameduck reads the rest of a request body for `longest` milliseconds after the complete response. If the stream
-    // has closed, it allows twice this time, so that the handler can read the bytes that have arrived.
+    // After the complete response, lameduck waits for `longest` milliseconds for the rest of the request body. If the
+    // HTTP/2 stream has closed, lameduck waits twice as long, so that the handler can read the bytes that have arrived.
     if (now - this.#uploadsSince >= (this.stream.closed ? 2 : 1) * longest) this.response.stopReading();
   }
 }

@@ -15,8 +15,8 @@ import { ignoreResets } from '../responses/socket-errors.ts';
  */
 export const quiet = 100;
 
-// A shorter pause, in milliseconds, that replaces `quiet` for a client that has opened streams in each of the first
-// `roundTrips` round trips.
+// The pause after a round trip, in milliseconds, if the client has opened streams in each of the first `roundTrips`
+// round trips. Otherwise, the pause is `quiet`.
 const shortestPause = 20;
 
 // The time, in milliseconds, after which lameduck no longer waits for a pause of a client that opens streams without
@@ -73,14 +73,14 @@ export class Goaway {
     return this.#session.encrypted !== true;
   }
 
-  /** noteChange records that the client has opened a stream, or that a stream has ended. */
+  /** noteChange counts a change of the session's streams: the client has opened a stream, or a stream has ended. */
   noteChange(): void {
     this.#changes++;
   }
 
   /**
-   * `send()` sends every GOAWAY except the last. It then calls `end`, which sends the last GOAWAY. If `send()` or
-   * `sendSoon()` was called before, `send()` does nothing.
+   * A session gets one or two GOAWAY frames. If it gets two, `send()` itself sends the first. `send()` then calls
+   * `end`, which sends the last GOAWAY. If `send()` or `sendSoon()` was called before, `send()` does nothing.
    */
   async send(end: () => void): Promise<void> {
     if (this.#isSending) return;
@@ -153,9 +153,9 @@ export class Goaway {
     return true;
   }
 
-  // Tells whether lameduck can write a frame directly to the socket. The kernel must have room for the frame, because
-  // Node aborts the process if such a write has to wait. Node must have no queued bytes, because the frame could
-  // otherwise split another frame.
+  // Tells whether lameduck can write a frame directly to the socket, which requires two conditions. The kernel must
+  // have room for the frame, because Node aborts the process if such a direct write has to wait. Node must have no
+  // queued bytes, because lameduck's frame could otherwise split a frame of Node.
   #hasRoom(acknowledged: number): boolean {
     if (this.#hasEnded || this.#socket.destroyed) return false;
     const { outboundQueueSize = 0 } = this.#session.state;

@@ -36,14 +36,14 @@ export class Session {
   readonly #goaway: Goaway;
   readonly #unsent: UnsentResponses;
   /**
-   * #changedAt is the later of two times: when the client last opened a stream, and when lameduck last saw that a
-   * stream had ended.
+   * #changedAt is the time of the last change of the session's streams: the client opened a stream, or lameduck saw
+   * that a stream had ended.
    */
   #changedAt: number;
   #hasReleased = false;
   /**
-   * #aloneSince is the time at which lameduck first saw that the ending session had no stream of the program left. All
-   * its streams are then answered by lameduck itself, for example streams of probes.
+   * #aloneSince is the time at which lameduck first saw that the program had no stream left in the ending session. If
+   * the session still has open streams, lameduck itself answers all of them, for example probes.
    */
   #aloneSince: number | undefined;
 
@@ -59,16 +59,16 @@ export class Session {
   }
 
   /**
-   * Before the server sends the GOAWAY of this session, `hold` begins to delay each new stream of the client. When the
-   * GOAWAY has been sent, the delay ends.
+   * `hold` delays each stream that the client opens shortly before the server sends the GOAWAY of this session. When
+   * the GOAWAY has been sent, these streams continue.
    */
   get hold(): Hold {
     return this.#goaway.hold;
   }
 
   /**
-   * isHolding is true if a stream that arrives now must wait until the server has sent the GOAWAY of this session. If
-   * the session was accepted after NotAcceptingNewRequest, every stream waits, and lameduck refuses it after the
+   * isHolding is true if lameduck delays a stream that opens now until the server has sent the GOAWAY of this session.
+   * In a session that was accepted after NotAcceptingNewRequest, lameduck delays every stream, and refuses it after the
    * GOAWAY.
    */
   get isHolding(): boolean {
@@ -76,9 +76,9 @@ export class Session {
   }
 
   /**
-   * ownHold delays each stream of this session in the same way as `hold`. It delays no stream of a session that was
-   * accepted after NotAcceptingNewRequest. lameduck refuses these streams anyway, and the drain would have to wait for
-   * delayed streams.
+   * ownHold delays each stream of this session until the server has sent the GOAWAY. It delays no stream of a session
+   * that was accepted after NotAcceptingNewRequest. lameduck refuses the streams of such a session anyway, and the
+   * drain would have to wait for delayed streams.
    */
   get ownHold(): OwnHold {
     return this.connection.isLate ? atOnce : this.hold;
@@ -148,8 +148,8 @@ export class Session {
     if (connection.isClosing) return;
     // If the HTTP/2 session has already closed, for example because the client has closed it, no GOAWAY is needed.
     if (this.#session.closed || this.#session.destroyed) connection.end();
-    // A session that was accepted after NotAcceptingNewRequest usually ends in `endBefore`, when the client opens the
-    // first stream. If the client opens no stream for a second, the session ends in this branch.
+    // A session that was accepted after NotAcceptingNewRequest usually ends in `endBefore`, when the client opens its
+    // first stream. If the client opens no stream for a second, `#endIfSilent` ends the session.
     else if (connection.isLate) this.#endIfSilent();
     // `send()` delays the GOAWAY until the client opens no more streams and only waits for responses. The GOAWAY then
     // refuses no stream that the client has sent. The client's HTTP/2 library may still let a request fail that it has
@@ -167,9 +167,9 @@ export class Session {
 
   /**
    * endBefore ends a session that was accepted after NotAcceptingNewRequest. It waits for one round trip and a short
-   * pause, sends the GOAWAY, and then calls `answer`, which answers a stream of this session. A client often opens
-   * several streams at once. A GOAWAY right after the first stream would refuse the others. curl gives up a request
-   * that five sessions have refused.
+   * pause, sends the GOAWAY, and then calls `answer`, which responds to a stream of this session. A client often opens
+   * several streams at once. A GOAWAY right after the first stream would refuse the client's other streams. curl gives
+   * up on a request that five sessions have refused.
    */
   endBefore(answer: () => void): void {
     void this.#goaway.sendSoon(() => {

@@ -62,7 +62,7 @@ function ignore(): void {
 export class StreamResponse implements HttpResponse {
   readonly stream: ServerHttp2Stream;
   readonly req: StreamRequest;
-  /** #isBroken is true if lameduck has truncated the response. */
+  /** #isBroken is true if lameduck has truncated the response on this HTTP/2 stream. */
   #isBroken = false;
 
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, socket: Socket) {
@@ -105,8 +105,8 @@ export class StreamResponse implements HttpResponse {
   }
 
   /**
-   * isOut is true if the server will send nothing more on this stream. Either it has sent the complete response, with
-   * its file and trailers, or the stream closed before that.
+   * isOut is true if the server will send no more bytes on this HTTP/2 stream. Either the server has sent the complete
+   * response, including a file and trailers, or the stream closed before the response was complete.
    */
   get isOut(): boolean {
     return isClosedHere(this.stream) || (this.stream.closed && this.stream.writableFinished);
@@ -155,8 +155,8 @@ export class StreamResponse implements HttpResponse {
     return this;
   }
 
-  // Replaces the trailers of the response with the gRPC status. It does not matter whether the program, the
-  // compatibility API or Node would have sent the trailers.
+  // Replaces the trailers of the response with the gRPC status, whichever code would have sent the trailers: the
+  // program, the compatibility API or Node.
   #sendGrpcStatus(): void {
     const { stream } = this;
     const send = stream.sendTrailers.bind(stream);
@@ -180,8 +180,8 @@ export class StreamResponse implements HttpResponse {
     const code = this.#isBroken ? internalError : noError;
     if (stream.writableEnded) stream.close(code);
     else {
-      // Node's `close()` first calls `end()` of the stream, which would make the truncated response look complete. So
-      // replace `end()` during this call.
+      // Node's `close()` of a stream first calls the stream's `end()`, which would make the truncated response look
+      // complete. So replace the stream's `end()` while `close()` runs.
       stream.end = () => stream;
       stream.close(code);
       Reflect.deleteProperty(stream, 'end');

@@ -1,5 +1,5 @@
-// Delays requests for a short time. A client that waits for a response opens no new connection, which a closing
-// listening socket might reset.
+// Delays requests for a short time. When a listening socket closes, the kernel may reset new connections. A client
+// whose request is delayed waits for the response and opens no new connection.
 import { AsyncResource } from 'node:async_hooks';
 
 /**
@@ -34,8 +34,8 @@ export class Hold {
    */
   pass(goOn: () => void): void {
     if (this.#held === undefined) goOn();
-    // Bind `goOn` to the async context of the caller of `pass()`. A tracer or the program stores data of the request in
-    // that context.
+    // Later call `goOn` in the async context of the caller of `pass()`. A tracer or the program stores data of the
+    // request in that context.
     else this.#held.push(AsyncResource.bind(goOn));
   }
 

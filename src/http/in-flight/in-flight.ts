@@ -6,15 +6,15 @@ import { released, type Exchange, type HttpExchange, type State } from '../excha
  */
 export type Counts = Record<Exclude<State['is'], 'noted' | 'released'>, number>;
 
-/** Totals has the counts that only increase. */
+/** Totals has those request counters of a lifecycle that never decrease. */
 export interface Totals {
   /** answered, refused and longRunningEnded count requests since ShutdownInitiated. */
   answered: number;
   refused: number;
   longRunningEnded: number;
   /**
-   * aborted counts the responses that this process destroyed before they were complete, except those that the drain
-   * destroyed.
+   * aborted counts the responses that this process destroyed before they were complete. It leaves out the responses
+   * that the drain destroyed.
    */
   aborted: number;
   /** rejected and timedOut count the requests that the overload limits have answered with 429 and with 504. */
@@ -23,8 +23,8 @@ export interface Totals {
 }
 
 /**
- * InFlight counts the exchanges (requests with their responses) of all connections by state. It does not count an
- * exchange in the state `noted` or `released`. No connection lists such an exchange.
+ * InFlight counts the exchanges (requests with their responses) of all connections by state. It leaves out the
+ * exchanges in the state `noted` or `released`, which are in no connection's list of exchanges.
  */
 export class InFlight {
   readonly #totals: Totals = { answered: 0, refused: 0, longRunningEnded: 0, aborted: 0, rejected: 0, timedOut: 0 };
@@ -90,8 +90,8 @@ export class InFlight {
 
   /**
    * When a request has ended, `release()` removes it from the requests in flight. During a shutdown, `release()` also
-   * counts the request as answered or aborted. It does not count requests on a connection that was accepted after
-   * NotAcceptingNewRequest, because lameduck refuses these requests.
+   * counts the request as answered or aborted. lameduck refuses each request on a connection that was accepted after
+   * NotAcceptingNewRequest, so such a request gets neither count.
    */
   release(exchange: HttpExchange): void {
     const { state, response, connection } = exchange;

@@ -1,6 +1,6 @@
 // Counts the requests of one lifecycle until their responses have ended. Some settings, such as the overload limits,
-// require that a request is counted when it arrives. Without such a setting, a request is counted only when the numbers
-// of requests are next read. HTTP/1.1 and HTTP/2 requests are counted in the same way.
+// require that a request is counted when it arrives. Without such a setting, lameduck counts a request only when it
+// next needs to know how many requests are in flight. HTTP/1.1 and HTTP/2 requests are counted in the same way.
 import { startImmediate, type Clock } from '../../clock.ts';
 import { socketOf, type HttpResponse } from '../../message.ts';
 import type { AuditLog, RequestObserver } from '../../observer.ts';
@@ -45,8 +45,8 @@ export interface RequestsOptions {
 }
 
 /**
- * The interface Ended has the functions that the class Requests calls at the end of a response. Two of them search for
- * responses that may have ended without an event.
+ * The interface Ended has the functions that the class Requests calls at the end of a response. Two of these functions
+ * find responses that ended without emitting `close`.
  */
 export interface Ended {
   /** onEnd is called when the response of an exchange has ended, complete or not. */
@@ -199,9 +199,9 @@ export class Requests {
 
   /**
    * enrolOlder counts the HTTP/1.1 request that was in flight on a connection when the lifecycle began (P-053). Node
-   * shows only the current response of a socket. So if the client has pipelined requests, enrolOlder counts the second
-   * request only when the first response has ended. If the second response has already ended at that time, its request
-   * is never counted.
+   * gives access only to the current response of a socket. So if the client has pipelined requests, enrolOlder counts
+   * the second request only when the first response has ended. If the second response has then already ended too, the
+   * second request is never counted.
    */
   enrolOlder(connection: Connection): void {
     const exchange = this.#addNoted(connection);
@@ -216,8 +216,8 @@ export class Requests {
   }
 
   /**
-   * `watch()` makes lameduck recognize an event stream as soon as the headers of its response have been sent. If there
-   * is neither an overload limit nor an audit log, `watch()` does nothing.
+   * `watch()` makes lameduck recognize an event stream as soon as the headers of its response have been sent. Only the
+   * overload limits and the audit log need this early recognition. Without them, `watch()` does nothing.
    */
   watch(exchange: HttpExchange): void {
     if (this.#isWatched && !this.inFlight.isShuttingDown) exchange.onHead(this.#onHead);

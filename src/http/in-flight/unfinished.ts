@@ -28,8 +28,8 @@ export function describeUnfinished(
         ...(isOrdinaryStream(exchange) && { isEventStream: true as const }),
       }));
     } catch {
-      // Reading a property of a request or response has thrown, because the program has changed the object. For the
-      // connection of this request, the log and the debug socket show only the ages of the requests.
+      // Reading a property of a request or response has thrown an error, because the program has changed the object.
+      // For the requests of this connection, the log and the debug socket then show only how old they are.
       return connection.exchanges.map((exchange) => ({ method: '*', route: '*', ageMs: ageMs(exchange), peer: '*' }));
     }
   };

@@ -7,7 +7,7 @@ import { lowestDrainRate } from '../../settings/drain-rate.ts';
  * take longer than `grace` milliseconds, the rate is higher (A-140).
  */
 export class DrainRateLimiter {
-  /** `rate` is the number of long-running requests that the drain may end per second. */
+  /** `rate` is the maximum number of long-running requests that the drain ends per second. */
   readonly rate: number;
   readonly #since: number;
   #given = 0;

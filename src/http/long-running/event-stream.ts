@@ -1,5 +1,5 @@
-// Ends a stream of server-sent events between two events. Before the end, it sends a `retry:`, which tells the client
-// when to reconnect.
+// Ends a stream of server-sent events between two events. Before it ends the stream, it sends the field `retry:`, which
+// tells the client when to reconnect.
 import type { HttpExchange } from '../exchange.ts';
 import { isEncoded } from '../responses/head.ts';
 import { ignoreResets } from '../responses/socket-errors.ts';
@@ -60,8 +60,8 @@ export class EventStream {
 
   #note(chunk: unknown): void {
     const text = `${this.#rest ?? ''}${textOf(chunk)}`;
-    // If the last event in the stream is incomplete and long, store only its last characters. The letter `x` in front
-    // of them makes the next call see that the event has already begun.
+    // If the last event in the stream is incomplete and long, store only its last characters, with the letter `x` in
+    // front of them. The next call of `#note()` thus sees that the event has already begun.
     const rest = text.slice(endOfLastEvent(text));
     this.#rest = rest.length > longestRest ? `x${rest.slice(-longestRest)}` : rest;
     if (!this.#isBetweenEvents) return;

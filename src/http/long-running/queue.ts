@@ -10,19 +10,22 @@ import type { InFlight } from '../in-flight/in-flight.ts';
 // due at once, and ending all of them in one turn would cause another stall.
 const mostPerTurn = 100;
 
-// The longest time, in milliseconds, that one turn of the event loop spends on ending long-running requests. These
-// requests are still open after their grace period.
+// The drain ends long-running requests that are still open after their grace period. This is the longest time, in
+// milliseconds, that the drain spends on these requests in one turn of the event loop.
 const longestTurn = 25;
 
 // How long the handler of the last long-running request may still run after lameduck has aborted the request's
 // AbortSignal, in milliseconds.
 const abortGrace = 500;
 
-// The shortest time, in milliseconds, between the end of the last long-running requests and the time at which the drain
-// destroys all connections. Meanwhile, the connections of these requests can close.
+// The shortest time, in milliseconds, from the end of the last long-running requests until the drain destroys all
+// connections. In this time, the connections of these last requests can close.
 const reserve = 250;
 
-/** LongRunningDrainOptions limit the drain of the long-running requests. Times are in milliseconds. */
+/**
+ * LongRunningDrainOptions contains the grace period, the deadline and the reconnection time for the drain of
+ * long-running requests. Times are in milliseconds.
+ */
 export interface LongRunningDrainOptions {
   readonly grace: number;
   /** drainBy is the time at which the drain destroys all remaining connections. */
@@ -34,8 +37,8 @@ export interface LongRunningDrainOptions {
 }
 
 /**
- * LongRunning contains the long-running requests. Some of them wait for their turn to be ended by the drain, and the
- * drain is ending the others.
+ * LongRunning contains the long-running requests in two sets. The requests in `#waiting` wait for their turn. The drain
+ * has begun to end the requests in `#ending`.
  */
 export class LongRunning {
   readonly #clock: Clock;
@@ -63,7 +66,7 @@ export class LongRunning {
 
   /**
    * `delete()` removes an ended request from the queue, or returns false if the queue does not contain the request. If
-   * the drain has not reached this request yet, the next request in the queue takes its place and ends sooner (P-037).
+   * the drain had not yet begun to end the removed request, the next request in the queue gets its turn sooner (P-037).
    */
   delete(exchange: Exchange): boolean {
     return this.#waiting.delete(exchange) || this.#ending.delete(exchange);

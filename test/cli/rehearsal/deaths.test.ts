@@ -15,7 +15,7 @@ const restart = (at: number): Story => [
 const note = (at: number, deed: string): Story[number] => [at, 'note', { text: deed, deed }];
 const namesOf = (...story: Story): string[] => causes(...story).map(([name]) => name);
 
-const ended = 'the container ended without a stop signal, because its main process exited with code 0';
+const ended = 'the container ended because its main process exited by itself with code 0';
 
 for (const [when, before, text] of [
   ['before it listens', [], `${ended} before the container listened on a port`],

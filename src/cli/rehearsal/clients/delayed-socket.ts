@@ -43,8 +43,8 @@ export class DelayedSocket extends Duplex {
   }
 
   override _read(): void {
-    // The socket pushes response bytes to the client as they arrive. It needs no back-pressure, because the responses
-    // in a rehearsal are small.
+    // DelayedSocket pushes response bytes to the client as they arrive. No back-pressure is needed, because the
+    // responses in a rehearsal are small.
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, callback: (error?: Error | null) => void): void {
