@@ -104,10 +104,7 @@ function outcomeOf(pair: Pair, all: readonly ManifestObject[]): Outcome | undefi
   if (end !== undefined && (causes.length === 0 || spec['replicas'] === 0)) return nothing(end, causes);
   const renumbered = kind === 'StatefulSet' && spec['replicas'] !== 0 ? renumberingCauses(pair) : [];
   if (renumbered.length > 0)
-    return rolls('A change of spec.ordinals.start gives the pods new names, so the StatefulSet replaces the pods.', [
-      ...renumbered,
-      ...causes,
-    ]);
+    return rolls('A new spec.ordinals renames the pods, so the StatefulSet replaces them.', [...renumbered, ...causes]);
   if (causes.length === 0) {
     const others = differencesOf(clean(old), clean(spec)).length > 0;
     return nothing(others ? 'Nothing restarts, because the pod template is unchanged.' : 'Nothing restarts.');
@@ -359,8 +356,7 @@ function readingOf(workload: ManifestObject, { kind, name, namespace }: Manifest
       objects(object(volume['projected'])['sources']).some((source) => nameOf(source[key]) === name),
   );
   const subject = `${workload.kind} ${workload.name}`;
-  if (isVariable)
-    return `Containers of ${subject} keep the old values of their environment variables until the containers are restarted.`;
+  if (isVariable) return `Containers of ${subject} keep their old environment variables until the containers restart.`;
   if (isVolume) return `Files mounted in ${subject} change within about two minutes, except with a subPath.`;
   return undefined;
 }

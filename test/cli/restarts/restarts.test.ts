@@ -76,7 +76,7 @@ test('K-161 `lameduck restarts` names the pods that keep the old values of a Con
   const [variable] = effects(configMap('1') + reading, configMap('2') + reading);
   assert.match(
     variable?.message ?? '',
-    /Containers of Deployment shop keep the old values of their environment variables until the containers are restarted/,
+    /Containers of Deployment shop keep their old environment variables until the containers restart/,
   );
 });
 
