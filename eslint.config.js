@@ -156,9 +156,9 @@ const typed = {
   '@typescript-eslint/use-unknown-in-catch-callback-variable': 'error',
 };
 
-// Each restriction below is a separate list of entries for the ESLint rule `no-restricted-syntax`. A configuration
-// block replaces the whole rule of earlier blocks. So each block combines the lists that apply to its files, and leaves
-// out the others.
+// Each restriction below is a list of entries for the ESLint rule `no-restricted-syntax`. If several configuration
+// blocks set this rule for a file, only the last one applies. Each block therefore repeats every list that applies to
+// its files.
 const member = (object, names) =>
   ['object.name', 'object.property.name']
     .map((path) => `MemberExpression[${path}='${object}'][property.name=/^(${names.join('|')})$/]`)
@@ -223,7 +223,8 @@ export default defineConfig(
   // returns, so such a handler often awaits nothing.
   { files: ['examples/**/*.ts', 'test/**/*.ts'], rules: { '@typescript-eslint/require-await': 'off' } },
   {
-    // These files contain lists of texts for generated pages, so they may be longer than other files.
+    // The limit for the length of a file does not apply to three files that contain long lists of texts for generated
+    // pages.
     files: ['**/*.{js,cjs,mjs,ts}', 'src/**/*.cts'],
     ignores: ['scripts/docs/rules.ts', 'scripts/docs/lease-rules.ts', 'scripts/docs/differences.ts'],
     rules: { 'max-lines': ['error', { max: 300, skipBlankLines: true, skipComments: true }] },

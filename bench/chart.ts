@@ -6,9 +6,9 @@ export interface Bar {
   readonly value: number;
   readonly low?: number;
   readonly high?: number;
-  /** Whether this bar of the chart stands for lameduck, and not for a package with which lameduck is compared. */
+  /** True if the bar shows a value of lameduck, and false if it shows a value of another package. */
   readonly isOwn?: boolean;
-  /** The text that the chart shows at the right end of this bar, by default the bar's value. */
+  /** The label at the right end of the bar. By default, it is the bar's value. */
   readonly text?: string;
 }
 

@@ -43,7 +43,10 @@ function partOf({ functionName, url }: Profiler.Profile['nodes'][number]['callFr
   return own === undefined ? 'the program' : `${ownPart}\`${own}\``;
 }
 
-/** ofLameduck tells whether a key of Parts, such as "the program", names a file of lameduck. */
+/**
+ * ofLameduck tells whether a key of Parts names a file of lameduck. Other keys are, for example, "the program" and
+ * "native code".
+ */
 export function ofLameduck(part: string): boolean {
   return part.startsWith(ownPart);
 }

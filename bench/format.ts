@@ -1,7 +1,9 @@
 // Formats numbers for the console and for the page of benchmarks.
 import { median, type Estimate } from './statistics.ts';
 
-/** `signed()` formats an estimate in whole units, with its sign and its confidence interval. */
+/**
+ * `signed()` formats a difference as whole numbers with signs, followed by its confidence interval: `+12 [+9, +15]`.
+ */
 export function signed({ value, low, high }: Estimate): string {
   return `${withSign(value)} [${withSign(low)}, ${withSign(high)}]`;
 }

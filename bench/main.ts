@@ -2,9 +2,10 @@
 // request needs too much CPU time, a probe takes too long, or a stream was cut. Run `npm run build` first, because the
 // benchmark measures the built files of lameduck/register.
 //
-//   --quick        measures only lameduck, in a few minutes. Writes nothing, and compares the CPU time of a request with
-//                  that of the last complete run.
-//   --only PART    measures one part of Results again. With --quick, measures only this part, and writes nothing.
+//   --quick        measures only lameduck, in a few minutes, and writes nothing. Compares the CPU time of a request with
+//                  the one in bench/results.json.
+//   --only PART    measures only one part of bench/results.json, such as `prices`, and writes the new results of this part.
+//                  With --quick, writes nothing.
 //
 // After the last measurement, the program runs `npm run docs`, which writes docs/benchmarks.md from bench/results.json.
 import { spawnSync } from 'node:child_process';
@@ -124,8 +125,8 @@ async function pricesOf(): Promise<Record<string, Price>> {
 
 async function partPricesOf(): Promise<Record<string, Price>> {
   const prices: Record<string, Price> = {};
-  // With --quick, do not measure the single steps that lameduck takes for a request. To measure one step takes as long
-  // as to measure a whole shutdown package.
+  // With --quick, do not measure the CPU time of each part of lameduck's code. To measure one part takes as long as to
+  // measure a whole shutdown package.
   if (isQuick) return prices;
   for (const [name, { title }] of Object.entries(parts)) {
     const price = (prices[name] = await priceOf(`part:${name}`, effort.other));

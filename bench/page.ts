@@ -56,7 +56,7 @@ function marks(results: Results): string[] {
   ];
 }
 
-// Puts a picture after the heading of its section of docs/benchmarks.md.
+// Inserts a picture into docs/benchmarks.md, below the heading of the section that the picture illustrates.
 function pictured(name: string, [blank = '', heading = '', ...rest]: readonly string[]): string[] {
   return [
     blank,

@@ -21,8 +21,7 @@ export interface Results {
   readonly versions: Readonly<Record<string, string>>;
   readonly prices: Readonly<Record<string, Price>>;
   /**
-   * The CPU time that single steps of lameduck's work add to a request. The keys are those of `parts` in
-   * price/parts.ts.
+   * The CPU time that each part of lameduck's code adds to a request. The keys are those of `parts` in price/parts.ts.
    */
   readonly partPrices: Readonly<Record<string, Price>>;
   readonly uses: readonly Use[];
@@ -45,8 +44,8 @@ export interface Results {
     readonly use: UseEffort;
     readonly rounds: number;
     /**
-     * For each shutdown package that the benchmark compares: how many rollouts are rehearsed with the default options,
-     * and how many with a shutdown delay. Both numbers are the same.
+     * The number of rehearsed rollouts for each shutdown package and each of its two variants: with default options,
+     * and with a shutdown delay.
      */
     readonly rollouts: number;
     readonly delays: readonly number[];

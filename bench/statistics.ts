@@ -24,9 +24,9 @@ export function quantile(values: readonly number[], part: number): number {
 }
 
 /**
- * `estimate()` computes a statistic of groups of samples, and its 95 % confidence interval by bootstrap. It draws
- * groups (processes) with replacement, and then samples (pairs) from each group. This is needed because two pairs of
- * one process are more alike than two pairs of different processes.
+ * `estimate()` computes a statistic of groups of samples, and its 95 % confidence interval by bootstrap. Each group has
+ * the samples of one process. Samples of one process are more alike than samples of two processes. The bootstrap
+ * therefore draws groups with replacement, and then samples from each drawn group.
  */
 export function estimate<Sample>(
   groups: readonly (readonly Sample[])[],

@@ -7,13 +7,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { get, newAccount, post, runClient } from '../../test/support/closed-loop-client.ts';
 
-/** Shutdown holds the results of one shutdown, as the clients of the server see them. */
+/** Shutdown holds what the clients of a server observed during one shutdown of this server. */
 export interface Shutdown {
   readonly answered: number;
   /**
    * The number of lost requests on connections that the server had accepted. A request is lost if the client gets no
-   * complete response. A request does not count if the client had already received `Connection: close` or a FIN when it
-   * sent the request.
+   * complete response. The number does not include requests that a client sent after it had received `Connection:
+   * close` or a FIN.
    */
   readonly lost: number;
   /** The number of lost requests on connections that the server never accepted. */

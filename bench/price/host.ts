@@ -29,8 +29,8 @@ function handle(_request: IncomingMessage, response: ServerResponse): void {
   response.end('hello\n');
 }
 
-// True while `direct()` emits `request` events. The handler, which both servers share, then does nothing. So almost all
-// CPU time by which the two servers differ is used by the shutdown package.
+// While isDirect is true, `direct()` emits `request` events, and the handler of both servers does nothing. The
+// difference in CPU time between the servers is then almost only that of the shutdown package.
 let isDirect = false;
 
 function installOf(name: string): Install | undefined {

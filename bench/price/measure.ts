@@ -33,8 +33,8 @@ export const directRequests = 10_000;
 export const warmUpPairs = 20;
 
 /**
- * `measure()` returns the pairs of measured windows for each process: one window of the bare server and one of the
- * server with the package. It throws if the two servers send different responses.
+ * `measure()` returns the pairs of measurements of each process. A pair has one measurement of the bare server, and one
+ * of the server with the shutdown package. `measure()` throws if the two servers send different responses.
  */
 export async function measure(name: string, { processes, pairs }: Effort): Promise<Pair[][]> {
   const groups: Pair[][] = [];
@@ -55,8 +55,8 @@ async function measureOnce(name: string, count: number): Promise<Pair[]> {
     const loads = { bare, other };
     const pairs: Pair[] = [];
     for (let index = 0; index < warmUpPairs + count; index++) {
-      // In each pair of windows, the other server is measured first. A machine that becomes slower or faster then
-      // affects both servers equally.
+      // Swap the order of the two servers in each pair of measurements. If the machine becomes slower or faster, both
+      // servers are then affected equally.
       const order: Side[] = index % 2 === 0 ? ['bare', 'other'] : ['other', 'bare'];
       const whole = { bare: 0, other: 0 };
       const direct = { bare: 0, other: 0 };

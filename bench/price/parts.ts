@@ -28,8 +28,8 @@ function replaceEmit(server: Server, onRequest?: OnRequest): void {
 const find = ({ socket }: IncomingMessage): { at: number } | undefined => (socket as unknown as Recorded)[record];
 
 /**
- * `parts` has the single steps of lameduck whose CPU time the benchmark measures. It measures a server with one step in
- * the same way as a server with a whole shutdown package.
+ * `parts` has the parts of lameduck's code for a request whose CPU time the benchmark measures. A server with one part
+ * is measured in the same way as a server with a whole shutdown package.
  */
 export const parts: Readonly<Record<string, Part>> = {
   emit: {

@@ -1,17 +1,20 @@
-// Computes how much CPU time a shutdown package adds to a request. The input is pairs of measured windows, one without
-// and one with the package.
+// Computes how much CPU time a shutdown package adds to a request. The input is pairs of measurements: one of a server
+// without the package, and one of a server with it.
 import { estimate, median, quantile, type Estimate } from '../statistics.ts';
 import { measure, type Effort, type Pair } from './measure.ts';
 
 export interface Price {
-  /** CPU time of a whole request on bare `node:http`: the median and two percentiles, the 10th and the 90th, of all measured windows. */
+  /**
+   * The CPU time of a whole request on bare `node:http`, in nanoseconds: the median of all measurements. `bareSpread`
+   * has the 10th and the 90th percentile.
+   */
   readonly bare: number;
   readonly bareSpread: readonly [number, number];
   readonly increment: Estimate;
   readonly incrementSpread: readonly [number, number];
   /**
-   * The CPU time of a request on the server with the package, divided by that on the bare server: (bare + increment) /
-   * bare. For lameduck, this ratio must not exceed `limit`.
+   * The CPU time of a request with the package, divided by its CPU time without the package: (bare + increment) / bare.
+   * For lameduck, this ratio must not exceed `limit`.
    */
   readonly ratio: Estimate;
   /** The CPU time of a whole request over loopback, compared with the bare server: as a difference and as a ratio. */

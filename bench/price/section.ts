@@ -1,4 +1,5 @@
-// Writes the section of docs/benchmarks.md about the CPU time of a request, and the table that explains this time.
+// Writes the section of docs/benchmarks.md about the CPU time of a request, and the table that divides this time among
+// the parts of lameduck's code.
 import { cells, label, ratio, signed } from '../format.ts';
 import type { Results } from '../results.ts';
 import { connections, directRequests, warmUpPairs, wholeRequests } from './measure.ts';

@@ -32,7 +32,7 @@ export async function execProbe(probePort: number, pairs: number): Promise<ExecP
     const first = await run(isProbeFirst ? probing : nothing);
     const second = await run(isProbeFirst ? nothing : probing);
     const [probe, node] = isProbeFirst ? [first, second] : [second, first];
-    // Do not count the first pair of processes, which also reads the files of Node and lameduck from disk.
+    // Ignore the warm-up runs (negative `index`): they also read the files of Node and lameduck from disk.
     if (index < 0) continue;
     nodes.push(node);
     owns.push(probe - node);

@@ -114,8 +114,8 @@ async function whileBlocked(host: ChildProcess, probePort: number): Promise<numb
   const until = performance.now() + blockTime - 10 * pauseBetween;
   const waits: number[] = [];
   while (performance.now() < until) waits.push(await ask(probePort));
-  // The loop above stops while the event loop of the server is still blocked, because the main thread would answer a
-  // later probe itself. Wait until the event loop runs again before the next kind of probe is measured.
+  // The loop of probes ends before the event loop runs again, because the main thread would answer a later probe
+  // itself. Wait until the event loop runs, so that the next measurement begins with an idle server.
   await sleep(20 * pauseBetween);
   return waits;
 }

@@ -30,7 +30,7 @@ export interface ThreadEffort {
   readonly seconds: number;
 }
 
-/** The benchmark measures the CPU time of the probe thread at each of these `rates`, in probes per second. */
+/** The rates, in probes per second, at which the benchmark measures the CPU time of the probe thread. */
 export const rates = [0, 1, 10, 100] as const;
 
 // How long a process runs before its memory is measured, in milliseconds.

@@ -11,8 +11,8 @@ export interface Rate {
   readonly lost: number;
   readonly refused: number;
   /**
-   * The verdict that the rehearsal printed. It is `withheld` if the clients sent fewer requests per second than
-   * `asked`.
+   * The verdict that the rehearsal printed. The verdict is `withheld` if the clients could not send requests at the
+   * rate in `asked`.
    */
   readonly verdict: string;
 }
@@ -40,7 +40,7 @@ export async function measureRate(): Promise<Rate> {
   const reports = events
     .filter(({ kind }) => kind === 'requests')
     .map(({ at, detail }) => ({ at, answered: Number(detail['answered']) }));
-  // Leave out the first half second of the load, in which the server compiles its code.
+  // Ignore the first half second of requests, in which the server compiles its code.
   const start = (reports.find(({ answered }) => answered > 0)?.at ?? 0) + 500;
   const end = events.find(({ kind }) => kind === 'podDeleted')?.at ?? 0;
   const measured = reports.filter(({ at }) => at >= start && at <= end);

@@ -17,8 +17,8 @@ export interface Rollout {
 }
 
 /**
- * Rollouts holds the results of one compared package: rehearsals with its default options, and rehearsals with a
- * shutdown delay.
+ * Rollouts holds the results of the rehearsed rollouts of one shutdown package: with the package's default options, and
+ * with a shutdown delay.
  */
 export interface Rollouts {
   readonly name: string;
@@ -27,8 +27,8 @@ export interface Rollouts {
 }
 
 /**
- * The longest time until a node learns of the deletion of the pod, in seconds. It does not include the 0.3 s that every
- * node needs in addition.
+ * The value of `--propagation`: the longest time until a simulated node learns of the deletion of a pod, in seconds.
+ * Every node needs another 0.3 s, which this value does not include.
  */
 export const propagation = 2;
 
@@ -51,8 +51,7 @@ export async function measureRollouts(names: readonly string[], rounds: number):
     const asDocumented: Rollout[] = [];
     const delayed: Rollout[] = [];
     for (let seed = 1; seed <= rounds; seed++) {
-      // Run the rehearsal without a shutdown delay and the rehearsal with a shutdown delay at the same time. On a
-      // machine with two cores, neither slows the other down.
+      // Run both rehearsals at the same time. They do not slow each other down on a machine with two cores.
       const [first, second] = await Promise.all([rehearse(seed, name), rehearse(seed, name, String(delay * 1_000))]);
       asDocumented.push(first);
       delayed.push(second);

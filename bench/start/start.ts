@@ -9,7 +9,10 @@ import { reservePort } from '../../test/support/reserved-port.ts';
 import { medianParts, partsOf, samplingInterval, type Parts } from '../cpu-profile.ts';
 import { median } from '../statistics.ts';
 
-/** `ways` lists the ways in which the measured program loads lameduck. `bare` is without lameduck. */
+/**
+ * `ways` lists the ways in which the measured program can use lameduck. With `bare`, the program does not load
+ * lameduck.
+ */
 export const ways = ['bare', 'code', 'register'] as const;
 export type Way = (typeof ways)[number];
 

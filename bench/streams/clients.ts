@@ -7,7 +7,7 @@ import { connect } from 'node:net';
 import { WebSocket } from 'ws';
 import { sessionsOf, type StreamKind } from './kinds.ts';
 
-/** Ends tells how many streams the clients received to a proper end, and when the last stream ended. */
+/** Ends has the number of streams that ended completely, and the time at which the last stream ended. */
 export interface Ends {
   /**
    * The number of streams with a proper end: the last chunk (HTTP/1.1), END_STREAM (HTTP/2) or the close code 1001

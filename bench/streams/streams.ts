@@ -27,7 +27,10 @@ export interface InMemory {
 export interface Drain {
   readonly kind: StreamKind;
   readonly count: number;
-  /** The number of streams that ended as their protocol says. */
+  /**
+   * The number of streams that ended completely: with the last chunk (HTTP/1.1), END_STREAM (HTTP/2) or the close code
+   * 1001 (WebSocket).
+   */
   readonly whole: number;
   readonly lastEndMs: number;
   readonly exitMs: number;
@@ -44,7 +47,10 @@ export async function drainInMemory(count: number): Promise<InMemory> {
   return { count, ...(JSON.parse(stdout) as Omit<InMemory, 'count'>) };
 }
 
-/** drainSockets opens `count` streams of one kind over sockets, sends SIGTERM to the server, and measures the drain. */
+/**
+ * drainSockets starts a server, opens `count` event streams or WebSockets over real sockets, sends SIGTERM to the
+ * server, and measures the drain.
+ */
 export async function drainSockets(kind: StreamKind, count: number): Promise<Drain> {
   const host = start('host.ts', kind);
   const [port] = (await once(host, 'message')) as [number];

@@ -18,7 +18,10 @@ import type { Framework } from './variants.ts';
 /** Question is a message to the measured process, which runs this module. */
 export type Question = 'cpu' | 'profile' | 'profiled' | 'sample' | 'sampled' | 'memory';
 
-/** Answers maps each Question to the type of the response that the measured process sends. */
+/**
+ * Answers maps each type of message that the benchmark sends to the measured server process to the data of the
+ * response.
+ */
 export interface Answers {
   /** The CPU time that the server's process has used since its start, in microseconds. */
   readonly cpu: number;
@@ -42,7 +45,7 @@ export interface Answers {
 }
 
 const [framework, by] = process.argv.slice(2) as [Framework, string];
-// Set the option `route`, so that the benchmark includes the CPU time of the calls of this function.
+// Set lameduck's option `route`, so that the benchmark includes the CPU time of its calls.
 const options = { route: () => '/' };
 
 const handle: RequestListener = (_request, response) => {

@@ -72,8 +72,8 @@ async function measurePair(variant: Variant, { windows, idle }: UseEffort): Prom
   const hosts = [first, second] as const;
   for (const host of hosts) await host.warmUp();
   for (let index = 0; index < warmUpWindows + windows; index++) {
-    // In each round of windows, the other server is measured first. A machine that becomes slower or faster then
-    // affects both servers equally.
+    // Swap the order of the two servers in each round of measurements. If the machine becomes slower or faster, both
+    // servers are then affected equally.
     for (const host of index % 2 === 0 ? hosts : hosts.toReversed()) await host.window(index >= warmUpWindows);
   }
   const count = ['http', 'fastify'].includes(variant.framework) ? idle : Math.min(idle, mostIdleSessions);
@@ -127,8 +127,8 @@ class Host implements AsyncDisposable {
   }
 
   /**
-   * `window()` measures the CPU time of two series of requests: first on kept-alive connections, then on a new
-   * connection for each request.
+   * `window()` measures the CPU time of a request twice: with kept-alive connections, and with a new connection for
+   * each request.
    */
   async window(counts: boolean): Promise<void> {
     const perRequest = await this.#cost(() => this.#load.run(wholeRequests), wholeRequests);
@@ -140,7 +140,7 @@ class Host implements AsyncDisposable {
 
   /**
    * `costs()` measures the garbage collection, the CPU profile and the memory of idle connections. It returns these
-   * costs together with those that `window()` has measured.
+   * values together with the CPU times that `window()` has measured.
    */
   async costs(idle: number): Promise<Costs> {
     const profiled = profiledWindows * wholeRequests;
@@ -202,7 +202,7 @@ class Host implements AsyncDisposable {
   }
 }
 
-// Some variants open no probe port. The scrape of the probe port then fails: ignore its error.
+// Ignore a failed scrape of the probe port, because some servers of the benchmark open no probe port.
 function scrape(probePort: number): void {
   fetch(`http://127.0.0.1:${String(probePort)}/metrics`)
     .then((response) => response.text())

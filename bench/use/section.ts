@@ -8,7 +8,7 @@ import { sessionCount } from './clients/http2.ts';
 import { mostIdleSessions, perConnectionWindow, scrapeInterval, type Costs, type UseEffort } from './measure.ts';
 import type { Variant } from './variants.ts';
 
-/** The type Use holds the measured CPU time and memory of one variant of the server. */
+/** The type Use holds the measured CPU time and memory of one server configuration. */
 export interface Use {
   readonly variant: Pick<Variant, 'title' | 'framework' | 'by'>;
   readonly pairs: readonly (readonly [Costs, Costs])[];
@@ -49,8 +49,7 @@ export function useSection(uses: readonly Use[], { processes, windows, idle }: U
   ];
 }
 
-// Besides lameduck's own code, these kinds of code each have a column for their CPU time. The column `other` has the
-// CPU time of all other code.
+// The columns of the table of CPU times, besides those for lameduck's own code and for all other code (`other`).
 const partColumns = ['native code', "Node's JavaScript", 'garbage collection'];
 const fileCount = 6;
 

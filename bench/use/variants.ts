@@ -35,8 +35,8 @@ const asInChart = (probePort: number): Readonly<Record<string, string>> => ({
 });
 
 /**
- * `bare` maps each framework to its server without lameduck. The benchmark compares each variant with the server of its
- * framework in `bare`.
+ * `bare` maps each framework to a server that does not load lameduck. The benchmark compares every other server with
+ * the server of the same framework in `bare`.
  */
 export const bare: Readonly<Record<Framework, Variant>> = {
   http: { title: 'bare `node:http`', framework: 'http', by: 'none', env: none },
@@ -52,8 +52,8 @@ export const bare: Readonly<Record<Framework, Variant>> = {
 };
 
 /**
- * The benchmark compares each of the `variants` with a server of the same framework without lameduck. The first two
- * variants have no lameduck either, so that their comparison shows the measurement error.
+ * The benchmark compares each of the `variants` with a server of the same framework that does not load lameduck. The
+ * first two variants do not load lameduck either, so that their results show the measurement error.
  */
 export const variants: readonly Variant[] = [
   bare.http,

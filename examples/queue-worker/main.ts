@@ -13,7 +13,7 @@ duck.addDestroyHook('queue', () => {
   console.log('pool closed'); // close the connection to the queue here: the last job is done
 });
 
-// After the shutdown signal, the worker finishes its current job and takes no new one.
+// When `signal` aborts, at the start of the shutdown, the worker finishes its current job and takes no new job.
 async function work(signal: AbortSignal): Promise<void> {
   for (let job = 1; !signal.aborted; job++) {
     console.log(`job ${job} started`);

@@ -56,8 +56,8 @@ export function addRoutes(app: FastifyInstance, pool: Pool): void {
     return { upstream: await body.json() };
   });
 
-  // The route /upload reads the body as a stream. So its plugin replaces the parsers of Fastify by one that passes the
-  // stream of a body of any content type.
+  // The handler of the route /upload reads the request body as a stream. The plugin of this route therefore replaces
+  // Fastify's body parsers by a parser that accepts every content type and returns the stream.
   void app.register(async (uploads) => {
     uploads.removeAllContentTypeParsers();
     uploads.addContentTypeParser('*', (_request, payload, done) => {

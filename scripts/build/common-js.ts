@@ -145,9 +145,9 @@ function sharing(name: string, { files, exported }: Sources): Plugin {
 }
 
 /**
- * loadShared registers a loader for modules that another built file already contains. esbuild has these modules in its
- * namespace `shared`. `code` returns the source text with which esbuild replaces such a module. The parameter `value`
- * of `code` is a JavaScript expression that reads the module from the other built file.
+ * loadShared replaces each module that another built file already contains. esbuild has such modules in the namespace
+ * `shared`. `code` returns the source text that replaces a module. Its parameter `value` is a JavaScript expression
+ * that reads the module from the other built file.
  */
 function loadShared(bundle: PluginBuild, files: Sources['files'], code: (path: string, value: string) => string): void {
   bundle.onResolve({ filter: /\.cjs$/, namespace: 'shared' }, ({ path }) => ({ path, external: true }));

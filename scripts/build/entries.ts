@@ -1,9 +1,9 @@
 // Lists the exports and the built files of the package. To add an export, add a row to `entries`, and add its
 // conditions to `exports` in package.json. test/package/exports.test.ts compares `entries` with `exports`.
 
-/** Entry is one export of the package. */
+/** An Entry is one file that programs can import from the package, such as `lameduck/fastify`. */
 export interface Entry {
-  /** The name of the built files in `dist`, without their extensions. */
+  /** The name of the files that the build writes into `dist` for this export, without the extensions. */
   readonly name: string;
   /** The name under which the module also exports its default export, if it has a default export. */
   readonly default?: string;
@@ -25,8 +25,8 @@ export const entries: readonly Entry[] = [
 export const preload = 'process/emit-override';
 
 /**
- * The build puts the modules in besidePreload into the same built file as the module `preload`, because
- * `lameduck/register` needs them before the first response.
+ * `lameduck/register` needs the modules in besidePreload before the first response, so the build puts them into the
+ * same file as the module `preload`.
  */
 export const besidePreload: readonly string[] = ['patch-emit'];
 
@@ -37,9 +37,9 @@ export const besidePreload: readonly string[] = ['patch-emit'];
 export const main = 'index';
 
 /**
- * `pieces` lists modules of the main file. When `lameduck/register` loads the main file, it evaluates one of these
- * modules, with its imports, in each turn of the event loop. So no turn is long. The first turn also loads the main
- * file, so the first module is small. src/register.cts repeats this list.
+ * `pieces` divides the main file, so that `lameduck/register` loads it without a long turn of the event loop. In each
+ * turn, `lameduck/register` evaluates one of these modules, with its imports. The first module is small, because the
+ * first turn also loads the main file. src/register.cts repeats this list.
  */
 export const pieces: readonly string[] = [
   'clock',

@@ -21,7 +21,8 @@ export const common = {
   platform: 'node',
   target: 'node22',
   packages: 'external',
-  // V8 keeps a file with one byte per character if all its characters are ASCII, and compiles it faster.
+  // If a file is pure ASCII, V8 stores its text with one byte per character, and compiles the file faster. esbuild
+  // therefore escapes other characters.
   charset: 'ascii',
   logLevel: 'warning',
 } as const satisfies BuildOptions;

@@ -22,7 +22,7 @@ export function conformancePage(conformance: Conformance): { page: string; probl
       '',
       `## ${letter}: ${title}`,
       '',
-      '| number | rule | tests, or reason for the difference |',
+      '| number | rule | tests of the rule, or the reason why lameduck differs from the rule |',
       '| --- | --- | --- |',
       ...members.map(row),
     ];

@@ -51,7 +51,7 @@ const legendRow = 15;
 // The mean width of a character in an 11-pixel font, rounded up.
 const characterWidth = 6.5;
 
-// The times of the sample data, in minutes. There is one sample for every third of a minute.
+// The times of the sample data, in minutes: one sample every 20 seconds, for an hour.
 const minutes = Array.from({ length: 181 }, (_, index) => index / 3);
 
 /** Frame is the rectangle of one dashboard panel, in pixels of the picture. */

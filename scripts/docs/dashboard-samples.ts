@@ -12,7 +12,7 @@ type Line = (minute: number) => number;
 interface Pod {
   readonly name: string;
   /**
-   * When the pod of the sample data starts, becomes ready, receives SIGTERM and exits, in minutes after the full hour.
+   * The times at which the sample pod starts, becomes ready, receives SIGTERM and exits, in minutes after 14:00.
    */
   readonly starts: number;
   readonly isReady: number;
@@ -36,8 +36,8 @@ function scattered(number: number): number {
 }
 
 /**
- * Returns one curve of the sample data. It has one random-looking value for every `step` minutes, and straight segments
- * between these values.
+ * Returns sample values of one metric over time: random-looking values every `step` minutes, and straight lines between
+ * them.
  */
 function wandering(seed: number, step: number): Line {
   return (minute) => {
@@ -81,8 +81,8 @@ function perPod(line: (pod: Pod, seed: number) => Line, labels: Readonly<Record<
 }
 
 /**
- * Returns one pod's share of a metric: the metric of the whole Deployment, divided by the number of pods that serve at
- * that minute. When the pod receives SIGTERM, its share falls to 0 within half a minute.
+ * Returns the values of a metric for one pod. Each value is that of the whole Deployment, divided by the number of pods
+ * that serve at this time. After SIGTERM, the pod's value falls to 0 within half a minute.
  */
 function shareOf(total: number, width: number): (pod: Pod, seed: number) => Line {
   return (pod, seed) => (minute) => {
@@ -104,7 +104,7 @@ const route = (name: string, status: string): Record<string, string> => ({
   http_response_status_code: status,
 });
 
-// The lifecycle signals of a pod's shutdown in their order, each with its number of minutes after SIGTERM.
+// The time at which each lifecycle signal of a shutdown fires, in minutes after SIGTERM.
 const signals: Readonly<Record<string, number>> = {
   ShutdownInitiated: 0,
   AfterShutdownDelayDuration: 0.17,

@@ -74,7 +74,7 @@ export const differences: Readonly<Record<string, string>> = {
   'A-133': 'The drain ends upgraded sockets one after another, like all long-running requests.',
   'A-135': 'With a grace period of 0, lameduck ends all long-running requests at once, each with its last chunk.',
   'A-145':
-    'At the end of the grace period of watches, lameduck ends the remaining long-running requests. A request whose handler has sent nothing gets a response. Other responses get their last chunk. A request still in flight at the end of the shutdown budget is logged, destroyed and counted as cut.',
+    'When `shutdownWatchTerminationGracePeriod` has passed, lameduck ends the remaining long-running requests. A request whose handler has sent nothing gets a response. Other responses get their last chunk. A request still in flight at the end of the shutdown budget is logged, destroyed and counted as cut.',
   'A-150':
     "lameduck changes no timeout of the program's server. Before the first process signal, the server's responses do not change.",
   'A-152': 'lameduck ends a connection that has not sent a request after at most one second of silence.',

@@ -1,5 +1,5 @@
-// The rules of leader election on a Lease. Some describe client-go and the API server. The others say what an elector
-// of lameduck must do.
+// The rules of leader election on a Lease. Some rules describe client-go and the API server. The other rules say what
+// lameduck's elector must do.
 
 export const leaseRules: Readonly<Record<string, string>> = {
   'L-010':

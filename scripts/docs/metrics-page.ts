@@ -115,7 +115,7 @@ const counting = [
   '  longer, it includes this percentile instead. Recent requests are those of the last 5 to 10 minutes. For long-running requests, lameduck',
   '  assumes that 200 end per second, and that all end within `shutdownWatchTerminationGracePeriod`.',
   '- **Destroy hooks**: while the destroy hooks run, the predicted duration of the shutdown includes the time that they have taken so far.',
-  '- **Time so far**: during a shutdown, the predicted duration of the shutdown includes the time that has passed since `ShutdownInitiated`.',
+  '- **Elapsed time**: during a shutdown, the predicted duration includes the time from `ShutdownInitiated` until now.',
 ];
 
 const asking = [
@@ -130,8 +130,8 @@ const asking = [
   '  for: 5m',
   '```',
   '',
-  '**A running shutdown is about to cut requests.** The value of this alert is the rest of the shutdown budget in seconds.',
-  'A drain may last for only one or two scrapes. So the query reads the last five minutes. The alert stays active for five minutes after the end of the pod. The',
+  '**A running shutdown is about to cut requests.** The value of this alert is the number of seconds that remain of the shutdown budget.',
+  'Prometheus may scrape a pod only once or twice during a drain, so the query reads the last five minutes. The alert stays active for five minutes after the end of the pod. The',
   '[final line](log.md#the-final-line) of the log names the requests that were cut.',
   '',
   '```yaml',

@@ -1,5 +1,5 @@
-// Writes the parts of the README that come from other pages: what a rollout loses, and the differences from the
-// kube-apiserver.
+// Writes two parts of the README that come from other pages: the requests that a rollout loses, and the differences
+// between the kube-apiserver and lameduck.
 import { withPart } from './part.ts';
 
 const proofPlace = {
@@ -13,8 +13,8 @@ const differencesPlace = {
   marker: '<!-- The table comes from docs/conformance.md, by `npm run docs`: do not edit it. -->',
 };
 
-// The differences that matter most when a reader compares lameduck with the kube-apiserver, in the order of a shutdown.
-// docs/conformance.md has all of them.
+// The main differences between the kube-apiserver and lameduck, in the order of a shutdown. docs/conformance.md lists
+// all differences.
 const shownDifferences = [
   'A-044',
   'A-100',
@@ -88,8 +88,8 @@ function proof(benchmarks: string): { lines: string[]; problems: string[] } {
       ...before.split('\n'),
       '```',
       '',
-      'The number of failed new connections counts only the clients that open a connection for each request. Clients with kept-alive',
-      'connections were refused too, when they reconnected after the end of a connection.',
+      'The number of failed new connections includes only clients that open a connection for each request. The number of refused requests',
+      'also includes clients with kept-alive connections, which were refused when they reconnected.',
       '',
       'After `lameduck(server)` was added to the server, the same `lameduck rehearse` command prints:',
       '',
@@ -119,5 +119,5 @@ function withBounds(figure: string): string {
   const [, median = figure, least = '', most = ''] = /^(\d+) \((\d+) to (\d+)\)$/.exec(figure) ?? [];
   return least === ''
     ? `${median} requests failed`
-    : `${median} requests failed (${least} to ${most} in single rollouts)`;
+    : `${median} requests failed (median; lowest ${least}, highest ${most})`;
 }

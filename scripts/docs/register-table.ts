@@ -29,7 +29,10 @@ export interface Row {
 export interface Measured {
   readonly node: string;
   readonly clients: number;
-  /** The shutdown delay of the measured programs, in milliseconds. `gracePeriod` is in milliseconds too. */
+  /**
+   * The shutdown delay of the programs in the table, in milliseconds. `gracePeriod` is their grace period, in
+   * milliseconds.
+   */
   readonly delay: number;
   readonly gracePeriod: number;
   readonly rows: readonly Row[];
@@ -93,8 +96,8 @@ function rowOf(row: Row): string {
   const cells = [
     firstCell(row),
     row.handling,
-    `without lameduck: ${String(row.lostWithout)} requests lost, ${endOf(row.endWithout)}`,
-    `with lameduck: ${String(row.lostWith)} requests lost, ${row.cleanup}, ${endOf(row.endWith)}`,
+    `without lameduck: ${String(row.lostWithout)} requests lost, the process ${endOf(row.endWithout)}`,
+    `with lameduck: ${String(row.lostWith)} requests lost, ${row.cleanup}, the process ${endOf(row.endWith)}`,
   ];
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 }
@@ -104,8 +107,8 @@ function firstCell({ title, version }: Row): string {
 }
 
 function endOf(end: string): string {
-  if (/^\d+$/.test(end)) return `exit code ${end}`;
-  return end.startsWith('SIG') ? `ended by ${end}` : `${end} by SIGKILL`;
+  if (/^\d+$/.test(end)) return `exited with code ${end}`;
+  return end.startsWith('SIG') ? `was ended by ${end}` : `was ${end} by SIGKILL`;
 }
 
 function inSeconds(milliseconds: number): string {

@@ -154,7 +154,7 @@ export const rules: Readonly<Record<string, string>> = {
   'A-143':
     'When the grace period of the watches is over, the drain stops waiting for them, even if some are still open.',
   'A-145':
-    'The apiserver does not end watches that are still open at the end of their grace period. They are cut when the process exits.',
+    'Some watches are still open when `--shutdown-watch-termination-grace-period` has passed. The apiserver does not end these watches: they are cut when the process exits.',
   'A-150': 'The apiserver sets its own timeouts: 32 s for the headers of a request, 90 s for an idle connection.',
   'A-151':
     'When the server stops, the listener closes first, then idle connections close. Active connections are never closed by force.',
@@ -392,7 +392,7 @@ export const rules: Readonly<Record<string, string>> = {
     'A health check fails if it throws, rejects, times out or returns `false`. A check that returns `undefined` passes. Only the log has the reason.',
   'P-084': 'The result of one health endpoint never appears in the answer of another.',
   'P-085':
-    'Unknown names in `exclude` cause a warning, and groups of checks can be excluded. A probe of the path of a check runs only that check.',
+    'If the query parameter `exclude` of a probe names an unknown check, a verbose or failing response contains a warning. A probe can also exclude a group of checks. A probe of the path of a single check runs only this check.',
   'P-086':
     'The responses of health endpoints have headers that forbid caching and content sniffing. Their status is never 304.',
   'P-087': 'If the start of a program has not finished, `/livez` fails only after the livez grace period.',

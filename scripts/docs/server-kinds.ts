@@ -8,7 +8,7 @@ export type Passed = Readonly<Record<string, Partial<Record<ServerKind, readonly
 
 const first = 1;
 const last = 55;
-/** `numbers` lists the numbers of the rules, such as P-001, that the tests check on every kind of server. */
+/** `numbers` has the rules P-001 to P-055, which the tests check with every kind of server, such as HTTP/2 over TLS. */
 export const numbers = Array.from({ length: last }, (_, index) => `P-${String(index + first).padStart(3, '0')}`);
 
 /** `majors` are the major versions of Node on which the tests run. */
@@ -29,8 +29,8 @@ const others = (kinds: readonly ServerKind[]): ServerKind[] => serverKinds.filte
 const onlyHttp2: readonly ServerKind[] = ['node:http2 without TLS'];
 
 /**
- * `reasons` are the notes below the table of rules and kinds of servers. Each note says why some rules have no test on
- * some kinds of servers.
+ * `reasons` are the notes below the table that shows which rules are tested with which kinds of servers. A note says
+ * why a rule is not tested with a kind of server.
  */
 const reasons: readonly Reason[] = [
   {

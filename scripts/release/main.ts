@@ -50,7 +50,8 @@ function parsed() {
 }
 
 function release(root: string, order: Release): void {
-  if (git(root, 'status', '--porcelain') !== '') refuse('the tree has changes: commit or remove them first');
+  if (git(root, 'status', '--porcelain') !== '')
+    refuse('the Git working tree has uncommitted changes: commit or remove them before the release');
   const current = (JSON.parse(read(root, 'package.json')) as { version: string }).version;
   if (!isNewer(order.version, current)) refuse(`${order.version} is not newer than ${current}`);
   const [, chartVersion = ''] = /^version: (.*)$/m.exec(read(root, 'helm/lameduck/Chart.yaml')) ?? [];

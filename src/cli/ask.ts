@@ -3,7 +3,9 @@ import { connect } from 'node:net';
 import { hostAndPort } from '../address.ts';
 import { systemClock } from '../clock.ts';
 
-/** Unanswered says why a request got no response: no host could be reached, or the time limit passed. */
+/**
+ * Unanswered is the reason why an HTTP request got no response: no host could be reached, or the time limit had passed.
+ */
 export type Unanswered = { readonly kind: 'unreachable'; readonly reason: string } | { readonly kind: 'late' };
 
 /** Outcome is the HTTP response to a request, or the reason why there is no response. */
@@ -27,7 +29,7 @@ export interface Question extends Place {
   readonly target: string;
 }
 
-/** longestAnswer is the number of bytes after which the kubelet stops reading a response (K-016). */
+/** The number of bytes of a probe's response that the kubelet reads at most (K-016). */
 export const longestAnswer = 10_240;
 
 /**

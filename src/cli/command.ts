@@ -13,6 +13,6 @@ export function say(descriptor: number, line: string): void {
   try {
     writeSync(descriptor, `${line}\n`);
   } catch {
-    // The line cannot be written, because the stream is closed. Ignore the error: the caller still gets the exit code.
+    // The output stream is closed, so the line cannot be printed. The caller of the command still gets the exit code.
   }
 }

@@ -8,7 +8,7 @@ import { disposed } from '../support/disposed.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { createUnderTest, recordOf, ServerUnderTest } from '../support/lifecycle-under-test.ts';
 
-test('A-088, A-089, P-085 addReadyzCheck() and addLivezCheck() of the handle accept the option group', async (t) => {
+test('A-088, A-089, P-085 the methods addReadyzCheck() and addLivezCheck() of the object that lameduck() returns accept the option group', async (t) => {
   const serving = disposed(t, new ServerUnderTest());
   const { handle } = createUnderTest({}, [serving.server]);
   handle.addReadyzCheck('orders', () => false, { group: 'upstreams' });

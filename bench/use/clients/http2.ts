@@ -10,7 +10,7 @@ import { concurrent, type Client } from './client.ts';
  */
 export const sessionCount = 4;
 
-/** `http2()` returns the client that connects by `http:` or by `https:`. */
+/** `http2()` returns an HTTP/2 client that connects to `http:` or `https:` URLs, as `scheme` says. */
 export function http2(scheme: 'http' | 'https'): Client {
   const open = async (port: number): Promise<ClientHttp2Session> => {
     const session = connect(`${scheme}://127.0.0.1:${String(port)}`, { rejectUnauthorized: false });

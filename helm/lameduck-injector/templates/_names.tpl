@@ -1,5 +1,5 @@
-{{/* The names and labels of the policy and its binding. These objects belong to no namespace, so each object gets the
-name of the Helm release, which another release of this chart does not have. */}}
+{{/* The names and labels of the admission policy and of its binding. Both objects are cluster-wide. They have the name
+of the Helm release, so that two releases of this chart have different objects. */}}
 
 {{- define "injector.name" -}}
 {{- regexReplaceAll "[^a-z0-9.-]" (lower .Release.Name) "-" | trimAll "-." -}}
@@ -25,8 +25,8 @@ admissionregistration.k8s.io/{{ ternary "v1" "v1beta1" (eq (include "injector.is
 {{- .Values.delivery | default (ternary "imageVolume" "initContainer" (eq (include "injector.isNew" .) "yes")) -}}
 {{- end -}}
 
-{{/* Returns a value as text. Helm reads the numbers in a values file as floats, so a large whole number must be converted to an
-integer. Otherwise it would get an exponent. */}}
+{{/* Returns a value as text. Helm reads the numbers in a values file as floats, so a large whole number must be
+converted to an integer. Otherwise the text of a large number would have an exponent, such as 1e+06. */}}
 {{- define "injector.text" -}}
 {{- if kindIs "float64" . -}}{{- ternary (int64 .) . (eq (floor .) .) | toString -}}
 {{- else if not (kindIs "invalid" .) -}}{{- toString . -}}{{- end -}}

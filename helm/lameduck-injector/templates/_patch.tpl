@@ -76,9 +76,10 @@ if (!existsSync(`${to}/package`)) {
   readOnly: true}}]
 {{- end -}}
 
-{{/* Returns the patch operations for the container's env. If the container already has NODE_OPTIONS, the option that loads
-lameduck is added at the end of their value. If the value contains a reference `$(NAME)`, the option is added at the beginning.
-Kubernetes does not replace a reference to an unknown variable, and Node ignores every option after such a reference. */}}
+{{/* Returns the patch operations for the container's env. If the container already has NODE_OPTIONS, the option that
+loads lameduck is appended to the value. If this value contains a reference `$(NAME)`, the option is put at the
+beginning instead. Kubernetes leaves a reference to an unknown variable in the value, and Node ignores every option
+after such a reference. */}}
 {{- define "injector.environment" -}}
 {{- $load := printf "'--import=%s/package/dist/register.cjs'" (include "injector.folder" .) -}}
 (has(variables.container.env) ? [] : [JSONPatch{op: 'add', path: variables.path + '/env', value: []}])

@@ -49,8 +49,8 @@ when an expression first uses it. */}}
   expression: "variables.names.lastIndexOf('LAMEDUCK_PROBE_PORT')"
 - name: portGiven
   expression: "variables.portAt < 0 ? '' : variables.env[variables.portAt].?value.orValue('')"
-# The probe port, or 0 for no probe port. It is 0 if LAMEDUCK_PROBE_PORT is not a port number, or if its value comes
-# from a reference. It is also 0 if a container of the pod already uses port 8081.
+# The probe port, or 0 if the pod gets no probe port. It is 0 if LAMEDUCK_PROBE_PORT is set to something other than a
+# port number, or set with `valueFrom`. Without this variable, it is 0 if a container of the pod declares port 8081.
 - name: probePort
   expression: >-
     variables.portAt >= 0 ? (variables.portGiven.matches('^[1-9][0-9]{0,4}$') && int(variables.portGiven) < 65536 ? int(variables.portGiven) : 0)

@@ -1,8 +1,8 @@
 {{/* Returns the alerts that Loki's ruler evaluates on log lines. Arguments: (list $ scope). These alerts exist because
 Prometheus rarely scrapes a pod's last values, but the pod's final log line contains them. */}}
 
-{{/* Returns a PromQL query whose result has one value for each pod. With the scope `cluster`, the query derives the
-label `workload` from the name of the pod. */}}
+{{/* Returns the given PromQL expression, which has one value for each pod. With the scope `cluster`, the result also
+has the label `workload`, which is derived from the name of the pod. */}}
 {{- define "lameduck.ofLoggedPods" -}}
 {{- if ne (index . 0) "cluster" -}}
 {{- index . 1 -}}

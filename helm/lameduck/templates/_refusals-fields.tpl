@@ -1,5 +1,5 @@
-{{/* Rejects chart values with a field that the chart itself writes into the object. Also rejects fields of a Service
-that the API server does not accept together. */}}
+{{/* Rejects chart values that contain a field which the chart itself sets in the same Kubernetes object. Also rejects
+fields of a Service that the API server does not accept together. */}}
 
 {{/* Returns each field that the chart sets, and the value to set instead, if there is one. */}}
 {{- define "lameduck.ownFields" -}}

@@ -30,7 +30,8 @@ returns the values of the last five minutes, even after the pod has been deleted
   "While the event loop is blocked, only the probe port responds.") }}
 {{- /* With the scope `release`, the alert LameduckIsNotScraped fires if no pod is scraped. With the scope `cluster`, it
 fires for a workload that was scraped in the last hour, still has replicas and is no longer scraped. If
-`lameduck.enabled` is false, the pods of the Helm release have no metrics, and there is no such alert. */ -}}
+`lameduck.enabled` is false, the scope `release` has no alert LameduckIsNotScraped, because the pods of the Helm release
+have no metrics. */ -}}
 {{- $absent := printf "absent(lameduck_build_info{%s})" $pods -}}
 {{- if eq $scope "cluster" -}}
 {{- $absent = "(max by (release, namespace, workload) (max_over_time(lameduck_build_info{workload!=\"\"}[1h])) unless max by (release, namespace, workload) (lameduck_build_info)) and on (namespace, workload) label_replace(kube_deployment_status_replicas > 0, \"workload\", \"$1\", \"deployment\", \"(.+)\")" -}}

@@ -1,6 +1,6 @@
-{{/* The chart's `securityContext` of the pod and of the container. The Helm values can replace each field. If a field
-or a whole `securityContext` is null in the values, the chart omits it. If the chart injects lameduck, the image keeps
-its user and a writable file system, because its program may need them. */}}
+{{/* The default `securityContext` of the pod and of the container. Helm values can replace each field, and a field or a
+whole `securityContext` that is null in the values is omitted. If the chart injects lameduck, the defaults set no user
+and no read-only file system, because the program in the image may need its own. */}}
 
 {{- define "lameduck.podSecurity" -}}
 {{- $own := dict "seccompProfile" (dict "type" "RuntimeDefault") -}}

@@ -81,7 +81,7 @@ async function act(path: string, action: Action): Promise<void> {
   const { isBlocked } = JSON.parse(await send(path, paths[action], 'POST')) as { readonly isBlocked: boolean };
   print([
     isBlocked
-      ? `${action} requested: the process carries out the request when its event loop is no longer blocked`
+      ? `${action} requested: the process does this as soon as its event loop is no longer blocked`
       : `${action} requested`,
   ]);
 }

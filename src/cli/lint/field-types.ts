@@ -9,8 +9,8 @@ interface FieldType {
   readonly expected: string;
   readonly accepts: (value: unknown) => boolean;
   /**
-   * memberType returns the type of a field of an object, or of an element of a list. It returns undefined if no rule
-   * reads the member.
+   * memberType returns the type of a field of an object, or of an element of a list. It returns undefined if no lint
+   * rule reads this field or element.
    */
   readonly memberType?: (member: string | number) => FieldType | undefined;
 }

@@ -42,8 +42,8 @@ export interface Judgement {
 }
 
 /**
- * An annotation that begins with ignorePrefix suppresses findings in its object. The rest of its name is the name of
- * the rule.
+ * An annotation whose name begins with ignorePrefix suppresses the findings of one rule in its object. The rest of the
+ * annotation's name is the name of this rule.
  */
 export const ignorePrefix = 'lameduck/ignore-';
 
@@ -144,7 +144,7 @@ function badSuppressions(one: ManifestObject): Finding[] {
         value: reason,
         link: linkTo('bad-suppression'),
         message: isRule
-          ? 'The annotation suppresses a rule without a reason, so lint still reports the findings of this rule.'
+          ? 'The annotation names a rule but has no reason, so it has no effect: lint still reports the findings of this rule.'
           : `There is no rule ${rule}.`,
         remedy: isRule
           ? 'Write the reason for the suppression as the value of the annotation.'

@@ -17,7 +17,7 @@ const options = {
     value: Object.keys(formats).join('|'),
     help: 'the format of the printed findings; default: text',
   },
-  advice: { type: 'boolean', help: 'also report risky settings that alone lose no request' },
+  advice: { type: 'boolean', help: 'also report risky settings, which lose requests only together with another fault' },
   'kubernetes-version': {
     type: 'string',
     value: '1.29',

@@ -60,7 +60,10 @@ export function inServers(check: Check<[Container, Workload, Inventory]>): Rule[
   );
 }
 
-/** inProbes makes a rule that checks every probe. In each finding, `path` begins at the probe. */
+/**
+ * inProbes makes a lint rule from a check of one probe. The `path` in a finding of `check` begins at the field of the
+ * probe.
+ */
 export function inProbes(
   check: Check<[Probe, Container, Workload, Inventory]>,
   types?: readonly ProbeType[],

@@ -145,7 +145,7 @@ export const metricsTable = {
   leader_election_slowpath_total: {
     type: 'counter',
     labels: ['name'],
-    help: 'Renewals of the Lease for which the elector had to read the Lease with a GET before the PUT. The label "name" contains the name of the Lease.',
+    help: 'Renewals of the Lease whose first PUT the API server rejected with 409 or 404. The elector then had to send a GET. The label "name" contains the name of the Lease.',
   },
   lameduck_leader_election_attempt_duration_seconds: {
     type: 'gauge',

@@ -57,7 +57,7 @@ test('a finding of `lameduck lint` has rule, file, line, path, value, remedy and
       'bad.yaml:9  error  pre-stop-fills-grace-period  Deployment shop',
       '  spec.template.spec.containers[0].lifecycle.preStop.sleep.seconds: 30',
       '  The preStop hook sleeps for 30 s of a grace period of 30 s. The process gets at most 2 s between the stop signal and SIGKILL.',
-      '  remedy: Set terminationGracePeriodSeconds to 30 s plus the longest request plus some seconds.',
+      '  remedy: Set terminationGracePeriodSeconds to 30 s for the preStop hook, plus the longest request, plus a margin of some seconds.',
       '  docs/lint.md#pre-stop-fills-grace-period',
       '',
       '1 error in 2 workloads',

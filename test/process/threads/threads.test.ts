@@ -53,7 +53,7 @@ for (const [when, env] of [
   ['before', {}],
   ['after', { THREADS_FIRST: '1' }],
 ] as const) {
-  test(`P-072 the main thread waits until the worker threads that the program started ${when} it called lameduck([]) have also shut down`, async (t) => {
+  test(`P-072 the main thread waits until its worker threads have also shut down, whether the program started them before or after the call of lameduck([]): ${when}`, async (t) => {
     const { program, ports } = await start(t, env);
     const request = await HeldRequest.open(t, ports[0] ?? 0);
     program.kill('SIGTERM');

@@ -52,7 +52,7 @@ export const availabilityRules: readonly Rule[] = [
         return [
           {
             path: ['spec', min],
-            message: `The value of ${min} is ${String(least)}, but ${max} is only ${String(most)}.`,
+            message: `The value of ${min} is ${String(least)}, which is greater than the value of ${max}, ${String(most)}.`,
             remedy: `Set ${max} to at least ${min}.`,
           },
         ];

@@ -13,8 +13,8 @@ export interface LoadBalancer {
    */
   readonly idleSeconds?: number;
   /**
-   * `lag` is how long the load balancer can still send connections to a terminating pod. It is undefined for a load
-   * balancer that checks only the health of nodes, because such a check does not notice a terminating pod.
+   * `lag` is how long the load balancer can still send connections to a terminating pod. It is undefined if the load
+   * balancer checks only the health of nodes, because this check never shows that a pod is terminating.
    */
   readonly lag?: Lag | undefined;
   /** responseSeconds is how long the load balancer waits for a response. It is undefined if the time is unknown. */
@@ -146,8 +146,9 @@ function backendConfigOf(service: ManifestObject, { objects: all }: Inventory): 
   return names.size === 1 && found !== undefined ? object(found.fields['spec']) : undefined;
 }
 
-// Two Ingress controllers use the class nginx. Each controller reads the response timeout from its own annotation.
-// Their default timeouts are equal, so either annotation is accepted.
+// Two Ingress controllers use the class nginx. Each controller reads the response timeout from its own annotation. The
+// manifest does not show which controller runs, so `nginx()` reads both annotations. The default timeouts of both
+// controllers are equal.
 function nginx(ingress: ManifestObject): LoadBalancer {
   const annotations = annotationsOf(ingress);
   const stated =
@@ -160,8 +161,8 @@ function nginxSeconds(value: unknown): number | undefined {
   return wholeNumber(value) ?? (milliseconds === undefined ? undefined : milliseconds / 1_000);
 }
 
-// Returns the load balancer of AWS that a Service creates. A Network Load Balancer ends connections to a removed pod only
-// if an attribute says so.
+// Returns the AWS load balancer that a Service creates. A Network Load Balancer cuts connections to a removed pod only
+// with the attribute deregistration_delay.connection_termination.enabled.
 function ofService(service: ManifestObject): LoadBalancer[] {
   const annotations = annotationsOf(service);
   const own = (name: string): unknown => annotations[`service.beta.kubernetes.io/aws-load-balancer-${name}`];

@@ -39,7 +39,7 @@ export const probeRules: readonly Rule[] = [
         {
           path: ['livenessProbe', 'httpGet', 'path'],
           message:
-            'The liveness probe and the readiness probe send the same request, so the kubelet restarts a container that is only not ready.',
+            'The liveness probe and the readiness probe send the same request, so the kubelet restarts a container that works but is not ready.',
           remedy: 'Let the liveness probe request a path that checks no dependency.',
         },
       ];
@@ -108,7 +108,7 @@ export const probeRules: readonly Rule[] = [
               {
                 path: ['tcpSocket'],
                 message:
-                  'The kernel accepts the connection even if the program hangs, so the probe does not detect a hanging program.',
+                  'A tcpSocket probe does not detect a hanging program, because the kernel accepts the connection even if the program hangs.',
                 remedy: 'Use an httpGet, grpc or exec probe that the program itself answers.',
               },
             ],
@@ -210,7 +210,7 @@ export const probeRules: readonly Rule[] = [
   },
 ];
 
-// Returns the port name of a probe if its container declares no port with this name.
+// Returns the name of a probe's port if the container of the probe declares no port with this name.
 function unknownPortIn({ type }: Probe, { fields }: Container): { path: Path; name: string } | undefined {
   const probe = object(fields[`${type}Probe`]);
   const action = ['httpGet', 'tcpSocket'].find((name) => isObject(probe[name])) ?? '';

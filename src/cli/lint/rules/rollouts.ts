@@ -158,7 +158,7 @@ export const rolloutRules: readonly Rule[] = [
           path: [...workload.path, 'affinity', 'podAntiAffinity', 'requiredDuringSchedulingIgnoredDuringExecution'],
           message: 'A rollout first adds a pod, which needs a node without a pod of this Deployment.',
           remedy:
-            'Use topologySpreadConstraints or a preferred anti-affinity, or keep one node without a pod of this Deployment.',
+            'Replace the required anti-affinity by topologySpreadConstraints or a preferred anti-affinity, or keep one node on which no pod of this Deployment runs.',
         },
       ];
     }),
@@ -203,7 +203,8 @@ function rollingUpdateOf({ object: one, replicas }: Workload): RollingUpdate | u
 }
 
 // Tells whether the Deployment controller ends all old pods without waiting for a new pod to be ready. If an autoscaler
-// sets the number of pods, only a maxUnavailable of 100 % shows this.
+// sets the number of pods, the manifest does not state this number. The result is then true only for a maxUnavailable
+// of 100 %.
 function endsAllPods(workload: Workload): boolean {
   const { kind, fields } = workload.object;
   const { maxUnavailable } = rollingUpdate(object(fields['spec']));

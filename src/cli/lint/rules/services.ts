@@ -14,12 +14,14 @@ import { inObjects, inServers, type Rule } from '../rule.ts';
 import { drainLimit, statedTime, type Stated } from '../stated.ts';
 import { ingressClassOf, loadBalancersOf } from './load-balancers.ts';
 
-// Helm runs these hooks before it creates the Service, or shortly before or after it deletes the Service.
+// Helm runs hooks of these types when the Service does not exist: before Helm creates it, or shortly before or after
+// Helm deletes it.
 const hooksWithoutService = ['pre-install', 'pre-delete', 'post-delete'];
 
 const defaultProtocol = 'TCP';
 
-// With this port name, the AWS Load Balancer Controller reads the backend from an annotation of the Ingress.
+// If the backend of an Ingress path has this port name, the AWS Load Balancer Controller reads the backend from an
+// annotation.
 const actionOfController = 'use-annotation';
 
 /** serviceRules check Services, Ingresses and HTTPRoutes. */
@@ -72,7 +74,8 @@ export const serviceRules: readonly Rule[] = [
       const names = selected.map(({ object: { kind, name } }) => `${kind} ${name}`).join(' or ');
       return objects(ports).flatMap(({ targetPort, protocol }, index) => {
         const wanted = text(protocol, defaultProtocol);
-        // A workload with a placeholder or without a readable container may still have the port.
+        // A workload with a placeholder of a template, or without readable containers, may define the port although
+        // lint cannot see it.
         const mayHavePort = ({ object: { hasPlaceholder }, containers }: Workload): boolean =>
           hasPlaceholder ||
           containers.length === 0 ||
@@ -133,8 +136,8 @@ export const serviceRules: readonly Rule[] = [
     find: inServers((container, workload, inventory) => {
       const drain = drainLimit(container);
       const longest = requestLimit(container);
-      // If the time limit of a request is not longer than the drain, every response is complete before the drain ends.
-      // Then no response is lost, even if the load balancer would wait longer for a response.
+      // If the program's own time limit for a request (LAMEDUCK_REQUEST_TIMEOUT) is not longer than the drain, every
+      // response is complete before the drain ends. How long the load balancer waits for a response is then irrelevant.
       if (drain === undefined || (longest !== undefined && longest.seconds <= drain.seconds)) return [];
       return loadBalancersOf(container, workload, inventory)
         .flatMap(({ title, responseSeconds = 0 }) =>
@@ -204,8 +207,8 @@ export const serviceRules: readonly Rule[] = [
   },
 ];
 
-// Returns the time limit that the program sets for every request. If the limit comes from lameduck's variable, 0 means
-// no limit.
+// Returns the value of LAMEDUCK_REQUEST_TIMEOUT, or undefined if the container does not set it or sets it to 0, which
+// means no limit.
 function requestLimit(container: Container): Stated | undefined {
   const limit = statedTime(container, 'request');
   return limit?.seconds === 0 ? undefined : limit;
@@ -237,8 +240,8 @@ function offers({ fields }: ManifestObject, wanted: unknown): boolean {
   );
 }
 
-// Returns true if no container of a workload declares the port number to which a Service sends connections. For a named
-// target port, returns false, because the rule `unknown-target-port` checks it.
+// Returns true if no container of a workload declares the port number to which a Service sends connections. Returns
+// false for a target port with a name, because the rule `unknown-target-port` checks named ports.
 function isDeadEnd({ port, targetPort = port }: ReturnType<typeof object>, { containers }: Workload): boolean {
   if (typeof targetPort !== 'number') return false;
   return !containers.some(({ spec: { ports } }) => ports.includes(number(targetPort, 0)));

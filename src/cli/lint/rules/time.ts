@@ -39,7 +39,7 @@ export const timeRules: readonly Rule[] = [
               path: gracePath(workload),
               message: 'The pod is killed without a stop signal, so every request in flight is lost.',
               remedy:
-                'Set terminationGracePeriodSeconds to the preStop time plus the longest request plus some seconds.',
+                'Set terminationGracePeriodSeconds to the duration of the preStop hook, plus the longest request, plus a margin of some seconds.',
             },
           ],
     ),
@@ -54,7 +54,7 @@ export const timeRules: readonly Rule[] = [
         {
           path: sleep.path,
           message: `The preStop hook sleeps for ${s(sleep.seconds)} of a grace period of ${s(grace)}. The process gets at most ${s(kubeletFloor)} between the stop signal and SIGKILL.`,
-          remedy: `Set terminationGracePeriodSeconds to ${s(sleep.seconds)} plus the longest request plus some seconds.`,
+          remedy: `Set terminationGracePeriodSeconds to ${s(sleep.seconds)} for the preStop hook, plus the longest request, plus a margin of some seconds.`,
         },
       ];
     }),
@@ -99,15 +99,15 @@ export const timeRules: readonly Rule[] = [
       const stated = parts.filter((part) => part !== undefined && part.seconds > 0);
       const [last] = stated.slice(-1);
       const sum = stated.reduce((total, part) => total + (part?.seconds ?? 0), 0);
-      // If the preStop hook alone is too long, the rule `pre-stop-fills-grace-period` reports the hook, and this rule
-      // reports nothing.
+      // If the preStop hook alone fills the grace period, only the rule `pre-stop-fills-grace-period` reports this
+      // hook.
       if (last === undefined || last.name === 'preStop' || sum <= grace || grace === 0) return [];
       const terms = stated.map((part) => `${part?.name ?? ''} ${s(part?.seconds ?? 0)}`).join(' + ');
       return [
         {
           path: last.path,
           message: `The kubelet sends SIGKILL before the program has finished its requests: ${terms} = ${s(sum)}, but the grace period is ${s(grace)}.`,
-          remedy: `Set terminationGracePeriodSeconds to at least ${s(Math.ceil(sum) + kubeletFloor)}, or shorten the times in the sum ${terms}.`,
+          remedy: `Set terminationGracePeriodSeconds to at least ${s(Math.ceil(sum) + kubeletFloor)}, or shorten the durations of this sum: ${terms}.`,
         },
       ];
     }),
@@ -156,7 +156,7 @@ export const timeRules: readonly Rule[] = [
       return [
         {
           path: sleep.path,
-          message: `The preStop hook waits for ${s(sleep.seconds)}, and ${delay.name} for another ${s(delay.seconds)}. Both waits use up the grace period.`,
+          message: `The preStop hook waits ${s(sleep.seconds)}, and then the shutdown delay (${delay.name}) takes another ${s(delay.seconds)}. The grace period must cover both times.`,
           remedy: 'Remove the preStop hook: only the program can make its clients disconnect during the delay.',
         },
       ];
@@ -189,7 +189,7 @@ export const timeRules: readonly Rule[] = [
             {
               path: gracePath(workload),
               message: `The grace period is longer than ${s(longestGracePeriod)}. A cluster autoscaler, a spot instance and a node shutdown wait for a shorter time.`,
-              remedy: `Keep the grace period at ${s(longestGracePeriod)} or less, and save the progress of longer work.`,
+              remedy: `Keep the grace period at ${s(longestGracePeriod)} or less, and let the program save the progress of work that takes longer.`,
             },
           ],
     ),
@@ -208,7 +208,7 @@ export const timeRules: readonly Rule[] = [
       return [
         {
           path: ['readinessProbe'],
-          message: `The kubelet marks a failing pod as not ready after up to ${s(lag)} (${String(periodSeconds)} × ${String(failureThreshold)} + ${String(timeoutSeconds)}), but the container stops accepting connections after ${s(delay.seconds)}.`,
+          message: `The kubelet may need ${s(lag)} to mark a failing pod as not ready (periodSeconds × failureThreshold + timeoutSeconds = ${String(periodSeconds)} × ${String(failureThreshold)} + ${String(timeoutSeconds)}), but the container stops accepting connections after ${s(delay.seconds)}.`,
           remedy: 'Lower periodSeconds or failureThreshold, or lengthen the shutdown delay.',
         },
       ];
@@ -226,7 +226,7 @@ export const timeRules: readonly Rule[] = [
       return longer.slice(0, 1).map(({ title, lag: { seconds, sum } }) => ({
         path: delay.path,
         message: `${title} can send connections to a pod for ${s(seconds)} after its deletion${sum === undefined ? '' : ` (health check: ${sum})`}, but the container stops accepting connections after ${s(delay.seconds)}.`,
-        remedy: `Set the preStop sleep and the shutdown delay so that their sum is at least ${s(seconds)}${sum === undefined ? '' : '. Or let the health check of the load balancer fail sooner'}.`,
+        remedy: `Set the preStop sleep and the shutdown delay so that their sum is at least ${s(seconds)}${sum === undefined ? '' : '. Or lower the interval or the threshold in the health check of the load balancer, so that the check fails earlier'}.`,
       }));
     }),
   },
@@ -246,8 +246,8 @@ function budgetTooShort(container: Container, grace: number): Found[] {
   if (delay === undefined) return [];
   const parts = [preStopSleep(container), delay, durationVariable(container, 'LAMEDUCK_DESTROY_HOOK_TIMEOUT')];
   const sum = parts.reduce((total, part) => total + (part?.seconds ?? 0), lameduckMargin + lameduckDrain);
-  // If the shutdown delay alone is longer than the grace period, the rule `drain-exceeds-grace-period` reports this
-  // delay, and this rule reports nothing.
+  // If the shutdown delay alone is longer than the grace period, only the rule `drain-exceeds-grace-period` reports
+  // this delay.
   if (sum <= grace || sum - lameduckMargin - lameduckDrain > grace) return [];
   return [
     {

@@ -25,7 +25,8 @@ gce: { delay: 45s, least: 40s, idle: 600s, keepAlive: 620s, longest: 30s }
 {{- get $fronts (toString .Values.lameduck.front) | default $fronts.none | toJson -}}
 {{- end -}}
 
-{{/* Returns `yes` if a value is set. null and the empty string count as not set, 0 and false count as set. */}}
+{{/* Returns `yes` if the given chart value is set, and nothing otherwise. null and the empty string count as not set; 0
+and false count as set. */}}
 {{- define "lameduck.isGiven" -}}
 {{- if not (or (kindIs "invalid" .) (and (kindIs "string" .) (eq . ""))) -}}yes{{- end -}}
 {{- end -}}

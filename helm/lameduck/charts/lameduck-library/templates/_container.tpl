@@ -57,9 +57,9 @@ terminationGracePeriodSeconds: {{ $own | ternary $probe.terminationGracePeriodSe
 {{- end }}
 {{- end -}}
 
-{{/* Returns for how many seconds the preStop hook sleeps before the container gets SIGTERM. This is `preStopSeconds`.
-If `lameduck.enabled` is false, a second duration is added: the longest of the shutdown delay, the time limit of
-pre-shutdown hooks, and the time limit of the elector. */}}
+{{/* Returns the seconds for which the preStop hook sleeps before the container gets SIGTERM: `preStopSeconds`. If
+`lameduck.enabled` is false, the sleep is longer by the longest of the shutdown delay, the time limit of pre-shutdown
+hooks, and the stopTimeout of the leader election. */}}
 {{- define "lameduck.sleepSeconds" -}}
 {{- $b := include "lameduck.times" . | fromJson -}}
 {{- $sleep := ternary (int64 $b.preStop) (add (int64 $b.preStop) (int64 $b.lead)) (eq (include "lameduck.isOn" .) "yes") -}}

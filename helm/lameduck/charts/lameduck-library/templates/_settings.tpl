@@ -115,8 +115,8 @@ variable, because a variable would override the program's code. */}}
 {{- end -}}
 {{- end -}}
 
-{{/* Returns the settings that the chart sets by default, as JSON. Probes and load balancers use the probe port, so the
-program's own port needs no probe paths. */}}
+{{/* Returns, as JSON, the setting `probePaths: off` if the container has a probe port. Probes and load balancers then
+use the probe port, so the program's own port needs no probe paths. */}}
 {{- define "lameduck.defaultSettings" -}}
 {{- if include "lameduck.probePort" . -}}{{- dict "probePaths" "off" | toJson -}}{{- else -}}{}{{- end -}}
 {{- end -}}
