@@ -161,5 +161,5 @@ export class Hooks {
 const whenAllowed: Readonly<Record<HookKind, string>> = {
   'post-start': 'a post-start hook must be added before listen()',
   'pre-shutdown': 'a pre-shutdown hook must be added before the shutdown begins',
-  destroy: 'a destroy hook can be added only until the last request of the shutdown has been answered',
+  destroy: 'a destroy hook must be added before the last request has been answered',
 };

@@ -15,7 +15,7 @@ const failures = [
     'destroy',
     'registers',
     'destroy hook "registers" failed: unable to add destroy hook "another": the destroy hooks have already been called;' +
-      ' a destroy hook can be added only until the last request of the shutdown has been answered',
+      ' a destroy hook must be added before the last request has been answered',
   ],
   [
     'destroy',
