@@ -87,12 +87,14 @@ test('the debug socket reports what a shutdown waits for', async (t) => {
   client.write('GET /hang HTTP/1.1\r\nHost: localhost\r\n\r\n');
   await inspected(path, ({ requestsInFlight }) => requestsInFlight === 1);
   process.kill('SIGTERM');
-  await process.signaled('HTTPServerStoppedListening');
-  const { shutdown, signals, oldestRequests, connections } = await inspect(path);
+  // On a busy machine, the debug socket may answer with the state of a moment ago.
+  const { shutdown, oldestRequests, connections } = await inspected(
+    path,
+    ({ signals }) => signals.at(-1)?.name === 'HTTPServerStoppedListening',
+  );
   assert.equal(shutdown?.reason, 'SIGTERM');
   assert.equal(shutdown.budgetMs, 28_000);
   assert.ok(shutdown.remainingMs > 0 && shutdown.remainingMs <= 28_000);
-  assert.equal(signals.at(-1)?.name, 'HTTPServerStoppedListening');
   assert.deepEqual(
     oldestRequests.map(({ method, route }) => [method, route]),
     [['GET', '/hang']],
