@@ -107,7 +107,10 @@ test('the debug socket names the hook that a shutdown waits for', async (t) => {
   const process = await start(t, path, { HANGS: 'pre-shutdown' }, 'is-killed-in-a-phase.ts');
   process.kill('SIGTERM');
   await process.signaled('AfterShutdownDelayDuration');
-  const { runningHooks } = await inspect(path);
+  const { runningHooks } = await inspected(
+    path,
+    (found) => found.signals.at(-1)?.name === 'AfterShutdownDelayDuration',
+  );
   assert.deepEqual(
     runningHooks.map(({ kind, name }) => [kind, name]),
     [['pre-shutdown', 'hangs']],
