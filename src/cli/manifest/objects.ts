@@ -109,7 +109,7 @@ function readPart(
     let value: unknown;
     try {
       value = document.toJS();
-      // If a YAML alias contains itself, JSON.stringify throws. The document is then reported as a mistake.
+      // If a YAML alias is inside the value of its own anchor, JSON.stringify throws.
       JSON.stringify(value);
     } catch (error) {
       report(...failureOf(document, error));
@@ -156,12 +156,15 @@ function failureOf(document: Document.Parsed, error: unknown): [number, string] 
     (error instanceof Error ? error.message : String(error)).split('\n', 1).join(),
   ];
   visit(document, {
-    Alias: (_key, alias) => {
+    Alias: (_key, alias, ancestors) => {
       const { source, range } = alias;
-      if (alias.resolve(document) !== undefined) return undefined;
+      const target = alias.resolve(document);
+      if (target !== undefined && !ancestors.some((one) => one === target)) return undefined;
       failure = [
         range?.[0] ?? failure[0],
-        `the document is not YAML: no anchor &${source} precedes the alias *${source}`,
+        target === undefined
+          ? `the document is not YAML: no anchor &${source} precedes the alias *${source}`
+          : `the alias *${source} is inside the value of its own anchor &${source}, so this value would contain itself`,
       ];
       return visit.BREAK;
     },

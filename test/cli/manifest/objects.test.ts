@@ -69,6 +69,19 @@ test('a YAML alias without an anchor before it is reported at its own line, and 
   assert.equal(readObjects(content, 'all.yaml').objects[0]?.kind, 'Job');
 });
 
+for (const [what, content, line] of [
+  ['in a map', 'kind: Pod\na: &x\n  b: *x\n', 3],
+  ['in a list within its value', 'kind: Pod\na: &x\n  - b:\n      - *x\n', 4],
+  ['as a merge key', 'kind: Pod\na: &x\n  more: 1\n  <<: *x\n', 4],
+  ['although the anchor is used again later', 'kind: Pod\na: &x\n  - *x\nb: &x 1\n', 3],
+] as const) {
+  test(`a YAML alias inside the value of its own anchor is reported at its own line, and the other documents are read: ${what}`, () => {
+    const reason = 'the alias *x is inside the value of its own anchor &x, so this value would contain itself';
+    assert.deepEqual(reasons(`${content}---\nkind: Job\n`), [`all.yaml:${String(line)}: ${reason}`]);
+    assert.equal(readObjects(`${content}---\nkind: Job\n`, 'all.yaml').objects[0]?.kind, 'Job');
+  });
+}
+
 test('a manifest whose YAML aliases would expand beyond a limit is rejected', () => {
   const levels = Array.from('abcdefghij', (name) => name).map((name, index, all) => {
     const before = all[index - 1];
