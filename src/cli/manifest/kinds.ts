@@ -48,6 +48,11 @@ const kindsByGroup: Readonly<Record<string, readonly string[]>> = {
  */
 export const coreKinds: ReadonlySet<string> = new Set(Object.values(kindsByGroup).flat());
 
+/** isListKind tells whether a kind is a list of objects of Kubernetes, such as `List` or `PodList`. */
+export function isListKind(kind: string): boolean {
+  return kind === 'List' || (kind.endsWith('List') && coreKinds.has(kind.slice(0, -'List'.length)));
+}
+
 /**
  * kindIn returns the kind of an object. If another API group than that of Kubernetes defines a kind with the same name,
  * kindIn appends this group: the Service of Knative is `Service.serving.knative.dev`.

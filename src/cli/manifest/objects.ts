@@ -12,7 +12,7 @@ import {
   type YAMLError,
 } from 'yaml';
 import { isObject, object, text, valueText, type Fields, type Path } from './fields.ts';
-import { kindIn } from './kinds.ts';
+import { isListKind, kindIn } from './kinds.ts';
 import { customTags } from './scalars.ts';
 
 /** Place is a line of a file. The first line is 1. */
@@ -118,13 +118,20 @@ function readPart(
     collect(value, []);
 
     function collect(item: unknown, path: Path): void {
-      if (item === null || item === undefined) return;
+      // An empty document has the value null.
+      if (item === null && path.length === 0) return;
       const offset = offsetOf(document, path);
       const { kind, apiVersion, metadata, items } = object(item);
       if (!isObject(item) || typeof kind !== 'string') {
         report(offsetOf(document, [...path, 'kind']), hasPlaceholder ? isTemplate : noKind(kind));
       } else if (kind.endsWith('List') && Array.isArray(items)) {
         for (const [index, one] of items.entries()) collect(one, [...path, 'items', index]);
+      } else if (isListKind(kind)) {
+        const got = items === undefined ? 'but is not set' : `got ${valueText(items, 80)}`;
+        report(
+          offsetOf(document, [...path, 'items']),
+          `the field items of a ${kind} must be a list of objects, ${got}`,
+        );
       } else {
         found.push({
           file,

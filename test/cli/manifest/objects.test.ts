@@ -56,6 +56,32 @@ test('the items of a List are read as objects, and each of their fields has its 
   assert.equal(objects[0].lineOf(['status', 'phase']), 4);
 });
 
+for (const [items, line, got] of [
+  ['', 1, 'but is not set'],
+  ['items: null\n', 2, 'got null'],
+  ['items: {}\n', 2, 'got {}'],
+] as const) {
+  test(`a List whose field \`items\` is not a list is reported at its line, and the other documents are read: ${items}`, () => {
+    for (const kind of ['List', 'PodList']) {
+      const content = `kind: ${kind}\n${items}---\nkind: Pod\nmetadata: { name: a }\n`;
+      const reason = `the field items of a ${kind} must be a list of objects, ${got}`;
+      assert.deepEqual(reasons(content), [`all.yaml:${String(line)}: ${reason}`]);
+      assert.deepEqual(names(content), ['a']);
+    }
+  });
+}
+
+test('a List without objects is valid, and a null in a List is reported as an object without a kind', () => {
+  assert.deepEqual(readObjects('kind: List\nitems: []\n', 'a'), { objects: [], unreadable: [] });
+  assert.deepEqual(reasons('kind: List\nitems:\n  - kind: Pod\n  - null\n'), [
+    'all.yaml:4: the document is not a Kubernetes object, because it has no kind',
+  ]);
+});
+
+test('an object of another kind whose name ends with List needs no items', () => {
+  assert.equal(readObjects('apiVersion: example.com/v1\nkind: AllowList\n', 'a').objects[0]?.kind, 'AllowList');
+});
+
 test('aliases and merge keys in YAML are resolved, and each field has its line number', () => {
   const content = 'kind: Pod\nbase: &base\n  grace: 5\nspec: *base\nother: { <<: *base, more: 1 }\n';
   const [pod] = readObjects(content, 'alias.yaml').objects;
