@@ -38,7 +38,7 @@ const usage = [
   'The programs in the pods may be written in any language.',
   'Pass Services, Ingresses and PodDisruptionBudgets too: some rules need them.',
   `The annotation ${ignorePrefix}RULE, with a reason as its value, suppresses the findings of RULE in its object.`,
-  'Exit code: 0 no findings, 1 findings, 2 invalid usage or a file that cannot be read.',
+  'Exit code: 0 no findings, 1 findings, 2 invalid usage, a file that cannot be read, or no object to judge.',
   '',
   'Options:',
   ...optionLines(options),
@@ -46,7 +46,7 @@ const usage = [
 
 /**
  * `lint()` resolves with exit code 0 if there are no findings, and with 1 if there are findings. It resolves with 2 for
- * invalid usage, or if a file cannot be read.
+ * invalid usage, if a file cannot be read, or if there is no object to judge.
  */
 export async function lint(args: readonly string[]): Promise<number> {
   const parsed = readArguments(args, options);
@@ -65,11 +65,18 @@ export async function lint(args: readonly string[]): Promise<number> {
   }
   if (positionals.length === 0 && process.stdin.isTTY)
     return refuse('lint', 'expected a FILE, or a manifest on standard input');
-  const { manifests, problems } = await readManifests(positionals.length === 0 ? [standardInputName] : positionals);
+  const files = positionals.length === 0 ? [standardInputName] : positionals;
+  const { manifests, problems } = await readManifests(files);
   const judgement = judge(manifests, values['advice'] === true, minor);
-  const printed = manifests.length === 0 ? '' : format(judgement, paint);
+  const isEmpty = manifests.every(({ objects, unreadable }) => objects.length + unreadable.length === 0);
+  const printed = isEmpty ? '' : format(judgement, paint);
   if (printed !== '') writeOut(standardOutput, `${printed}\n`);
   if (problems.length > 0) return refuse('lint', problems.join('; '));
+  // An empty input usually means that the command that writes it has failed, such as helm template.
+  if (isEmpty) {
+    const names = files.map((file) => (file === standardInputName ? 'standard input' : file)).join(', ');
+    return refuse('lint', `nothing was judged, because there is no Kubernetes object in ${names}`);
+  }
   return judgement.findings.length === 0 ? clean : found;
 }
 

@@ -190,6 +190,29 @@ test('`lameduck lint` names each file that it cannot read, judges the remaining 
   assert.match(printed, /^lameduck lint: unable to read first\.yaml: ENOENT.*; unable to read last\.yaml: ENOENT/m);
 });
 
+test('`lameduck lint` exits with 2 and names the input if standard input or a file has no Kubernetes object', async (t) => {
+  for (const empty of ['', '# only a comment\n---\n', 'kind: List\nitems: []\n']) {
+    const path = folder(t, { 'a.yaml': empty, 'b.yaml': empty, 'good.yaml': good });
+    for (const [files, names] of [
+      [[], 'standard input'],
+      [['-'], 'standard input'],
+      [['a.yaml'], 'a.yaml'],
+      [['a.yaml', 'b.yaml'], 'a.yaml, b.yaml'],
+    ] as const) {
+      const args = ['lint', '--format=json', ...files.map((name) => (name === '-' ? name : join(path, name)))];
+      const command = disposed(t, new CommandUnderTest(process.execPath, [main, ...args], { stdin: 'pipe' }));
+      command.child.stdin?.end(empty);
+      assert.equal((await command.exit).code, 2);
+      assert.equal(
+        command.output.replaceAll(`${path}/`, ''),
+        `lameduck lint: nothing was judged, because there is no Kubernetes object in ${names}\nlameduck lint --help shows examples\n`,
+      );
+    }
+    const { code } = await lameduck(t, ['lint', join(path, 'a.yaml'), join(path, 'good.yaml')]);
+    assert.equal(code, 0);
+  }
+});
+
 test('`lameduck lint` never crashes on a field of an unexpected type', async (t) => {
   const wrong = ['null', '[]', '"text"', '7', '{}', '[null]', '[7]', '[{}]'];
   const paths = [
