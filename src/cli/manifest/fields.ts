@@ -56,3 +56,13 @@ export function valueText(value: unknown, longest: number): string {
   const written = value === undefined ? 'not set' : JSON.stringify(value);
   return written.length > longest ? `${written.slice(0, longest - 1)}…` : written;
 }
+
+const variable = /\$(?:[A-Za-z_]\w*|\{[A-Za-z_][^{}]*\}|\([A-Za-z_][^()]*\))/;
+
+/**
+ * variableIn returns a variable in a value, such as `${REPLICAS}` or `$(REPLICAS)`, that no program has substituted. It
+ * returns undefined if there is none.
+ */
+export function variableIn(value: unknown): string | undefined {
+  return typeof value === 'string' ? variable.exec(value)?.[0] : undefined;
+}

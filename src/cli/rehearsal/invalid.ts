@@ -1,7 +1,7 @@
 // Finds values in a pod specification that the API server would reject, or that exceed the longest timer of Node. No side
 // effects.
 import { constants } from 'node:os';
-import { fieldAt, isObject, type Fields, type Path } from '../manifest/fields.ts';
+import { fieldAt, isObject, variableIn, type Fields, type Path } from '../manifest/fields.ts';
 import { probeTypes } from '../manifest/container.ts';
 
 /** Invalid is a field of a pod specification with an invalid value. */
@@ -76,7 +76,9 @@ function wordOf(spec: Fields, path: Path, words: readonly string[], expected: st
 function check(spec: Fields, path: Path, isValid: (value: unknown) => boolean, expected: string): Invalid[] {
   const value = fieldAt(spec, path);
   if (value === undefined || value === null || isValid(value)) return [];
-  return [{ path, reason: `must be ${expected}, got ${JSON.stringify(value)}` }];
+  const variable = variableIn(value);
+  const why = variable === undefined ? '' : `: the variable ${variable} was not substituted`;
+  return [{ path, reason: `must be ${expected}, got ${JSON.stringify(value)}${why}` }];
 }
 
 function indexesOf(spec: Fields, path: Path): number[] {

@@ -140,6 +140,11 @@ for (const [from, to, problem] of [
     '32: .*readinessProbe.periodSeconds must be an integer from 0 to .*, got -1',
   ],
   ['periodSeconds: 2', 'periodSeconds: "2"', '32: .*periodSeconds must be an integer from .*, got "2"'],
+  [
+    'periodSeconds: 2',
+    'periodSeconds: $(PERIOD)',
+    '32: .*periodSeconds must be an integer from .*, got "\\$\\(PERIOD\\)": the variable \\$\\(PERIOD\\) was not substituted',
+  ],
   ['periodSeconds: 2', 'periodSeconds: 2147484', '32: .*periodSeconds must be an integer from .*, got 2147484'],
   ['SIGQUIT', 'SIGFOO', '26: .*lifecycle.stopSignal must be a signal such as SIGTERM, got "SIGFOO"'],
   ['seconds: 5', 'seconds: 1.5', '25: .*preStop.sleep.seconds must be an integer from .*, got 1.5'],

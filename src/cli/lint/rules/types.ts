@@ -1,5 +1,5 @@
 // The lint rule about fields whose value has the wrong type.
-import { valueText } from '../../manifest/fields.ts';
+import { valueText, variableIn } from '../../manifest/fields.ts';
 import { mistypedIn } from '../field-types.ts';
 import type { Rule } from '../rule.ts';
 
@@ -16,8 +16,15 @@ export const typeRules: readonly Rule[] = [
             object,
             path,
             message: `The value must be ${expected}, got ${valueText(value, 80)}. The API server rejects the object.`,
-            remedy: `Change the value to ${expected}. In YAML, a value in quotes is a string.`,
+            remedy: remedyFor(value, expected),
           })),
         ),
   },
 ];
+
+function remedyFor(value: unknown, expected: string): string {
+  const variable = variableIn(value);
+  return variable === undefined
+    ? `Change the value to ${expected}. In YAML, a value in quotes is a string.`
+    : `Substitute the variable ${variable} before the lint: run envsubst, helm template or kustomize build first.`;
+}

@@ -48,6 +48,30 @@ for (const [from, to, line, path, message] of [
   });
 }
 
+const variables = ['$REPLICAS', '$(REPLICAS)', ...['{REPLICAS}', '{REPLICAS:-3}'].map((name) => `$${name}`)];
+
+for (const [value, name] of variables.flatMap((one) => [
+  [one, one] as const,
+  [`"${one}"`, one] as const,
+  [`1${one}`, one] as const,
+])) {
+  test(`if the value of a field with a wrong type contains a variable, the remedy says that the variable was not substituted: ${value}`, () => {
+    const [finding] = wrongIn(deployment.replace('replicas: 2', () => `replicas: ${value}`));
+    assert.equal(
+      finding?.remedy,
+      `Substitute the variable ${name} before the lint: run envsubst, helm template or kustomize build first.`,
+    );
+  });
+}
+
+test('if a value with a wrong type contains no variable, the remedy names the expected type', () => {
+  for (const value of ['$', '5$', 'US$ 5', '$5', '"{}"'])
+    assert.equal(
+      wrongIn(deployment.replace('replicas: 2', () => `replicas: ${value}`))[0]?.remedy,
+      'Change the value to an integer. In YAML, a value in quotes is a string.',
+    );
+});
+
 test('`lameduck lint` still judges an object whose containers or another field have a wrong type', () => {
   const findings = errorsIn(
     deployment
