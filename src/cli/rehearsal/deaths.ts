@@ -1,5 +1,6 @@
-// Finds each exit of the serving container that the server could not announce to its clients, such as a crash. No side
-// effects.
+// Finds each exit of the serving container, such as a crash, before which the server could not announce its end to the
+// clients. No side effects.
+import { constants } from 'node:os';
 import type { EventKind, RehearsalEvent } from './event-log.ts';
 import { lostOrRefused, type Events } from './losses.ts';
 
@@ -7,7 +8,8 @@ import { lostOrRefused, type Events } from './losses.ts';
 export interface Death {
   /**
    * `by` says who ended the container. `kubelet`: a signal of the kubelet killed the main process. `kill`: SIGKILL of
-   * another sender killed the main process. `itself`: the main process ended, although nothing had told it to end.
+   * another sender killed the main process. `itself`: the main process crashed, or ended although nothing had told it to
+   * end.
    */
   readonly by: 'kubelet' | 'kill' | 'itself';
   readonly exit: RehearsalEvent;
@@ -67,19 +69,40 @@ function instancesOf(events: Events): Instance[] {
   });
 }
 
-// Says who ended an instance of the serving container. Returns undefined if the main process exited by itself after the
-// stop signal. The server could then announce its end to the clients.
+// Says who ended an instance of the container. Returns undefined if the main process exited by itself after the stop
+// signal and did not crash, because the server could then announce its end.
 function endedBy({ events, exit }: Instance, isPodDeleted: boolean): Death['by'] | undefined {
   const has = (...wanted: EventKind[]): boolean => events.some(({ kind }) => wanted.includes(kind));
   const { signal } = exit.detail;
   if (has('killSignal')) return 'kubelet';
   if (signal === 'SIGKILL') return 'kill';
+  if (hasCrashed(exit)) return 'itself';
   if (!isPodDeleted && !has('containerKilling', 'stopSignal')) return 'itself';
   return signal === undefined ? undefined : 'kubelet';
 }
 
-// Returns the requests that failed because an instance of the container died. These requests failed between its SIGKILL
-// or exit and the time shortly after the next instance began to listen.
+// The signals that end a process because of an error in its own code.
+const crashSignals = ['SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV', 'SIGSYS', 'SIGTRAP'] as const;
+
+// If the main process is a shell, the crash of its child is only visible in the exit code of the shell.
+const crashCodes: readonly unknown[] = crashSignals.map((name) => 128 + constants.signals[name]);
+
+// The output of a process that an uncaught error has ended, in Node, Python and Go. In Python, KeyboardInterrupt is the
+// default action for SIGINT, which may be the stop signal.
+const uncaughtErrors: readonly RegExp[] = [
+  /\nNode\.js v\d\S*\s*$/,
+  /(?:^|\n)Traceback \(most recent call last\):\n(?: .*\n)+(?!KeyboardInterrupt)\S.*\s*$/,
+  /(?:^|\n)(?:panic|fatal error): .*\n[^]*\ngoroutine \d+ \[/,
+];
+
+// Tells whether a process crashed. A server may exit with any code after its stop signal, so the exit code alone does
+// not show a crash.
+function hasCrashed({ detail: { code, output } }: RehearsalEvent): boolean {
+  return crashCodes.includes(code) || (code !== 0 && uncaughtErrors.some((one) => one.test(String(output))));
+}
+
+// Returns the requests that failed after the SIGKILL or the exit of an instance, until the next instance listens, or
+// shortly after that.
 function lossesIn(all: Events, { events, exit }: Instance): Events {
   const kill = events.find(({ kind, detail }) => kind === 'killSignal' || detail['deed'] === 'crash');
   const listening = all.find(({ kind, at }) => kind === 'containerListening' && at > exit.at);

@@ -73,10 +73,15 @@ export const startRows: readonly Row[] = [
       'Correct the error in the output of the container. For example, another process may already be using the port of the server.',
     find(events) {
       const until = Math.min(endOf(events), first(events, 'stopSignal')?.at ?? Infinity);
-      const crash = events.find(
+      const early = events.find(
         ({ kind, at, detail }) =>
           kind === 'containerExited' && at < until && detail['code'] !== 0 && detail['signal'] !== 'SIGKILL',
       );
+      // A crash after the stop signal is a cause only if it lost requests.
+      const late = deathsOf(events).find(
+        ({ by, exit, losses }) => by === 'itself' && exit.detail['code'] !== 0 && losses.length > 0,
+      );
+      const crash = early ?? late?.exit;
       if (crash === undefined || unstarted(events) !== undefined) return undefined;
       const { container, code, signal, output } = crash.detail;
       const reason = /^.*Error: .*$/m.exec(String(output))?.[0] ?? lastLine(output);

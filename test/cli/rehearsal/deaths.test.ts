@@ -1,6 +1,7 @@
 // Tests which causes `lameduck rehearse` finds if the main process of a container ends on its own, or is killed.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Detail } from '../../../src/cli/rehearsal/event-log.ts';
 import { causes, deleted, exit, killed, lost, refused, started, type Story } from '../../support/rehearsal-story.ts';
 
 const listening = (at: number, isMain: boolean): Story[number] => [
@@ -135,6 +136,59 @@ test('if a server crashes, the rehearsal reports the crash as the only cause of 
   assert.deepEqual(causes(...started, aborted, lost(3_050, 'keptConnection')), [
     ['crashed', 'container app exited on its own with code 134 (SIGABRT)'],
   ]);
+});
+
+const nodeError = 'throw er;\n^\n\nError: boom\n    at main.js:1:1\n\nNode.js v24.21.0\n';
+const pythonError = 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n    f()\nValueError: x\n';
+const goError = 'panic: boom\n\ngoroutine 1 [running]:\nmain.main()\n\t/a.go:3 +0x1d\nexit status 2\n';
+const crashed = (detail: Detail, at = 6_000): Story[number] => [
+  at,
+  'containerExited',
+  { container: 'app', code: 1, ...detail },
+];
+const stopped: Story = [
+  ...deleted,
+  [4_000, 'containerKilling', { container: 'app' }],
+  [4_000, 'stopSignal', { container: 'app', signal: 'SIGTERM' }],
+];
+const lostByExit: Story = [
+  lost(6_050, 'keptConnection'),
+  lost(6_060, 'newConnection'),
+  lost(6_070, 'http2'),
+  lost(6_080, 'webSocket'),
+  refused(6_100, 'ECONNREFUSED', 20),
+];
+
+for (const [what, detail] of [
+  ['an uncaught error of Node', { output: nodeError }],
+  ['an uncaught error of Python', { output: pythonError }],
+  ['a panic of Go', { code: 2, output: goError }],
+  ['SIGSEGV', { code: 139, signal: 'SIGSEGV', output: '' }],
+  ['SIGABRT in a child of the main process', { code: 134, output: 'Aborted\n' }],
+] as const) {
+  test(`if a server crashes after its stop signal, the rehearsal reports the crash as the only cause of the requests that it loses: ${what}`, () => {
+    assert.deepEqual(namesOf(...stopped, crashed(detail), ...lostByExit), ['crashed']);
+    assert.deepEqual(namesOf(...deleted, crashed(detail), ...lostByExit), ['crashed']);
+  });
+}
+
+test('requests that are lost well before a crash still have their own cause', () => {
+  const story: Story = [...stopped, lost(4_100, 'keptConnection'), crashed({ output: nodeError }), ...lostByExit];
+  assert.deepEqual(namesOf(...story), ['crashed', 'keptConnectionsCut']);
+});
+
+for (const [what, detail] of [
+  ['code 1', { output: 'stopped\n' }],
+  ['the code of SIGTERM', { code: 143, output: '' }],
+  ['code 1 after a logged error', { output: `${nodeError}stopped\n` }],
+] as const) {
+  test(`an exit after the stop signal with ${what} is not reported as a crash`, () => {
+    assert.deepEqual(namesOf(...stopped, crashed(detail), lost(6_050, 'keptConnection')), ['keptConnectionsCut']);
+  });
+}
+
+test('a crash after the stop signal that loses no request is not reported as a cause', () => {
+  assert.deepEqual(namesOf(...stopped, crashed({ output: nodeError })), []);
 });
 
 const kill = (at: number): Story[number] => [
