@@ -58,12 +58,10 @@ const isLoss = ({ kind }: RehearsalEvent): boolean => lostOrRefused.includes(kin
 const hasArrived = (loss: RehearsalEvent): boolean =>
   loss.kind === 'requestLost' || isRefusal(loss) || loss.detail['why'] === upgradeFailed;
 
-// Returns undefined if the server served any request. Also returns undefined if the main process ended by itself,
-// because it may have had too little time to respond. Otherwise, returns the first request that failed before the
-// shutdown began, because the shutdown cannot have caused this failure. If no request failed before the shutdown,
+// Returns undefined if the server served any request. Otherwise, returns the first request that failed before the
+// shutdown began, because the shutdown cannot have caused such a failure. If no request failed before the shutdown,
 // returns the first event that contains the number of sent requests.
 function neverServed(events: Events): RehearsalEvent | undefined {
-  if (endedItself(events) !== undefined) return undefined;
   if (events.some(({ kind, detail }) => kind === 'requests' && Number(detail['answered']) > 0)) return undefined;
   const sent = events.find(({ kind, detail }) => kind === 'requests' && Number(detail['sent']) > 0);
   // A WebSocket client cannot tell a refused connection from a refused upgrade.
@@ -76,7 +74,6 @@ function neverServed(events: Events): RehearsalEvent | undefined {
 // requests must have reached the server well before the shutdown. For any other group, returns an empty list. An event
 // stream or WebSocket that was open counts as served.
 function lossesIfUnserved(events: Events, { clients }: Group): Events {
-  if (endedItself(events) !== undefined) return [];
   const losses = events.filter((one) => isLoss(one) && clients.some((client) => client === one.detail['client']));
   const served = events.findLast(({ kind }) => kind === 'requests')?.detail['served'];
   const isServed =
@@ -87,13 +84,30 @@ function lossesIfUnserved(events: Events, { clients }: Group): Events {
   return isTried && !isServed ? losses : [];
 }
 
+/** Unserved contains the failed requests of clients that the server has never served. */
+interface Unserved {
+  /** `failure` is the event that `neverServed()` returns. It is undefined if the server served any request. */
+  readonly failure: RehearsalEvent | undefined;
+  /** `losses` has the failed requests of each group. It is empty if the server served no request at all. */
+  readonly losses: ReadonlyMap<Group, Events>;
+}
+
+function unservedIn(events: Events): Unserved {
+  // A server that ended itself may have had too little time to respond.
+  if (endedItself(events) !== undefined) return { failure: undefined, losses: new Map() };
+  const failure = neverServed(events);
+  if (failure !== undefined) return { failure, losses: new Map() };
+  return { failure, losses: new Map(groups.map((group) => [group, lossesIfUnserved(events, group)])) };
+}
+
 /**
  * withoutUnserved returns the events of a scenario without the lost and refused requests of those clients that the
  * server never served.
  */
 export function withoutUnserved(events: Events): Events {
-  if (neverServed(events) !== undefined) return events.filter((one) => !isLoss(one));
-  const unserved = new Set(groups.flatMap((group) => lossesIfUnserved(events, group)));
+  const { failure, losses } = unservedIn(events);
+  if (failure !== undefined) return events.filter((one) => !isLoss(one));
+  const unserved = new Set([...losses.values()].flat());
   return events.filter((one) => !unserved.has(one));
 }
 
@@ -107,7 +121,7 @@ export const unservedRows: readonly Row[] = [
     remedy:
       'Check --port and --request. The requests use HTTP/1.1 without TLS. The requests of --http2 use HTTP/2 without TLS.',
     find(events) {
-      const failure = neverServed(events);
+      const { failure } = unservedIn(events);
       if (failure === undefined) return undefined;
       const sent = events.findLast(({ kind }) => kind === 'requests')?.detail['sent'];
       return failure.kind === 'requests'
@@ -119,7 +133,7 @@ export const unservedRows: readonly Row[] = [
     name: 'clientsNeverServed',
     remedy: group.remedy,
     find(events: Events) {
-      const losses = neverServed(events) === undefined ? lossesIfUnserved(events, group) : [];
+      const losses = unservedIn(events).losses.get(group) ?? [];
       const failure = losses.find(hasArrived);
       return failure === undefined
         ? undefined
