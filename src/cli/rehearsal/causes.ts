@@ -33,7 +33,8 @@ export interface Cause {
  */
 export interface Row {
   readonly name: string;
-  readonly remedy: string;
+  /** `remedy` says what to do about the cause. It is a function if this depends on the events. */
+  readonly remedy: string | ((events: Events) => string);
   /**
    * find searches the events of a scenario for evidence of the cause that this row names. It returns a sentence that
    * describes the evidence, or undefined if there is no evidence.
@@ -115,23 +116,17 @@ const lostOnKeptConnections = (events: Events): Events =>
 const rows: readonly Row[] = [
   {
     name: 'stopSignalIgnored',
-    remedy:
-      'Handle the stop signal in the main process, or start the server itself as the main process (exec form, no npm or shell).',
+    remedy: (events) =>
+      hasLateHandler(events)
+        ? 'Add the handler for the stop signal at the start of the program, before everything that takes time.'
+        : 'Handle the stop signal in the main process, or start the server itself as the main process (exec form, no npm or shell).',
     find(events) {
       const name = ignoredSignal(events);
-      return name === undefined || hasLateHandler(events)
-        ? undefined
-        : `the main process has no handler for ${name}, and a process with PID 1 ignores a signal for which it has no handler`;
-    },
-  },
-  {
-    name: 'stopSignalIgnored',
-    remedy: 'Add the handler for the stop signal at the start of the program, before everything that takes time.',
-    find(events) {
-      const name = ignoredSignal(events);
-      return name === undefined || !hasLateHandler(events)
-        ? undefined
-        : `the main process added its handler for ${name} only after this signal, and a process with PID 1 ignores a signal for which it has no handler`;
+      if (name === undefined) return undefined;
+      const what = hasLateHandler(events)
+        ? `added its handler for ${name} only after this signal`
+        : `has no handler for ${name}`;
+      return `the main process ${what}, and a process with PID 1 ignores a signal for which it has no handler`;
     },
   },
   {
@@ -330,6 +325,7 @@ function foundIn(searched: readonly Row[], events: Events): Cause[] {
   return searched.flatMap((row) => {
     const { name, remedy } = row;
     const text = row.find(events);
-    return text === undefined ? [] : [{ name, text, remedy }];
+    if (text === undefined) return [];
+    return [{ name, text, remedy: typeof remedy === 'string' ? remedy : remedy(events) }];
   });
 }
