@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { causeNames } from '../../../../../src/cli/rehearsal/causes.ts';
+import { faults } from '../../../../../src/cli/rehearsal/start-causes.ts';
 import { hasAgreed, failuresToServe, type ComparedLoss } from './compare.ts';
 
 const cause = (name: string) => ({ name, text: '', remedy: '' });
@@ -30,8 +32,13 @@ test('for a server without lameduck, the results of cluster and rehearsal agree 
   assert.ok(!hasAgreed({ ...lossless, server: losing.server }));
 });
 
+test('the failures to serve are causes that a rehearsal finds, and contain each cause that makes the verdict `lost` without a lost request', () => {
+  for (const name of failuresToServe) assert.ok(causeNames.includes(name), name);
+  for (const name of [...faults, 'neverServed', 'clientsNeverServed']) assert.ok(failuresToServe.includes(name), name);
+});
+
 for (const name of failuresToServe) {
-  test(`the results of cluster and rehearsal do not agree if the rehearsal reports the cause ${name}, because a server with this cause served no request before its shutdown`, () => {
+  test(`cluster and rehearsal do not agree if the rehearsal reports ${name} as a cause, because the server then did not serve its clients until its shutdown`, () => {
     const causes = [...losing.rehearsal.causes, cause(name)];
     assert.ok(!hasAgreed({ ...losing, rehearsal: { ...losing.rehearsal, causes } }));
   });

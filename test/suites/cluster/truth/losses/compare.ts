@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { faults } from '../../../../../src/cli/rehearsal/start-causes.ts';
 import { importImages } from '../../images.ts';
 import { lagKubeProxies } from '../../kube-proxy.ts';
 import { inRehearsal, type Rehearsed } from './in-rehearsal.ts';
@@ -26,10 +27,10 @@ export interface ComparedLoss {
 }
 
 /**
- * failuresToServe lists those causes in the report of a rehearsal which mean that the server served no request before
- * its pod was deleted.
+ * failuresToServe lists those causes in the report of a rehearsal which mean that the server did not serve its clients
+ * until the pod was deleted. The shutdown of such a server cannot be compared.
  */
-export const failuresToServe = ['crashed', 'neverReady', 'commandNotStarted'];
+export const failuresToServe: readonly string[] = [...faults, 'neverServed', 'clientsNeverServed'];
 
 /**
  * hasAgreed returns whether the rolling update had the expected result on the cluster and in the rehearsal. Without
