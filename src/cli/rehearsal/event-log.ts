@@ -26,6 +26,7 @@ export type EventKind =
   | 'requestRefused'
   | 'requests'
   | 'loadDelayed'
+  | 'kubeletDelayed'
   | 'interrupted'
   | 'note';
 

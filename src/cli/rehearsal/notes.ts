@@ -1,7 +1,7 @@
-// Describes what happened to the pod before its shutdown, such as a failed probe. Lost requests and their causes are
-// described in causes.ts. No side effects.
+// Describes what happened to the pod before its shutdown, apart from lost requests and their causes. Also says whether
+// the rehearsal itself was late. No side effects.
 import type { RehearsalEvent } from './event-log.ts';
-import { first, seconds, type Events } from './losses.ts';
+import { counted, first, lostOrRefused, seconds, type Events } from './losses.ts';
 import { withoutSidecars } from './sidecar-causes.ts';
 
 /**
@@ -10,7 +10,36 @@ import { withoutSidecars } from './sidecar-causes.ts';
  */
 export function notesOf(events: Events): string[] {
   const block = events.find(({ detail }) => detail['deed'] === 'block');
-  return [...(block === undefined ? [] : blockTexts(events, block)), ...readinessTexts(events), ...killTexts(events)];
+  return [
+    ...(block === undefined ? [] : blockTexts(events, block)),
+    ...readinessTexts(events),
+    ...killTexts(events),
+    ...delayTexts(events),
+  ];
+}
+
+// The client thread reports its losses and its delays only periodically. They are logged up to this many milliseconds
+// late.
+const reportLateness = 200;
+
+// If requests failed while the rehearsal itself was late, says how late it was. The rehearsal may have caused these
+// failures. For example, a client that is late sends a request on a connection that the server closed long before.
+function delayTexts(events: Events): string[] {
+  const delays = events
+    .filter(({ kind }) => kind === 'loadDelayed' || kind === 'kubeletDelayed')
+    .map(({ at, detail }) => ({ at, delayMs: Number(detail['delayMs']) }));
+  const delaysOf = ({ at, detail }: RehearsalEvent): typeof delays =>
+    delays.filter(
+      (delay) =>
+        at >= delay.at - delay.delayMs - reportLateness &&
+        at - Number(detail['afterMs'] ?? 0) <= delay.at + reportLateness,
+    );
+  const failed = events.filter((one) => lostOrRefused.includes(one.kind) && delaysOf(one).length > 0);
+  if (failed.length === 0) return [];
+  const longest = Math.max(...failed.flatMap(delaysOf).map(({ delayMs }) => delayMs));
+  return [
+    `${counted(failed, 'request')} failed while this rehearsal was up to ${seconds(longest)} late: a rehearsal on a less busy machine shows whether the server loses them`,
+  ];
 }
 
 const deletionOf = (events: Events): number => first(events, 'podDeleted')?.at ?? Infinity;

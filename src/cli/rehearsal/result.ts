@@ -42,7 +42,10 @@ export interface ScenarioResult {
   readonly clients: Readonly<Partial<Record<ClientKind, Tally>>>;
   readonly notTried: readonly ClientKind[];
   readonly causes: readonly FoundCause[];
-  /** `notes` says what happened to the pod before its shutdown, such as a failed readiness probe. */
+  /**
+   * `notes` says what happened to the pod before its shutdown, such as a failed readiness probe. It also says whether
+   * requests failed while the rehearsal itself was late.
+   */
   readonly notes: readonly string[];
   readonly exit: ScenarioExit | undefined;
   readonly events: readonly RehearsalEvent[];

@@ -14,9 +14,11 @@ import {
   type Tally,
 } from './load.ts';
 
-// The longest event loop delay of the client thread that is tolerated, in milliseconds. With a longer delay, clients do
-// not send on time, so the rehearsal gives no verdict.
-const longestLoopDelay = 200;
+/**
+ * longestLoopDelay is the longest event loop delay of a thread of the rehearsal that is tolerated, in milliseconds. With
+ * a longer delay of the client thread, clients do not send on time, so the rehearsal gives no verdict.
+ */
+export const longestLoopDelay = 200;
 
 /** longestStop is how long the clients still wait for responses after the pod has ended, in milliseconds. */
 export const longestStop = 5_000;
@@ -89,7 +91,7 @@ export class ScenarioLoad {
         // The kinds of clients of which at least one request was answered.
         const served = clientKinds.filter((kind) => tallies[kind].answered > 0).join(', ');
         this.#log.add('requests', { sent, answered, lost, refused, inFlight, served });
-        if (loopDelayMs > longestLoopDelay) this.#log.add('loadDelayed', { loopDelayMs });
+        if (loopDelayMs > longestLoopDelay) this.#log.add('loadDelayed', { delayMs: loopDelayMs });
       },
     });
     this.#started.push(started);

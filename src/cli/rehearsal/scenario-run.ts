@@ -9,7 +9,7 @@ import { withSidecar } from './idle-sidecar.ts';
 import type { ClientKind, LoadOptions, Tally } from './load.ts';
 import { unstartable, type PodSpec } from './pod.ts';
 import { ServiceRoutes } from './routes.ts';
-import { longestStop, ScenarioLoad } from './scenario-load.ts';
+import { longestLoopDelay, longestStop, ScenarioLoad } from './scenario-load.ts';
 import type { Deed, Scenario } from './scenarios.ts';
 import { ServedPort } from './served-port.ts';
 import { endedItself } from './start-causes.ts';
@@ -232,9 +232,14 @@ export class ScenarioRun {
 
   async #poll(): Promise<void> {
     while (!this.#ended.signal.aborted) {
+      const dueAt = systemClock.now() + pollPeriod;
       if (this.#served.look()) this.#startFirstLoad();
       this.#routes.update();
       await wait(systemClock, pollPeriod, this.#ended.signal);
+      // The simulated kubelet and the simulated Service use the timers of this thread. If this poll is late, probes,
+      // kills and changes of endpoints may be equally late.
+      const delayMs = systemClock.now() - dueAt;
+      if (delayMs > longestLoopDelay) this.#options.log.add('kubeletDelayed', { delayMs });
     }
   }
 }

@@ -81,7 +81,36 @@ test('if a pod is not ready because it is deleted or its container has exited, t
   assert.deepEqual(notes(...started, failed(900, 'readiness'), exit(1, 3_000), ready(3_500, false)), []);
 });
 
-test('the text output and the HTML report of a rehearsal show the notes of a scenario even if its verdict is `clean`', () => {
+const failedAfter = (at: number, afterMs: number, count?: number): Story[number] => [
+  at,
+  'requestLost',
+  { client: 'keptConnection', why: 'ECONNRESET', afterMs, count },
+];
+const lateNote = (requests: string, late: string): string =>
+  `${requests} failed while this rehearsal was up to ${late} s late: a rehearsal on a less busy machine shows whether the server loses them`;
+
+for (const [kind, who] of [
+  ['loadDelayed', 'its clients'],
+  ['kubeletDelayed', 'its kubelet and its Service'],
+] as const) {
+  test(`a rehearsal reports how late ${who} were while requests failed, and how many requests failed then`, () => {
+    const late = (at: number, delayMs: number): Story[number] => [at, kind, { delayMs }];
+    assert.deepEqual(notes(...deleted, failedAfter(4_900, 20), failedAfter(5_000, 20, 3), late(5_000, 640)), [
+      lateNote('4 requests', '0.6'),
+    ]);
+    assert.deepEqual(notes(...deleted, late(5_000, 640), failedAfter(5_100, 20), late(6_000, 1_000)), [
+      lateNote('1 request', '1.0'),
+    ]);
+    assert.deepEqual(notes(...deleted, late(5_000, 640), failedAfter(8_000, 2_900)), [lateNote('1 request', '0.6')]);
+    assert.deepEqual(
+      notes(...deleted, failedAfter(4_000, 20), late(5_000, 640), failedAfter(6_000, 20), late(9_000, 640)),
+      [],
+    );
+    assert.deepEqual(notes(...deleted, late(5_000, 640)), [], 'the verdict is withheld if no request failed');
+  });
+}
+
+test('the text and the page of a clean scenario contain its notes', () => {
   const tallies = newTallies();
   Object.assign(tallies.newConnection, { sent: 10, answered: 10 });
   const result = scenarioResult({ name: 'blocked-loop', propagationMs: 0 }, tallies, eventsOf(blocked));

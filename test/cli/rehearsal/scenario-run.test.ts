@@ -47,6 +47,23 @@ async function interruptedWhen(
   return log;
 }
 
+test('a rehearsal records how late its simulated kubelet is if its own event loop is blocked', async () => {
+  const port = await reservePort();
+  let isBlocked = false;
+  const log = await interruptedWhen(
+    ({ kind }) => {
+      if (kind === 'containerListening' && !isBlocked) {
+        isBlocked = true;
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+      }
+      return kind === 'kubeletDelayed';
+    },
+    { container: serving(port), port },
+  );
+  const delays = log.of('kubeletDelayed').map(({ detail }) => Number(detail['delayMs']));
+  assert.ok(Math.max(...delays) >= 400, String(delays));
+});
+
 const isLoadStart = ({ kind }: RehearsalEvent): boolean => kind === 'loadStarted';
 
 const indexOf = ({ events }: EventLog, wanted: EventKind): number => events.findIndex(({ kind }) => kind === wanted);
