@@ -1,6 +1,7 @@
 // Reads the descendants, the listening ports and the signal handlers of a process from /proc. On a system without
 // /proc, they are unknown.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { endianness } from 'node:os';
 
 /** Listener is a TCP port on which a process listens. */
 export interface Listener {
@@ -11,8 +12,8 @@ export interface Listener {
    * (K-009).
    */
   readonly isLoopback: boolean;
-  /** `address` is a loopback address at which this machine can connect. */
-  readonly address: '127.0.0.1' | '::1';
+  /** `address` is the address at which this machine can connect. */
+  readonly address: string;
   /** `inode` is the inode number of the socket. A socket that was created earlier has a smaller number. */
   readonly inode: number;
 }
@@ -99,13 +100,27 @@ function listening(table: string): Row[] {
     });
 }
 
-// An IPv4 address of loopback. In the table tcp6, an IPv4 address follows the prefix ::ffff.
-const loopback4 = /^(0{16}FFFF0000)?[0-9A-F]{6}7F$/;
-const loopback6 = '00000000000000000000000001000000';
+// Addresses to which Debian and systemd resolve the host name of a machine. In a pod, the host name resolves to the
+// address of the pod. So a server that listens on the address of its host name can be reached in a pod.
+const hostNameAddresses: readonly string[] = ['127.0.1.1', '127.0.0.2'];
 
-function reach(address: string): Pick<Listener, 'isLoopback' | 'address'> {
-  if (address === loopback6) return { isLoopback: true, address: '::1' };
-  return { isLoopback: loopback4.test(address), address: '127.0.0.1' };
+function reach(hex: string): Pick<Listener, 'isLoopback' | 'address'> {
+  const address = addressOf(hex);
+  if (address === '0.0.0.0' || address === '::') return { isLoopback: false, address: '127.0.0.1' };
+  const isLoopback = address === '::1' || (address.startsWith('127.') && !hostNameAddresses.includes(address));
+  return { isLoopback, address };
+}
+
+// Reads an address of the table tcp or tcp6, which consists of 32-bit numbers in the byte order of the machine. An IPv4
+// address in the table tcp6 follows the prefix ::ffff.
+function addressOf(hex: string): string {
+  const bytes = Buffer.from(hex, 'hex');
+  if (endianness() === 'LE') bytes.swap32();
+  const isMapped = bytes.length === 16 && bytes.readUIntBE(0, 6) === 0 && bytes.readUIntBE(6, 6) === 0xff_ff;
+  if (bytes.length === 4 || isMapped) return bytes.subarray(-4).join('.');
+  const groups = Array.from({ length: 8 }, (_, index) => bytes.readUInt16BE(index * 2).toString(16));
+  // The URL parser writes an IPv6 address in its shortest form, in brackets.
+  return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1);
 }
 
 function socketInodes(pid: number): Set<string> {

@@ -70,6 +70,11 @@ export class ScenarioLoad {
     for (const thread of this.#started) thread.routes = routes;
   }
 
+  /** `host` is the address to which the running clients connect from now on. */
+  set host(host: string) {
+    for (const thread of this.#started) thread.host = host;
+  }
+
   /** start runs client threads that together send `factor` times the configured number of requests per second. */
   start(host: string, port: number, factor = 1): void {
     const { rate, seed } = this.#options;

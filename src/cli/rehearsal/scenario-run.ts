@@ -233,7 +233,10 @@ export class ScenarioRun {
   async #poll(): Promise<void> {
     while (!this.#ended.signal.aborted) {
       const dueAt = systemClock.now() + pollPeriod;
-      if (this.#served.look()) this.#startFirstLoad();
+      if (this.#served.look()) {
+        this.#load.host = this.#served.host;
+        this.#startFirstLoad();
+      }
       this.#routes.update();
       await wait(systemClock, pollPeriod, this.#ended.signal);
       // The simulated kubelet and the simulated Service use the timers of this thread. If this poll is late, probes,

@@ -4,7 +4,8 @@ import type { Container } from './container.ts';
 import type { EventLog } from './event-log.ts';
 import { listenersOf, type Listener } from './processes.ts';
 
-// The IP address of the rehearsed pod. It is a loopback address, because everything runs on this machine.
+// The IP address of the rehearsed pod, unless the server listens only on another address. It is a loopback address,
+// because everything runs on this machine.
 const podHost = '127.0.0.1';
 
 // How long the rehearsal waits, in milliseconds, for the server to listen on the expected address and port. After this
@@ -38,7 +39,7 @@ export class ServedPort {
     this.#main = main;
   }
 
-  /** host is the address to which clients connect. It is ::1 if the server listens only on ::1. */
+  /** host is the address to which clients connect. It is not 127.0.0.1 if the server listens only on another address. */
   get host(): string {
     return this.#listener?.address ?? podHost;
   }
@@ -81,7 +82,8 @@ export class ServedPort {
     this.#isListening = true;
     this.#listener = found;
     const { port, isLoopback, pid } = found;
-    this.#log.add('containerListening', { port, isLoopback, isMain: pid === this.#main()?.pid });
+    const address = found.address === podHost ? undefined : found.address;
+    this.#log.add('containerListening', { port, address, isLoopback, isMain: pid === this.#main()?.pid });
     return true;
   }
 

@@ -25,8 +25,8 @@ const s = (value: Detail[string]): string => String(value ?? '');
 const texts: Readonly<Partial<Record<EventKind, Text>>> = {
   containerStarted: ({ container, restarts }) =>
     `container ${s(container)} started${restarts === 0 ? '' : `, restart ${s(restarts)}`}`,
-  containerListening: ({ port, isMain, isLoopback }) =>
-    `listening on port ${s(port)}${isMain === false ? ', in a child of the main process' : ''}${isLoopback === true ? ', only on loopback' : ''}`,
+  containerListening: ({ port, address, isMain, isLoopback }) =>
+    `listening on port ${s(port)}${address === undefined ? '' : ` at ${s(address)}`}${isMain === false ? ', in a child of the main process' : ''}${isLoopback === true ? ', only on loopback' : ''}`,
   listenerClosed: ({ port }) => `port ${s(port)} is closed`,
   containerExited: ({ container, code, signal, output }) =>
     `container ${s(container)} exited with code ${s(code)}${signal === undefined ? '' : ` (${s(signal)})`}${lastLine(output)}`,

@@ -86,6 +86,9 @@ const serving = (port: number): ContainerSpec =>
     probes: [probeSpec({ type: 'readiness', handler: { kind: 'tcp', port }, failureThreshold: 60 })],
   });
 
+// An address to which Debian resolves the name of the machine.
+const hostNameAddress = '127.0.1.1';
+
 const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
 
 test('the time limit of a scenario is long enough for its steps, the grace period, the propagation of endpoint changes and the last requests of its clients', () => {
@@ -140,6 +143,28 @@ void describe('a scenario of a rehearsal', { concurrency: 2 }, () => {
       assert.equal(log.of('containerListening')[0]?.detail['isLoopback'], true);
     },
   );
+
+  for (const isReadyFirst of [false, true]) {
+    const when = isReadyFirst ? ', although the pod is ready before the server listens' : '';
+    it(
+      `a scenario reaches a server that listens only on the pod's own address${when}`,
+      { skip: process.platform === 'linux' ? false : 'only Linux shows the address' },
+      async () => {
+        const port = await reservePort();
+        const command = nodeProgram(`
+          import { createServer } from 'node:http';
+          const listen = () => createServer((_, response) => response.end('ok')).listen(${String(port)}, '${hostNameAddress}');
+          setTimeout(listen, ${isReadyFirst ? '1_000' : '0'});
+        `);
+        const probes = isReadyFirst ? [] : [probeSpec({ type: 'readiness', handler: { kind: 'tcp', port } })];
+        const isAnswered = ({ kind, detail }: RehearsalEvent): boolean =>
+          kind === 'requests' && String(detail['served']).includes('newConnection, keptConnection');
+        const log = await interruptedWhen(isAnswered, { container: containerSpec({ command, probes }), port });
+        const { isLoopback, address } = log.of('containerListening')[0]?.detail ?? {};
+        assert.deepEqual([isLoopback, address], [false, hostNameAddress]);
+      },
+    );
+  }
 
   it('K-060, K-062 the scenario `failing-liveness` restarts a container without deleting its pod', async () => {
     const port = await reservePort();

@@ -49,6 +49,10 @@ export class ClientThread {
     this.#say({ kind: 'routes', routes });
   }
 
+  set host(host: string) {
+    this.#say({ kind: 'host', host });
+  }
+
   /** `stop()` lets the clients finish. It resolves when no request is in flight, and rejects if the thread fails. */
   async stop(): Promise<void> {
     this.#say({ kind: 'stop' });

@@ -48,6 +48,7 @@ export class Crowd {
   readonly tallies: Record<ClientKind, Tally> = newTallies();
   inFlight = 0;
   readonly #plan: LoadPlan;
+  readonly #target: { host: string; readonly port: number };
   readonly #random: () => number;
   readonly #onLoss: (loss: Loss) => void;
   readonly #stopped = new AbortController();
@@ -56,12 +57,18 @@ export class Crowd {
 
   constructor(plan: LoadPlan, random: () => number, onLoss: (loss: Loss) => void) {
     this.#plan = plan;
+    this.#target = { host: plan.host, port: plan.port };
     this.#random = random;
     this.#onLoss = onLoss;
   }
 
   set routes(routes: readonly Destination[]) {
     this.#routes = routes;
+  }
+
+  /** `host` is the address to which the clients open connections from now on. */
+  set host(host: string) {
+    this.#target.host = host;
   }
 
   /** run resolves when `stop` has been called and no client waits for a response. It never rejects. */
@@ -73,10 +80,10 @@ export class Crowd {
       if (retry) clients.push(this.#keepConnection('retryingConnection', index));
       if (longPoll !== undefined) clients.push(this.#poll(longPoll, index));
       if (stream !== undefined)
-        clients.push(this.#repeat('eventStream', () => followEvents(this.#plan, stream, this.#stopped.signal)));
+        clients.push(this.#repeat('eventStream', () => followEvents(this.#target, stream, this.#stopped.signal)));
       if (upload !== undefined) clients.push(this.#upload(upload));
       if (webSocket !== undefined)
-        clients.push(this.#repeat('webSocket', () => holdWebSocket(this.#plan, webSocket, this.#stopped.signal)));
+        clients.push(this.#repeat('webSocket', () => holdWebSocket(this.#target, webSocket, this.#stopped.signal)));
       if (http2 !== undefined) clients.push(this.#useSession(http2));
     }
     await Promise.all(clients);
@@ -105,14 +112,14 @@ export class Crowd {
 
   async #sendOnNewConnection(index: number): Promise<void> {
     if (!this.#isRouted('newConnection', index)) return;
-    const agent = new OneConnection(this.#plan, { keepAlive: false });
-    await this.#count('newConnection', () => exchange(agent, this.#plan, this.#message()));
+    const agent = new OneConnection(this.#target, { keepAlive: false });
+    await this.#count('newConnection', () => exchange(agent, this.#target, this.#message()));
     agent.destroy();
   }
 
   async #keepConnection(kind: 'keptConnection' | 'retryingConnection', index: number): Promise<void> {
     const { gap } = shareOf(this.#plan);
-    const agent = new OneConnection({ ...this.#plan, delay: delayOf(index) });
+    const agent = new OneConnection(this.#target, { delay: delayOf(index) });
     while (!this.#hasStopped()) {
       await this.#pause(this.#random() * gap);
       if (this.#hasStopped() || !(agent.isOpen || this.#isRouted(kind, index))) continue;
@@ -120,7 +127,7 @@ export class Crowd {
       await this.#count(kind, () =>
         kind === 'retryingConnection'
           ? this.#exchangeOrRepeat(agent, message, index)
-          : exchange(agent, this.#plan, message),
+          : exchange(agent, this.#target, message),
       );
     }
     agent.destroy();
@@ -130,12 +137,12 @@ export class Crowd {
   // HTTP permits such a retry of an idempotent request (RFC 9110, section 9.2.2).
   async #exchangeOrRepeat(agent: OneConnection, message: Message, index: number): Promise<Account> {
     const isReused = agent.isOpen;
-    const account = await exchange(agent, this.#plan, message);
+    const account = await exchange(agent, this.#target, message);
     const mayRepeat = isReused && message.method === 'GET' && account.kind === 'lost' && account.isUnanswered === true;
     if (!mayRepeat) return account;
     switch (this.#routes[index % nodeCount]) {
       case 'pod':
-        return exchange(agent, this.#plan, message);
+        return exchange(agent, this.#target, message);
       case 'refused':
         return { kind: 'refused', why: 'no endpoint for the retried request' };
       default:
@@ -147,11 +154,11 @@ export class Crowd {
 
   // Makes long polls one after another: the client sends the next request as soon as it has received the response.
   async #poll(path: string, index: number): Promise<void> {
-    const agent = new OneConnection(this.#plan);
+    const agent = new OneConnection(this.#target);
     while (!this.#hasStopped()) {
       await this.#pause(shortestGap);
       if (this.#hasStopped() || !(agent.isOpen || this.#isRouted('longPoll', index))) continue;
-      await this.#count('longPoll', () => exchange(agent, this.#plan, { method: 'GET', path }));
+      await this.#count('longPoll', () => exchange(agent, this.#target, { method: 'GET', path }));
     }
     agent.destroy();
   }
@@ -159,15 +166,15 @@ export class Crowd {
   async #upload(path: string): Promise<void> {
     const message = { method: 'POST', path, headers: { 'Content-Type': 'application/octet-stream' }, body: uploadBody };
     await this.#repeat('upload', async () => {
-      const agent = new OneConnection(this.#plan, { keepAlive: false });
-      const account = await exchange(agent, this.#plan, message);
+      const agent = new OneConnection(this.#target, { keepAlive: false });
+      const account = await exchange(agent, this.#target, message);
       agent.destroy();
       return account;
     });
   }
 
   async #useSession(path: string): Promise<void> {
-    const client = new Http2Client(this.#plan);
+    const client = new Http2Client(this.#target);
     while (!this.#hasStopped()) {
       await this.#pause(this.#random() * longestGap);
       if (this.#hasStopped() || !(client.isOpen || this.#isRouted('http2', Math.floor(this.#random() * nodeCount))))

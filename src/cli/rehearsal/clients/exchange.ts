@@ -32,6 +32,9 @@ export interface Message {
 export interface Target {
   readonly host: string;
   readonly port: number;
+}
+
+interface ConnectionOptions extends AgentOptions {
   /**
    * `delay` is how long the simulated network delays each byte in each direction, in milliseconds. The default is
    * `leastDelay`.
@@ -55,11 +58,13 @@ export function accountOf(status: number): Account {
 /** OneConnection is an HTTP agent that reuses one connection until the server closes it. */
 export class OneConnection extends Agent {
   readonly #target: Target;
+  readonly #delay: number | undefined;
   #socket: DelayedSocket | undefined;
 
-  constructor(target: Target, options: AgentOptions = {}) {
+  constructor(target: Target, { delay, ...options }: ConnectionOptions = {}) {
     super({ keepAlive: true, maxSockets: 1, ...options });
     this.#target = target;
+    this.#delay = delay;
   }
 
   /**
@@ -76,7 +81,7 @@ export class OneConnection extends Agent {
   }
 
   override createConnection(): Duplex {
-    this.#socket = new DelayedSocket(this.#target.host, this.#target.port, this.#target.delay);
+    this.#socket = new DelayedSocket(this.#target.host, this.#target.port, this.#delay);
     return this.#socket;
   }
 

@@ -9,6 +9,8 @@ export type ToThread =
    * `routes` contains, for each simulated node, the destination of the new connections that the node sends from now on.
    */
   | { readonly kind: 'routes'; readonly routes: readonly Destination[] }
+  /** `host`: connect to this address from now on. */
+  | { readonly kind: 'host'; readonly host: string }
   /** `stop`: send no new requests. The thread reports `stopped` when all requests in flight have ended. */
   | { readonly kind: 'stop' };
 

@@ -46,6 +46,9 @@ port.on('message', (message: ToThread) => {
     case 'routes':
       if (crowd !== undefined) crowd.routes = message.routes;
       break;
+    case 'host':
+      if (crowd !== undefined) crowd.host = message.host;
+      break;
     case 'stop':
       crowd?.stop();
       break;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describe, it, type TestContext } from 'node:test';
+import { describe, it, test, type TestContext } from 'node:test';
 import { Crowd, shareOf } from '../../../../src/cli/rehearsal/clients/crowd.ts';
 import { noOptionalClients, type ClientKind, type LoadPlan, type Loss } from '../../../../src/cli/rehearsal/load.ts';
 import type { Destination } from '../../../../src/cli/rehearsal/endpoints.ts';
@@ -46,6 +46,25 @@ async function counts(
   await ended;
   return crowd.tallies;
 }
+
+const http1 = ['newConnection', 'keptConnection', 'retryingConnection', 'longPoll', 'eventStream', 'upload'] as const;
+
+test('if the host of the server changes, each kind of client connects to the new host', async (t) => {
+  const plan = { host: '127.0.0.9', connections: 2, retry: true, longPoll: '/', stream: '/', upload: '/' };
+  const answered = (crowd: Crowd, kinds: readonly ClientKind[]): boolean =>
+    kinds.every((kind) => crowd.tallies[kind].answered > 0);
+  const refused = (crowd: Crowd): boolean => http1.every((kind) => crowd.tallies[kind].refused > 0);
+  const tallies = await counts(
+    t,
+    (_, response) => response.end('ok'),
+    plan,
+    (crowd) => {
+      if (refused(crowd)) crowd.host = '127.0.0.1';
+      return answered(crowd, http1);
+    },
+  );
+  for (const kind of http1) assert.equal(tallies[kind].lost, 0, kind);
+});
 
 /**
  * This server responds to the first request on each connection. At the second request, it ends the connection without a
