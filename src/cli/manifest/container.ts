@@ -1,7 +1,7 @@
 // Reads a container of a manifest and completes its probes with their defaults. No side effects.
 import { probeDefaults, type ContainerSpec, type Handler, type Hook, type Probe } from '../rehearsal/pod.ts';
 import type { ProbeType } from '../rehearsal/streak.ts';
-import { isObject, number, numberOrUndefined, object, objects, text, type Fields } from './fields.ts';
+import { fieldAt, isObject, number, numberOrUndefined, object, objects, text, type Fields } from './fields.ts';
 
 /** probeTypes are the types of probes, in the order in which the kubelet runs them. */
 export const probeTypes: readonly ProbeType[] = ['startup', 'readiness', 'liveness'];
@@ -17,8 +17,8 @@ export function containerOf(container: Fields, command: readonly string[], isSid
     typeof port === 'number' ? port : numberOrUndefined(ports.find((one) => one['name'] === port)?.['containerPort']);
   const env = Object.fromEntries(
     objects(container['env'])
-      .filter((one) => typeof one['value'] === 'string')
-      .map((one) => [String(one['name']), String(one['value'])]),
+      .map((one) => [String(one['name']), isPodAddress(one) ? everyAddress : one['value']] as const)
+      .filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   );
   const hooks = object(lifecycle);
   return {
@@ -35,6 +35,13 @@ export function containerOf(container: Fields, command: readonly string[], isSid
     isSidecar,
   };
 }
+
+// A rehearsed pod has no address of its own. A server that should listen on the address of its pod listens on every
+// address instead.
+const everyAddress = '0.0.0.0';
+
+const isPodAddress = (variable: Fields): boolean =>
+  fieldAt(variable, ['valueFrom', 'fieldRef', 'fieldPath']) === 'status.podIP';
 
 type PortOf = (port: unknown) => number | undefined;
 type Env = Readonly<Record<string, string>>;

@@ -164,6 +164,16 @@ for (const [from, to, problem] of [
   });
 }
 
+test('an environment variable with the address of the pod is 0.0.0.0 in a rehearsal, so that a server listens on every address', () => {
+  const env = ['status.podIP', 'metadata.name'].map((fieldPath) => ({
+    name: fieldPath,
+    valueFrom: { fieldRef: { fieldPath } },
+  }));
+  const reading = read(JSON.stringify({ kind: 'Pod', spec: { containers: [{ name: 'app', env }] } }));
+  assert.ok('pod' in reading);
+  assert.deepEqual(reading.pod.containers[0]?.env, { 'status.podIP': '0.0.0.0' });
+});
+
 test('`lameduck rehearse` reports a manifest that contains no pod, with the name of the file', () => {
   assert.deepEqual(read('kind: ConfigMap'), { problem: 'shop.yaml has no pod' });
 });
