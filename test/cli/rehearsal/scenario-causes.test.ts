@@ -110,7 +110,7 @@ void describe('the causes of lost requests that a rehearsal of one scenario repo
   it('if a server serves neither HTTP/2 nor WebSockets, the rehearsal reports that these clients were never served, and reports no fault of the shutdown', async () => {
     const command = nodeProgram(`
       ${serving}
-      server.on('upgrade', (_, socket) => socket.end('HTTP/1.1 426 Upgrade Required\\r\\nContent-Length: 0\\r\\n\\r\\n'));
+      server.on('upgrade', (_, socket) => socket.on('error', () => undefined).end('HTTP/1.1 426 Upgrade Required\\r\\nContent-Length: 0\\r\\n\\r\\n'));
       server.listen(0);
       process.on('SIGTERM', () => undefined);
     `);
