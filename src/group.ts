@@ -125,7 +125,8 @@ function primary(cluster: Cluster, settings: Settings, parts: () => Parts, liste
       parts().warn('worker listens without a lifecycle', { workerPid, hint: bareHint });
     },
   });
-  // Add the checks before the lifecycle starts, because no check can be added after the start.
+  // Add the health checks of the workers before the lifecycle starts, because no health check can be added after its
+  // start.
   startImmediate(() => {
     const { health, shutdown } = parts();
     shutdown.drainWith(workers);

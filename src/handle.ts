@@ -157,7 +157,8 @@ function readRequest(given: unknown): object {
   throw new LameduckError('LAMEDUCK_ERR_REQUEST_INVALID', `abortSignal: ${quoted(given)}: expected a request`);
 }
 
-// Returns the reason of the shutdown as text for the log. The argument is a text, or an error that is the reason.
+// Returns the reason of the shutdown as text for the log. The parameter `given` is the reason that the program passed:
+// a text or an error.
 function readReason(given: unknown): string {
   return given === undefined ? 'shutdown()' : messageOf(given).slice(0, longestReason);
 }

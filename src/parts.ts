@@ -119,7 +119,7 @@ export interface Parts {
    * endpoint of lameduck.
    */
   answerProbePort(url: string, method: string): Answer | Promise<Answer> | undefined;
-  /** `warn()` writes a warning to the log. `details` contains the fields of the line. */
+  /** `warn()` writes a warning to the log. `details` contains additional fields of this log line. */
   readonly warn: (message: string, details?: object) => void;
 }
 

@@ -185,6 +185,6 @@ function say(text: string): void {
   try {
     (require('node:fs') as typeof FileSystem).writeSync(2, `lameduck/register: ${text}\n`);
   } catch {
-    // Ignore the error: standard error is closed, so nothing can be written to it.
+    // Ignore the error of `writeSync()`: standard error is closed, so the message cannot be written.
   }
 }

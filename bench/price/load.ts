@@ -32,7 +32,7 @@ export class Load implements Disposable {
     return load;
   }
 
-  /** `run()` sends requests, and resolves when `requests` of them have a response. */
+  /** `run()` sends as many requests as the parameter `requests` says, and resolves when all have a response. */
   async run(requests: number): Promise<void> {
     this.#toSend = requests;
     this.#toCome = requests;

@@ -32,7 +32,10 @@ export interface Rollouts {
  */
 export const propagation = 2;
 
-/** The shutdown delay for the rehearsals with a delay, in seconds. It is the same for each package. */
+/**
+ * The shutdown delay, in seconds, of the servers that are rehearsed with a delay. It is the same for every compared
+ * package.
+ */
 export const delay = 5;
 
 /** The grace period in seconds, after which a server is killed. */
@@ -70,7 +73,10 @@ async function rehearse(seed: number, ...server: readonly string[]): Promise<Rol
   return { requests, lost, refused, verdict: verdictIn(output) };
 }
 
-/** runRehearsal rehearses a server of losses/serve.ts, and returns the output and the JSON result of the command. */
+/**
+ * runRehearsal runs `lameduck rehearse` on a server of losses/serve.ts, and returns the output and the JSON result of
+ * the rehearsal.
+ */
 export async function runRehearsal(
   options: readonly string[],
   server: readonly string[],

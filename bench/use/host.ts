@@ -23,7 +23,7 @@ export type Question = 'cpu' | 'profile' | 'profiled' | 'sample' | 'sampled' | '
  * response.
  */
 export interface Answers {
-  /** The CPU time that the server's process has used since its start, in microseconds. */
+  /** The CPU time that the process of the measured server has used since its start, in microseconds. */
   readonly cpu: number;
   readonly profile: number;
   /**

@@ -20,7 +20,7 @@ export interface Costs {
    * measured window.
    */
   readonly connections: readonly number[];
-  /** The number of bytes that the server allocates in the heap for each request. */
+  /** How many bytes the measured server allocates in its heap for each request. */
   readonly bytes: number;
   /** The average time that garbage collection takes for each request, in nanoseconds. */
   readonly collecting: number;

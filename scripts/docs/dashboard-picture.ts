@@ -9,7 +9,7 @@ export interface Panel {
   readonly targets: readonly { readonly expr: string; readonly legendFormat: string }[];
 }
 
-/** Scheme is a colour scheme of a page. */
+/** Scheme is a colour scheme of the page that shows a picture of the dashboard. */
 export type Scheme = 'light' | 'dark';
 
 /** dashboardPictures maps each colour scheme to the name of its picture in docs/. */

@@ -1,4 +1,5 @@
-// Writes the pages that are generated from the code. With --check it writes nothing, and fails if a page is outdated.
+// Writes the documentation pages that are generated from the code. With --check, it writes no page, and fails if a
+// generated page is outdated.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { page as benchmarksPage } from '../../bench/page.ts';

@@ -1,4 +1,4 @@
-// Reads and replaces the generated part of a page, which lies between two marker comments.
+// Reads and replaces the generated part of a documentation page, which lies between two marker comments.
 
 const end = '<!-- Up to here. -->';
 

@@ -65,7 +65,8 @@ export class Health {
   }
 
   /**
-   * addReadyz adds a check to /readyz. It throws if an argument is invalid, if the name is in use, or after `close`.
+   * addReadyz adds a health check to /readyz. It throws if an argument is invalid, if another check of /readyz has this
+   * name, or after `close`.
    */
   addReadyz(name: string, run: CheckFunction, options?: CheckOptions): void {
     this.readyz.add(this.#create('readyz', name, run, options));
@@ -78,8 +79,8 @@ export class Health {
   }
 
   /**
-   * addLivez adds a check to /livez and /healthz. It throws if an argument is invalid, if the name is in use, or after
-   * `close`.
+   * addLivez adds a health check to /livez and /healthz. It throws if an argument is invalid, if another check of
+   * /livez or /healthz has this name, or after `close`.
    */
   addLivez(name: string, run: CheckFunction, options?: CheckOptions): void {
     const check = this.#create('livez', name, run, options);

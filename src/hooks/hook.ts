@@ -1,4 +1,4 @@
-// Runs one hook of the lifecycle, and limits its time.
+// Runs one hook of the lifecycle, and applies the time limit of the hook.
 import { wait, type Clock } from '../clock.ts';
 import { LameduckError, messageOf } from '../errors.ts';
 import type { HookFailure, HookKind } from '../observer.ts';

@@ -25,12 +25,16 @@ export interface Ending {
 }
 
 /**
- * State is the state of an exchange (a request with its response). Only InFlight changes it. In the state `noted`, the
- * request is not counted yet. lameduck has no reference to its response, and finds the response through Node's socket.
+ * State is the state of an exchange (a request with its response). Only the class InFlight changes it. In the state
+ * `noted`, the request is not counted yet. lameduck has no reference to its response, and finds the response through
+ * Node's socket.
  */
 export type State =
   | { readonly is: 'noted' }
-  /** State `serving`: the program responds to the request, and the drain waits for the response. */
+  /**
+   * State `serving`: the program has not yet sent its complete response to the request. The drain waits for this
+   * response.
+   */
   | { readonly is: 'serving' }
   /**
    * State `ours`: lameduck itself sends the response, for example to a probe or because the handler took too long. The
@@ -49,13 +53,15 @@ export const serving: State = { is: 'serving' };
 export const ours: State = { is: 'ours' };
 export const released: State = { is: 'released' };
 
-/** Exchange is a request together with its response, or with its upgraded connection. */
+/**
+ * Exchange is an HTTP request together with its response, or an upgrade request together with its upgraded connection.
+ */
 export interface Exchange {
-  /** `state` is the state of the request. Only InFlight changes it. */
+  /** `state` is the state of the exchange. Only the class InFlight changes this property. */
   state: State;
   readonly request: HttpRequest;
   readonly arrivedAt: number;
-  /** isWhole tells whether the kernel has accepted all bytes of the response. */
+  /** isWhole tells whether the kernel has accepted all bytes of the response to this request. */
   readonly isWhole: boolean;
   /**
    * `head` contains the response headers that have been sent, one per line. It is empty before the headers are sent.
@@ -66,8 +72,8 @@ export interface Exchange {
 }
 
 /**
- * OwnHold delays the requests of one connection. The function `goOn` continues one request: `pass(goOn)` calls it as
- * soon as the delay of this request is over.
+ * OwnHold delays requests of one connection. lameduck calls `pass()` once for each request. The parameter `goOn` is the
+ * function that continues this request. `pass()` calls `goOn` when the delay of this request has ended.
  */
 export interface OwnHold {
   pass(goOn: () => void): void;
@@ -90,7 +96,10 @@ export interface HttpExchange extends Exchange {
   readonly connection: Connection;
   /** cancelTimeout stops the timer that applies the setting `requestTimeout` to this request. */
   cancelTimeout: (() => void) | undefined;
-  /** hasEnded tells whether the response has ended, even if the program has removed the listeners that report it. */
+  /**
+   * hasEnded tells whether the response has ended. It is correct even if the program has removed the listeners for the
+   * end of the response.
+   */
   readonly hasEnded: boolean;
   /**
    * isOut is true if nothing of the response remains to be sent: the server has sent the complete response, or the

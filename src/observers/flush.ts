@@ -12,7 +12,8 @@ export function flushOf(logger: Logger): (() => unknown) | undefined {
   const { flush } = logger as { readonly flush?: unknown };
   if (typeof flush !== 'function') return undefined;
   if (flush.length === 0) return () => logger.flush?.();
-  // The logger's `flush` may ignore its callback. Wait for the callback only if `flush` has called a callback before.
+  // The `flush` of the program's logger may never call the callback that it receives. So wait for the callback only if
+  // `flush` has called an earlier callback.
   let hasCalledBack = false;
   return () =>
     new Promise((resolve, reject) => {

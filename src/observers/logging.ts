@@ -131,7 +131,7 @@ export function createLogging(
       if (reason === undefined) log.info({ endpoint, check }, 'check passes again');
       else log.warn({ endpoint, check, reason: reason.message }, 'check fails');
     },
-    // Log only changes of a check's result. Do not log each result.
+    // Do not log each result of a health check. `onCheckChange` logs when a check begins to fail or passes again.
     onCheckResult: () => undefined,
     onUnfinished(requests) {
       for (const request of requests) {

@@ -34,7 +34,10 @@ export class Listening {
     this.#onBypassed = onBypassed;
   }
 
-  /** `listen()` adds lameduck's listener for an event, unless the event already has it. */
+  /**
+   * `listen()` adds lameduck's listener for an event, such as SIGTERM, to `process`. It does nothing if lameduck
+   * already has a listener for this event.
+   */
   listen(event: string): void {
     if (this.#listeners.has(event)) return;
     const override = this.#override;

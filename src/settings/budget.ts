@@ -11,7 +11,7 @@ import { settingTexts, sourceWord, textOf } from './text.ts';
 // reserved: the shutdown budget is always at least `shortestDrain`.
 const exitMargin = 2_000;
 
-// The time, in milliseconds, that the shutdown budget must at least leave for the drain.
+// The shortest time, in milliseconds, that the shutdown budget leaves for the drain.
 export const shortestDrain = 1_000;
 
 /** Budget contains the shutdown budget, and the part of it that the drain may use, in milliseconds. */

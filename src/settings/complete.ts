@@ -36,7 +36,10 @@ export interface CompletedSettings<Functions = object, Values = Settings> {
    * reads each property of this object only once.
    */
   readonly functions: Functions;
-  /** `warnings` are texts to log once. The settings are valid in spite of these warnings. */
+  /**
+   * `warnings` are warnings about the settings. lameduck logs each of them once. The settings are valid in spite of
+   * them.
+   */
   readonly warnings: readonly string[];
 }
 

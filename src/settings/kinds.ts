@@ -79,7 +79,7 @@ function withUnit(text: string): string | undefined {
   return `${text}${Number(text) < 1_000 ? 's' : 'ms'}`;
 }
 
-// Adding 0 turns -0 into 0, so that the value is printed without a sign.
+// Adding 0 turns -0 into 0, so that the log and error messages show the value of the setting without a minus sign.
 function positive(value: number): number {
   return value + 0;
 }

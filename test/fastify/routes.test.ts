@@ -8,7 +8,8 @@ import type { Client } from '../support/serving.ts';
 import { until } from '../support/until.ts';
 
 const longRunning = { config: { lameduck: { longRunning: true } } } as const;
-// With these options, the time limit of the drain is one second. At this limit, the drain destroys unfinished requests.
+// With these options of the plugin, the time limit of the drain is one second. After this second, the drain destroys
+// unfinished requests.
 const shortDrain = { terminationGracePeriodSeconds: 4, destroyHookTimeout: '1s' } as const;
 
 /**

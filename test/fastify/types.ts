@@ -21,9 +21,9 @@ export async function registers(): Promise<Lameduck> {
   await app.register(fastifyLameduck, () => ({ preStopSeconds: 1 }));
   await app.register(import('../../src/fastify.ts'), { preStopSeconds: 1 });
 
-  // @ts-expect-error The compiler must reject an unknown option.
+  // @ts-expect-error The compiler must reject `shutdownDelay`, because the plugin has no option with this name.
   await app.register(fastifyLameduck, { shutdownDelay: '5s' });
-  // @ts-expect-error The compiler must reject an invalid value of an option.
+  // @ts-expect-error The compiler must reject a string as the value of the boolean option `shutdownSendRetryAfter`.
   await app.register(fastifyLameduck, { shutdownSendRetryAfter: 'yes' });
 
   app.lameduck.addDestroyHook('pool', ({ reason }) => reason?.length);

@@ -47,7 +47,8 @@ test('A-058, A-059, A-060, A-061, P-095 each failed hook causes one log line, th
   );
   for (const [, name = '', message = ''] of failures) {
     const { err } = lines.find((line) => line['name'] === name && message.startsWith(String(line['kind']))) ?? {};
-    // An error that can be printed is logged in pino's format, with its causes.
+    // lameduck logs the error of a failed hook in pino's format, with its causes, if the error can be converted to
+    // text.
     const shown = (err as { message?: string } | undefined)?.message ?? String(err);
     assert.ok(shown.includes(message), shown);
   }

@@ -86,7 +86,8 @@ test('the commands in the README work in the order of the page', async (t) => {
   const manifest = { type: 'module', scripts: { start: 'node server.js' } };
   await writeFile(join(folder, 'program', 'package.json'), JSON.stringify(manifest));
   await symlink(root, join(folder, 'program', 'node_modules', 'lameduck'));
-  // npm makes the file of a command executable when it installs a package. The built file is not executable.
+  // The build does not make dist/cli/main.js executable. npm does so when it installs lameduck. This test does not
+  // install lameduck with npm, so it creates the command `lameduck` as a shell script.
   const bin = join(folder, 'program', 'node_modules', '.bin', 'lameduck');
   await writeFile(bin, `#!/bin/sh\nexec node '${join(root, 'dist', 'cli', 'main.js')}' "$@"\n`, { mode: 0o755 });
   await writeFile(join(folder, 'program', 'server.js'), program);

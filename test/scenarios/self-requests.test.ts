@@ -133,7 +133,7 @@ async function shutDownUnderLoad(t: TestContext, env: Readonly<Record<string, st
   const held = await HeldRequest.open(t, port, '/', isSecure);
   program.kill('SIGTERM');
   await program.signaled('NotAcceptingNewRequest');
-  // In the variant `proxy`, the response has a chunked body, which ends with an empty chunk.
+  // In the variant `proxy`, the response to the held request has a chunked body, which ends with an empty chunk.
   assert.match((await held.release()) ?? '', /leaf$|^0$/);
   const { code } = await program.exit;
   await Promise.all(clients);

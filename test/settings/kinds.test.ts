@@ -223,7 +223,7 @@ test('a setting for a time limit accepts only durations from 1 ms to 596 h', () 
   assert.doesNotMatch(refused(limit.fromText('0.0')), /did you mean/);
 });
 
-test('for each type of setting, the printed value is also valid as an option in code', () => {
+test('each type of setting formats its value as a text, which is also valid as the option in code', () => {
   assert.equal(path.format(''), 'off');
   assert.equal(file.format(''), 'off');
   assert.equal(port.format(0), 'off');

@@ -1,4 +1,5 @@
-// A fake process, so that code under test does not exit the process of the test.
+// A fake of the global object `process`. Code under test that calls `exit()` of this fake does not end the test
+// process.
 import { EventEmitter } from 'node:events';
 
 export class FakeProcess extends EventEmitter {

@@ -22,8 +22,8 @@ export const image = 'shop:1';
 export const pairsNamespace = 'the-namespace';
 
 /**
- * `deployment` is the manifest of a Deployment. In many pairs, it is the old manifest, and the new manifest is a copy
- * with one change.
+ * `deployment` is the manifest of a Deployment. Many test cases of `lameduck restarts` use it as the old manifest. The
+ * new manifest of such a test case is a copy of `deployment`, edited in one place.
  */
 export const deployment = `apiVersion: apps/v1
 kind: Deployment

@@ -65,8 +65,8 @@ export class Restarted {
     return line;
   }
 
-  // Opens two connections, as a browser does: one that stays open after a request, and one that has sent no request
-  // yet.
+  // Opens two idle connections to the program, as a browser does. The first stays open after a request and its
+  // response. On the second, no request is sent.
   async #openIdle(port: number): Promise<void> {
     const [used, preconnected] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
     for (const socket of [used, preconnected]) this.#test.after(() => socket.destroy());

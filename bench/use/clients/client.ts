@@ -6,7 +6,7 @@ import { webSocket } from './web-socket.ts';
 
 /** The type Load is a load generator, which sends its requests on kept-alive connections. */
 export interface Load extends Disposable {
-  /** `run()` sends requests, and resolves when `requests` of them have a response. */
+  /** `run()` sends as many requests as the parameter `requests` says, and resolves when all have a response. */
   run(requests: number): Promise<void>;
 }
 

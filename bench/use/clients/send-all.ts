@@ -1,6 +1,10 @@
-// Sends requests in a closed loop: each sender sends its next request when it has the response to the last.
+// Sends requests in a closed loop: each sender sends its next request when it has received the response to its last
+// one.
 
-/** sendAll calls the senders until `count` requests have a response. It rejects with the error of the first failure. */
+/**
+ * sendAll sends `count` requests with the functions in `senders`, and resolves when all have a response. It rejects
+ * with the error of the first request that fails.
+ */
 export async function sendAll(senders: readonly (() => Promise<void>)[], count: number): Promise<void> {
   let toSend = count;
   const loop = async (send: () => Promise<void>): Promise<void> => {

@@ -97,9 +97,10 @@ adds the labels `release` and `workload` of these pods. Arguments: (list scope e
 {{- end -}}
 {{- end -}}
 
-{{/* Builds a PromQL query for metrics of kube-state-metrics about objects such as a Deployment. Such an object has the
-same name as its workload. With the scope `cluster`, the query keeps only the workloads whose pods Prometheus scrapes
-through this chart. Arguments: (list scope expression label). */}}
+{{/* Builds a PromQL query for metrics of kube-state-metrics about objects such as a Deployment or a
+HorizontalPodAutoscaler. With the scope `cluster`, the query keeps only the objects of releases of this chart whose pods
+Prometheus scrapes. It finds them by name, because all objects of a release have the name that the label `workload` of
+the pods contains. Arguments: (list scope expression label). */}}
 {{- define "lameduck.ofScrapedWorkloads" -}}
 {{- if ne (index . 0) "cluster" -}}
 {{- index . 1 -}}

@@ -21,7 +21,7 @@ export async function inspect(socketPath: string, withStack: boolean): Promise<I
     const found = JSON.parse(body) as Inspection | null;
     if (found?.schema === 'lameduck/inspect/v1') return found;
   } catch {
-    // The answer is not JSON, so another program listens on the socket.
+    // The answer is not JSON, so a program other than lameduck listens on the socket `socketPath`.
   }
   throw new Unanswered(`${socketPath}: the answer is not from lameduck`);
 }

@@ -7,8 +7,8 @@ import { fieldAt, isObject, number, numberOrUndefined, object, objects, text, ty
 export const probeTypes: readonly ProbeType[] = ['startup', 'readiness', 'liveness'];
 
 /**
- * containerOf reads a container of a manifest. A rehearsal cannot run the container's image, so it runs `command`
- * instead.
+ * containerOf converts the fields of a container in a manifest into a ContainerSpec for a rehearsal. A rehearsal cannot
+ * run the image of the container. It runs the parameter `command` on this machine instead.
  */
 export function containerOf(container: Fields, command: readonly string[], isSidecar: boolean): ContainerSpec {
   const { name = 'app', lifecycle } = container;

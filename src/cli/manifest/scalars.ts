@@ -6,7 +6,8 @@ const withBase = /^0(?:[bB][01]+|[oO][0-7]+|[xX][\da-fA-F]+)$/;
 const decimal = /^(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?$/;
 const withoutJson = /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/;
 
-// Returns a number, or the unchanged text if kubectl reads the text as a string.
+// Converts a plain YAML scalar as kubectl does: returns a number, or the unchanged text if kubectl reads it as a
+// string.
 function resolve(text: string, onError: (message: string) => void): number | string {
   if (withoutJson.test(text)) onError(`kubectl cannot convert ${text} to JSON`);
   const plain = text.startsWith('.') ? text : text.replaceAll('_', '');

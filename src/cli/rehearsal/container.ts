@@ -205,13 +205,14 @@ export class Container {
         cancel?.();
         resolve(run);
       };
-      // Kill only the command itself. As under a kubelet, processes that the command has forked continue (K-036).
+      // At the time limit, kill only the process of the command. As under a kubelet, child processes of the command
+      // continue (K-036).
       const cancel =
         limit === undefined
           ? undefined
           : systemClock.after(limit, () => {
-              // In a PID namespace, the command is a child of nsenter. Kill the child too, because it would survive the
-              // kill of nsenter.
+              // In a PID namespace, the process of the command is a child of nsenter. This child would survive if only
+              // nsenter were killed, so kill both.
               const inside = this.hasNamespace && child.pid !== undefined ? childrenOf(child.pid) : [];
               for (const each of inside) sendSignal(each, 'SIGKILL');
               child.kill('SIGKILL');
@@ -221,8 +222,7 @@ export class Container {
         end({ kind: 'notStarted', reason: message });
       });
       child.once('exit', (code, signal) => {
-        // The command has exited. Report its end only after Node has read the output that the command has already
-        // written.
+        // Report the exit of the command only after Node has read all output that the command wrote before it exited.
         setImmediate(() => {
           const text = plainText(output);
           if (this.hasNamespace && nsenterFailed.test(text)) end({ kind: 'notStarted', reason: text });
@@ -232,7 +232,8 @@ export class Container {
     });
   }
 
-  // Returns the process id of the main process, which unshare starts some milliseconds after its own start.
+  // Returns the process id of the main process of the container. The program `unshare` starts this process some
+  // milliseconds after its own start.
   async #mainPid(): Promise<number | undefined> {
     const until = systemClock.now() + longestFork;
     const isStarting = (): boolean =>

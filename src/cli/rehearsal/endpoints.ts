@@ -27,7 +27,10 @@ export const leastPropagation = 300;
 
 /** Node is one simulated node of the cluster, with the changes of the pod's endpoint that its kube-proxy receives. */
 interface Node {
-  /** `propagation` is the time that this node takes to apply a change, in milliseconds. */
+  /**
+   * `propagation` is the time, in milliseconds, between a change of the pod's endpoint and the moment when this node
+   * routes new connections accordingly.
+   */
   readonly propagation: number;
   readonly changes: readonly { readonly at: number; readonly conditions: Conditions | undefined }[];
 }
@@ -70,7 +73,7 @@ export function newEndpoints({ propagation, hasOthers, random }: EndpointsOption
 
 /**
  * afterChange returns the new state of the simulated endpoints of a Service if the conditions of the pod change at the
- * time `at`. Each node learns of the change some time later.
+ * time `at`. Each simulated node learns of the new conditions some time later.
  */
 export function afterChange(endpoints: Endpoints, at: number, conditions: Conditions | undefined): Endpoints {
   const nodes = endpoints.nodes.map(({ propagation, changes }) => ({

@@ -7,7 +7,9 @@ import type { LoadOptions } from './load.ts';
 /** Plan contains the options of a rehearsal, as they were read from the command line. */
 export interface Plan extends LoadOptions {
   readonly command: readonly string[];
-  /** `commands` maps the name of each additional container to its command. */
+  /**
+   * `commands` maps the name of each additional container to the command that the rehearsal runs for this container.
+   */
   readonly commands: ReadonlyMap<string, readonly string[]>;
   readonly manifest: string | undefined;
   readonly scenarios: readonly ScenarioName[];
@@ -17,8 +19,8 @@ export interface Plan extends LoadOptions {
    */
   readonly port: number | undefined;
   /**
-   * `propagations` lists values for the longest time that a node takes to apply a change of the endpoints, in
-   * milliseconds. Each scenario runs once for each value of this list.
+   * `propagations` lists values for the longest time, in milliseconds, that a simulated node takes to apply a change of
+   * the pod's endpoint. Each scenario runs once for each value of this list.
    */
   readonly propagations: readonly number[];
   /** gracePeriodSeconds overrides the manifest's `terminationGracePeriodSeconds`. */

@@ -8,7 +8,10 @@ export interface ServedPod {
   /** `services` lists the Services of the manifest. */
   readonly services: readonly Fields[];
   readonly labels: Fields;
-  /** `containers` lists the containers that the rehearsal runs. The first container in the list serves the requests. */
+  /**
+   * `containers` lists the containers that the rehearsal runs. The clients send their requests to the first container
+   * in this list.
+   */
   readonly containers: readonly Fields[];
   /** `skipped` lists the containers that the rehearsal does not run, so nothing listens on their ports. */
   readonly skipped: readonly Fields[];

@@ -50,7 +50,8 @@ export async function rehearse(args: readonly string[], environment: Environment
   const stopListening = onInterrupt(() => {
     interrupted.abort();
   }, killContainers);
-  // If standard output is closed, continue the rehearsal only if an option writes the result to a file.
+  // If standard output is closed, continue the rehearsal only if the option `--json` or `--report` writes the result to
+  // a file.
   process.stdout.on('error', () => {
     if (plan.json === undefined && plan.report === undefined) interrupted.abort();
   });

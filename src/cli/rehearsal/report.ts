@@ -6,7 +6,7 @@ const width = 960;
 const height = 220;
 const margin = { left: 48, right: 16, top: 28, bottom: 36 };
 
-/** page returns the HTML page of a result. */
+/** page returns the HTML report of the result of a rehearsal. */
 export function page(result: Result): string {
   const { verdict, requests, lost, refused, command, leftOut, changes, scenarios } = result;
   const title = `Rehearsal: ${verdict}`;

@@ -34,8 +34,8 @@ export class ServiceRoutes {
   }
 
   /**
-   * `change()` is called when the state of the pod has changed. Each node applies the change after its own propagation
-   * time.
+   * `change()` is called when the state of the pod has changed. Each simulated node uses the new state after its own
+   * propagation time.
    */
   change({ isReady, isDeleted, exists }: PodState): void {
     this.#changedAt = this.#log.at();

@@ -156,7 +156,10 @@ const templateOutcomes: Readonly<Record<string, (spec: Fields, causes: readonly 
     const { partition = 0 } = object(rollingUpdate);
     if (spec['replicas'] === 0) return nothing('Nothing restarts: with 0 replicas, there are no pods.', causes);
     if (type === 'OnDelete')
-      return nothing('No pod restarts on its own. If you delete a pod, the new pod has the new template.', causes);
+      return nothing(
+        'With the update strategy OnDelete, no pod restarts until you delete it. Its replacement uses the new pod template.',
+        causes,
+      );
     if (typeof partition !== 'number' || partition === 0) {
       return rolls('The StatefulSet replaces all pods, one after another.', causes);
     }
@@ -168,9 +171,13 @@ const templateOutcomes: Readonly<Record<string, (spec: Fields, causes: readonly 
   },
   DaemonSet: (spec, causes) =>
     object(spec['updateStrategy'])['type'] === 'OnDelete'
-      ? nothing('No pod restarts on its own. If you delete a pod, the new pod has the new template.', causes)
+      ? nothing(
+          'With the update strategy OnDelete, no pod restarts until you delete it. Its replacement uses the new pod template.',
+          causes,
+        )
       : rolls('The DaemonSet replaces its pod on every node, step by step.', causes),
-  ReplicaSet: (_, causes) => nothing('Nothing restarts. Only pods created later use the new pod template.', causes),
+  ReplicaSet: (_, causes) =>
+    nothing('Nothing restarts. Only pods that the ReplicaSet creates later use the new pod template.', causes),
   CronJob: (_, causes) => nothing('Nothing restarts. The next Job of the CronJob uses the new pod template.', causes),
 };
 

@@ -82,8 +82,8 @@ export async function restarts(args: readonly string[]): Promise<number> {
 }
 
 /**
- * Skipped is an object that the command does not judge, because it does not know the kind of the object. Such an object
- * may run pods, so the output names it.
+ * Skipped is a manifest object of a kind that `lameduck restarts` does not know. A skipped object may run pods, so the
+ * output names it.
  */
 interface Skipped extends Place {
   readonly reason: string;
@@ -95,7 +95,7 @@ function unknownIn(all: readonly ManifestObject[]): Skipped[] {
     .map(({ file, line, kind, name }) => ({
       file,
       line,
-      reason: `${kind} ${name} is not judged, because lameduck restarts does not know this kind of object`,
+      reason: `${kind} ${name} is skipped, because the command "lameduck restarts" does not know objects of the kind ${kind}`,
     }));
 }
 

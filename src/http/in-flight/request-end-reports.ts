@@ -21,7 +21,7 @@ export class RequestEndReports {
     this.#options = options;
   }
 
-  /** `report()` tells the metrics and the audit log that a request has ended. */
+  /** `report()` adds the end of a request to the metrics and to the audit log. */
   report(exchange: HttpExchange): void {
     const { clock, isLongRunning, observer, audit } = this.#options;
     const { state, connection, response, arrivedAt } = exchange;

@@ -60,8 +60,8 @@ export class EventStream {
 
   #note(chunk: unknown): void {
     const text = `${this.#rest ?? ''}${textOf(chunk)}`;
-    // If the last event in the stream is incomplete and long, store only its last characters, with the letter `x` in
-    // front of them. The next call of `#note()` thus sees that the event has already begun.
+    // To save memory, store only the last characters of a long incomplete event. These characters may begin with a
+    // colon, as a comment does. The letter `x` before them prevents `#note()` from taking the event for a comment.
     const rest = text.slice(endOfLastEvent(text));
     this.#rest = rest.length > longestRest ? `x${rest.slice(-longestRest)}` : rest;
     if (!this.#isBetweenEvents) return;

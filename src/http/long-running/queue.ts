@@ -79,7 +79,8 @@ export class LongRunning {
   drain({ grace, drainBy, retry }: LongRunningDrainOptions): void {
     const now = this.#clock.now();
     const length = Math.max(0, Math.min(grace, drainBy.at - now - abortGrace - reserve));
-    // Read `drainBy.at` at each call. An uncaught error during the drain can make this deadline earlier.
+    // Read the deadline `drainBy.at` at each call of `#endAt()`, because an uncaught error during the drain can make
+    // the deadline earlier.
     this.#endAt = () => Math.min(now + length + abortGrace, drainBy.at - reserve);
     this.#limiter = new DrainRateLimiter(this.#waiting.size, length, now);
     this.#retry = retry;

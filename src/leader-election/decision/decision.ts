@@ -124,8 +124,8 @@ const replies: Readonly<Record<Step, OnReply>> = {
     if (reply.kind === 'recreated') return lose(state, 'replaced', received);
     const isConflict = reply.kind === 'conflict' || reply.kind === 'absent';
     if (!isConflict) return { ...state, hasChecked: false, due: nextTry(tenure, exchange, election) };
-    // After a second 409 of a renewal, wait for the next retry period before the GET. Otherwise, if another client
-    // changes the Lease all the time, this elector would send requests all the time.
+    // If the API server has rejected two PUTs of the same renewal, wait for the next retry period before reading the
+    // Lease again. Otherwise, while another client keeps changing the Lease, this elector would send requests nonstop.
     const due = hasChecked ? nextTick(exchange, election) : received.at;
     return { ...state, step: 'check', hasChecked: false, due };
   },
@@ -159,8 +159,9 @@ const replies: Readonly<Record<Step, OnReply>> = {
     const { reply, received } = exchange;
     if (reply.kind === 'lease' && reply.lease.holder === '') return { ...state, goal: 'end', isReleased: true };
     if (reply.kind === 'recreated') return { ...state, goal: 'end' };
-    // After the first 409 of an attempt to release the Lease, send a GET at once. After a second 409, pause before the
-    // GET. Otherwise, if another client changes the Lease all the time, this elector would send requests all the time.
+    // If the API server rejects the first PUT that releases the Lease with 409, read the Lease at once. If it rejects a
+    // later PUT, pause before reading the Lease. Otherwise, while another client keeps changing the Lease, this elector
+    // would send requests nonstop.
     const isFirst = reply.kind === 'conflict' && !state.hasChecked;
     return { ...state, step: 'find', hasChecked: true, due: isFirst ? received.at : nextTick(exchange, election) };
   },

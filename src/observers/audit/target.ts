@@ -8,14 +8,15 @@ const statFile = promisify(fstat);
 const readFile = promisify(read);
 const writeFile = promisify(write);
 
-// The maximum number of bytes in one append to a file.
+// The maximum number of bytes that lameduck appends to the audit log file in one write.
 const longestAppend = 65_536;
 
 // The maximum number of bytes that a pipe accepts completely or not at all (PIPE_BUF of Linux). A longer write could be
 // interleaved with writes of other processes.
 const longestPipeWrite = 4_096;
 
-// The mode of a new audit log: only its owner can read the file, because paths and addresses may be personal data.
+// The file mode of a new audit log file. Only the owner may read the file, because request paths and client addresses
+// may be personal data.
 const mode = 0o600;
 
 /** Target is the destination of the audit log: an open file or an open stream. */

@@ -12,8 +12,8 @@ export interface MetricsEndpointOptions {
   /** path is the path of the endpoint on the program's servers. It is empty if the servers do not serve metrics. */
   readonly path: string;
   /**
-   * registry is the program's own registry. It is undefined if the program has passed none, or one without the method
-   * `metrics()`.
+   * registry is the metrics registry that the program has passed to lameduck. It is undefined if the program has passed
+   * no registry, or a registry without the method `metrics()`.
    */
   readonly registry: Renderer | undefined;
   readonly metrics: readonly RegistryMetric[];
@@ -26,9 +26,9 @@ export interface MetricsEndpointOptions {
 /** Renderer is a registry that can return its metrics as text. */
 export type Renderer = Required<Pick<MetricsRegistry, 'metrics'>> & Pick<MetricsRegistry, 'contentType'>;
 
-// The longest time to wait for the metrics of a registry, in milliseconds. A collector in the program's own registry
-// may never finish, and a scrape in flight delays the drain. By default, Prometheus gives up on a scrape after ten
-// seconds.
+// The longest time to wait for the metrics of a registry, in milliseconds. A collector in the program's own metrics
+// registry may never finish, and a scrape in flight delays the drain. By default, Prometheus gives up on a scrape after
+// ten seconds.
 const longestScrape = 5_000;
 
 const defaultContentType = 'text/plain; version=0.0.4; charset=utf-8';

@@ -78,7 +78,8 @@ export class RequestCounters implements RequestObserver {
     this.#options = options;
     this.#bounds = bounds;
     this.#bucketLabels = [...bounds.map((bound) => bound / 1_000), '+Inf' as const].map((le) => ({ le }));
-    // Each set of labels has one series for each bucket, one for the sum and one for the count.
+    // In the histogram of request durations, each set of labels has one series for each bucket, one for the sum and one
+    // for the count.
     this.#mostLabelSets = mostSeries === 0 ? Infinity : Math.max(1, Math.floor(mostSeries / (bounds.length + 3)));
     this.#recent = new RecentDurations(bounds, recentWindow, now());
   }
@@ -107,7 +108,7 @@ export class RequestCounters implements RequestObserver {
     return this.#recent.quantile(share, this.#options.now());
   }
 
-  /** methods returns the label of each HTTP method that a request has used so far. */
+  /** methods returns the metric label of each HTTP method that a request has used so far. */
   methods(): Set<string> {
     return new Set([...this.#all()].map(({ labels }) => labels.http_request_method));
   }

@@ -1,7 +1,10 @@
 // The table of all metrics. lameduck creates the metrics from it, and a script creates docs/metrics.md from it.
 import type { MetricRow } from './registry-metric.ts';
 
-/** metricsTable contains the metrics that lameduck serves at `metricsPath` and adds to the program's own registry. */
+/**
+ * metricsTable contains the metrics that lameduck serves at `metricsPath` and adds to the program's own metrics
+ * registry.
+ */
 export const metricsTable = {
   http_server_request_duration_seconds: {
     type: 'histogram',
@@ -202,5 +205,5 @@ export const slisTable = {
   },
 } as const satisfies Record<string, MetricRow>;
 
-/** metricNames are the names of all metrics that lameduck registers in the program's own registry. */
+/** metricNames are the names of all metrics that lameduck registers in the program's own metrics registry. */
 export const metricNames: readonly string[] = [...Object.keys(metricsTable), ...Object.keys(healthMetricsTable)];

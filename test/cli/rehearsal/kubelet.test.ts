@@ -263,7 +263,7 @@ void describe('the simulated kubelet ends and restarts containers', { concurrenc
   });
 
   it('K-059, K-169 if a container has no readiness probe, the pod is ready less than two seconds after the start of the scenario, before any probe has run', async (t) => {
-    // The pod must be ready before the first liveness probe, which runs two seconds after the start.
+    // The pod must be ready before its first liveness probe, which runs two seconds after the start of the container.
     const probes = [probeSpec({ type: 'liveness', handler: passes, periodSeconds: 2 })];
     const pod = PodUnderTest.start(t, { containers: [containerSpec({ command: endsOnSigterm, probes })] });
     await pod.event('readinessChanged', ({ detail }) => detail['isReady'] === true);

@@ -280,14 +280,14 @@ test('`lameduck restarts` names an invalid document, compares the other document
   assert.match(output, /Deployment shop: nothing[^]*new\.yaml:\d+: the document is not YAML/);
 });
 
-test('`lameduck restarts` names each object whose kind it does not know', async (t) => {
+test('`lameduck restarts` lists each manifest object of a kind that the command does not know', async (t) => {
   const rollout = (image: string): string => `kind: Rollout\nmetadata: { name: shop }\nspec: { image: ${image} }\n`;
   const [older = '', newer = ''] = files(t, rollout('a'), rollout('b'));
   const { code, output } = await lameduck(t, ['restarts', older, newer]);
   assert.equal(code, 0);
   assert.match(
     output,
-    /new\.yaml:1: Rollout shop is not judged, because lameduck restarts does not know this kind of object\n$/,
+    /new\.yaml:1: Rollout shop is skipped, because the command "lameduck restarts" does not know objects of the kind Rollout\n$/,
   );
   const json = JSON.parse((await lameduck(t, ['restarts', '--format=json', older, newer])).output) as {
     skipped: readonly { line: number }[];

@@ -260,7 +260,8 @@ test('L-041, L-121 a watch selects the Lease by its name, and is repeated if the
       ({ holder }) => changes.push(holder),
       new AbortController().signal,
     );
-  // The token file still contains the token that was rejected with a 401, so the request is not repeated.
+  // The token file still contains the token that the API server has rejected with 401, so the client does not repeat
+  // its watch request.
   assert.equal((await watch())?.kind, 'unauthorized');
   assert.deepEqual(tokens, ['Bearer first']);
   writeFileSync(tokenFile, 'second');

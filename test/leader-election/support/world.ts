@@ -169,7 +169,8 @@ export class World {
       settle({ kind: 'failed', isRejected: false });
     });
     if (this.#happens(this.#weather.lostRequests) || this.#now < this.#outageUntil) return;
-    // The request may arrive at the API server seconds later, even if the elector no longer waits for its response.
+    // The request of a simulated elector may reach the API server seconds later, even if the elector no longer waits
+    // for the response.
     this.#at(this.#now + this.#delay(), undefined, () => {
       const isServed = !this.#happens(this.#weather.failures);
       const reply = isServed ? this.#serve(method, body) : undefined;

@@ -113,7 +113,7 @@ test('A-182 only /metrics/slis has the metrics of the health checks, with the co
   assert.deepEqual([...new Exposition(answer.body).families.keys()], ['health']);
 });
 
-test("the program's own registry is served with its own content type", async () => {
+test('if the program has its own metrics registry, /metrics serves this registry with the content type that the registry declares', async () => {
   const { ask } = endpointUnderTest({ metrics: () => 'theirs 1\n', contentType: 'text/plain; theirs' });
   const answer = await ask('/metrics');
   assert.equal(answer?.body, 'theirs 1\n');

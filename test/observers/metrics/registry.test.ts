@@ -112,7 +112,7 @@ describe('adding metrics to a registry', () => {
   });
 });
 
-describe("the program's own registry", () => {
+describe("the program's own metrics registry", () => {
   test('the prom-client registry that the program passes has all metrics of lameduck from the start, including those of the health checks', async (t) => {
     const registry = new Registry();
     const duck = lameduckUnderTest(t, registry);

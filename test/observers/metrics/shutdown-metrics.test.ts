@@ -18,7 +18,7 @@ import { until } from '../../support/until.ts';
 
 interface UnderTest extends Parts {
   readonly clock: FakeClock;
-  /** `read()` returns the current metrics of the program's own registry. */
+  /** `read()` returns the current metrics of the program's own metrics registry. */
   readonly read: () => Promise<Exposition>;
   /** `hang()` sends a request that gets no response. */
   readonly hang: () => Promise<Socket>;
@@ -47,7 +47,10 @@ async function readyUnderTest(scope: TestContext, options: SettingsOptions = {})
   };
 }
 
-/** The metrics of the lifecycle itself that have a single value. The keys are the names of the metrics. */
+/**
+ * Returns the metrics of the shutdown that have a single value. Each key is the name of a metric without the prefix
+ * `lameduck_shutdown_`.
+ */
 const shutdownOf = (found: Exposition): Record<string, number | undefined> =>
   Object.fromEntries(
     ['budget_seconds', 'drain_budget_seconds', 'remaining_seconds', 'predicted_seconds', 'overrun_predicted'].map(

@@ -99,7 +99,8 @@ async function runHttp2Client(port: number, path: string, account: Account, stop
     while (!isStopped() && !client.session.closed && !client.session.destroyed) {
       const { status, isWhole, code } = await client.request(path);
       if (isWhole && status === 200) account.answered++;
-      // If the stream was reset with REFUSED_STREAM, the server did not execute the request.
+      // Code 7 is REFUSED_STREAM of RFC 9113. A server that resets a stream with this code has not executed the
+      // request.
       else if (code === 7) account.refused.push('REFUSED_STREAM');
       else account.lost.push(`status ${String(status)}, code ${String(code)}`);
     }

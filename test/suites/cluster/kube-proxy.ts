@@ -7,7 +7,7 @@ import { run } from '../../support/command-line.ts';
 
 const { CLUSTER_PROXY_LAG: proxyLag } = process.env;
 
-/** How fast kube-proxy applies a change of the endpoints. */
+/** How fast each kube-proxy of the cluster applies a change of the endpoints of a Service. */
 export type KubeProxy = 'prompt' | 'slow';
 
 /**
@@ -17,8 +17,8 @@ export type KubeProxy = 'prompt' | 'slow';
 export const kubeProxies: readonly KubeProxy[] = proxyLag ? ['prompt', 'slow'] : ['prompt'];
 
 /**
- * How many seconds late a slow kube-proxy applies a change of the endpoints, as in a large cluster. The chart's
- * shutdown delay of 10 s must be longer.
+ * How many seconds late a slow kube-proxy applies a change of the endpoints of a Service, as in a large cluster. The
+ * chart's shutdown delay of 10 s must be longer.
  */
 const slowLag = 3;
 

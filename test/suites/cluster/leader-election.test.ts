@@ -1,4 +1,4 @@
-// Tests leader election on a real cluster. Node.js workers with lameduck and Go programs of Kubernetes contend for one
+// Tests leader election on a real cluster. Node.js programs with lameduck and Go programs of Kubernetes contend for one
 // Lease. The test terminates, kills or suspends the leaders. The audit log of the API server shows whether two programs
 // ever led at the same time.
 //
@@ -86,7 +86,7 @@ describe(
 
     /**
      * Starts the processes of which one will become the next leader. Stops all other processes except the present
-     * leader. If `next` is the Node.js worker, kube-scheduler and kube-controller-manager also contend for the Lease.
+     * leader. If `next` is the Node.js program, kube-scheduler and kube-controller-manager also contend for the Lease.
      * Otherwise only `next` contends.
      */
     async function standBy(next: Program): Promise<void> {
@@ -140,7 +140,7 @@ describe(
       for (const [agent, terms] of byAgent) t.diagnostic(`${agent} led ${String(terms.length)} times`);
     }
 
-    it('LT-55 a Node.js worker and a Go program never lead at the same time, whether the leader is terminated, killed or suspended, and leaseTransitions counts each new holder of the Lease', async (t) => {
+    it('LT-55 a Node.js program and a Go program never lead at the same time, whether the leader is terminated, killed or suspended, and leaseTransitions counts each new holder of the Lease', async (t) => {
       contest.start('worker', 'app');
       await contest.until('a worker leads', 60, () => contest.leader !== undefined);
       while (!isCovered()) {

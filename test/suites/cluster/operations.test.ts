@@ -170,8 +170,8 @@ describe('on a real cluster, a container reports how its previous run ended, and
     const isEndpoint = () => namespace.isEndpoint('operations', pod);
     const inspect = (...options: string[]) => inPod(pod, '/app/dist/cli/main.js', 'inspect', ...options);
     await assert.rejects(namespace.kubectl('exec', pod, '--', 'sh', '-c', 'true'));
-    // The test runs the command of docs/inspect.md. In this command, it uses the path that docs/inspect.md names for an
-    // image.
+    // The test runs the `lameduck inspect` command of docs/inspect.md in a pod, with the path of `lameduck` that the
+    // page states for an image.
     const [, command = ''] =
       /^kubectl exec \S+ -- (.* inspect)$/m.exec(
         blocksIn(readPage('docs/inspect.md'))

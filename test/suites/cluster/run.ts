@@ -23,7 +23,7 @@ const images = ['../../../docker/build-archive.sh', ...own];
 await importImages(...images);
 const env = { ...process.env, ALL: values.all ? '1' : undefined, IMPORTED_IMAGES: images.join() };
 
-/** Runs the suites, and returns whether all have passed. */
+/** Runs the test files of the cluster suites, and returns whether all their tests have passed. */
 function run(files: readonly string[], concurrency: number): boolean {
   const { status } = spawnSync(
     process.execPath,

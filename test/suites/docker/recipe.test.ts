@@ -25,7 +25,8 @@ function block(language: string): string {
 const recipe = block('dockerfile');
 
 test('the recipe in docs/image.md runs a service with the same settings as the image of the reference service', () => {
-  // Matches instructions of the last stage of the Dockerfile, which is the image that runs.
+  // Matches the instructions that determine how a container of the image runs. Only the last stage of a Dockerfile
+  // becomes the image.
   const running = /^(ENV|EXPOSE|USER|STOPSIGNAL|HEALTHCHECK)\b.*$/gm;
   const said = (dockerfile: string): string[] => [
     ...(dockerfile.match(/^ARG \w+_BASE=.*$/gm) ?? []),

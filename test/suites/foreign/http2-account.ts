@@ -33,9 +33,12 @@ export interface Asked {
   readonly outcome: 'answered' | 'refused' | 'unsent' | 'lost';
   readonly status: number;
   readonly error: string;
-  /** How many times the client sent the request, including retries. Empty if the client does not report this number. */
+  /**
+   * How many times the client sent the request, including retries. The string is empty if the client does not report
+   * this number.
+   */
   readonly sent: string;
-  /** The client's port of the connection, or 0 if it is unknown. */
+  /** The local port of the connection on which the client sent the request, or 0 if this port is unknown. */
   readonly port: number;
   /** When the client reported the result of the request, in milliseconds since 1970. */
   readonly at: number;

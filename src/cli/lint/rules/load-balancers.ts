@@ -17,7 +17,10 @@ export interface LoadBalancer {
    * balancer checks only the health of nodes, because this check never shows that a pod is terminating.
    */
   readonly lag?: Lag | undefined;
-  /** responseSeconds is how long the load balancer waits for a response. It is undefined if the time is unknown. */
+  /**
+   * responseSeconds is how long the load balancer waits for the response of a pod. It is undefined if this time is
+   * unknown.
+   */
   readonly responseSeconds?: number | undefined;
   /**
    * drainSeconds is how long the load balancer lets requests to a removed pod finish. It is undefined if the manifest

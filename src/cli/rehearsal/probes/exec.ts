@@ -1,4 +1,5 @@
-// The kubelet's exec probe: runs a command inside the container. Its exit code decides the result.
+// The kubelet's exec probe: runs a command inside the container. The exit code of this command decides whether the
+// probe succeeds.
 import type { Container } from '../container.ts';
 import type { Attempt } from './outcome.ts';
 

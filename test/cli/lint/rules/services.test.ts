@@ -93,6 +93,7 @@ test('`lameduck lint` does not report the port of an Ingress backend if the mani
   assert.deepEqual(found(ingress('number: 8080'), to('name: web', ', type: ExternalName')), []);
   assert.deepEqual(found(ingress('name: "{{ .Values.port }}"'), service), []);
   assert.deepEqual(found(ingress('name: http'), to('name: "{{ .Values.port }}"')), []);
-  // With this name, the AWS Load Balancer Controller reads the backend from an annotation.
+  // If the backend port of an Ingress has the name `use-annotation`, the AWS Load Balancer Controller reads the backend
+  // from an annotation.
   assert.deepEqual(found(ingress('name: use-annotation'), service), []);
 });

@@ -25,8 +25,8 @@ const { CLUSTER_RUN: runner = '', CLUSTER_AUDIT_LOG: auditLog } = process.env;
 export const goPrograms = ['kube-scheduler', 'kube-controller-manager'] as const;
 
 /**
- * Program names a program that contends for a Lease: the Node.js worker with lameduck, kube-scheduler or
- * kube-controller-manager.
+ * Program names a program that contends for a Lease. `worker` is a Node.js program with lameduck. The other programs
+ * are kube-scheduler and kube-controller-manager.
  */
 export type Program = 'worker' | (typeof goPrograms)[number];
 
@@ -57,7 +57,10 @@ export class Contender extends CommandUnderTest {
   terms = 0;
   /** True if the leader work of this process has logged a line since the process last became the leader. */
   isWorking = false;
-  /** The late writes that a worker has logged. A worker makes a late write on purpose, after it has lost the Lease. */
+  /**
+   * The late writes that the Node.js program has logged. The program makes a late write on purpose, after it has lost
+   * the Lease.
+   */
   readonly lateWrites: JobDone[] = [];
   isContending = false;
   hasEnded = false;
@@ -75,7 +78,7 @@ const times = { 'lease-duration': '6s', 'renew-deadline': '4s', 'retry-period': 
 export class Contest extends EventEmitter<{ change: [] }> {
   /** The processes that have become the leader, in their order. A process that has led twice is in the list twice. */
   readonly leaders: Contender[] = [];
-  /** The lines that all Node.js workers have logged so far about their leader work. */
+  /** The lines that all Node.js programs of this contest have logged so far about the work that only a leader does. */
   readonly jobs: JobDone[] = [];
   readonly #namespace: Namespace;
   readonly #folder: string;
@@ -176,7 +179,7 @@ export class Contest extends EventEmitter<{ change: [] }> {
       contender.isWorking = false;
       this.leaders.push(contender);
     }
-    // A Node.js worker logs `leader changed` when it has read the Lease for the first time.
+    // A Node.js program that uses lameduck's leader election logs `leader changed` when it has first read the Lease.
     if (/"msg":"leader changed"|"Attempting to acquire leader lease/.test(line)) contender.isContending = true;
     if (line.includes('"msg":"job done"')) {
       contender.isWorking = true;

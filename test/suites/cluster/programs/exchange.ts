@@ -42,11 +42,11 @@ export interface PodSecond {
   readonly kept: number;
 }
 
-/** The result of one request and its response. The client never retries the request. */
+/** The result of one request of a test client. A test client never retries a request. */
 export interface Exchange {
   outcome: Outcome;
   reason?: string;
-  /** The pod that responded. It names itself in a header. */
+  /** The name of the pod that responded. Each pod sends its name in a response header. */
   pod?: string | undefined;
   isNewConnection: boolean;
   /**

@@ -47,7 +47,7 @@ async function read(host: string, isHalfClosed: boolean): Promise<void> {
       say('begun', missing);
     }
   } catch {
-    // Ignore the error: the number of received bytes shows how the connection ended.
+    // Ignore an error of the socket, because `missing` shows whether the client received the complete response.
   }
   say('read', missing);
 }

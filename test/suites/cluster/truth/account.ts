@@ -18,7 +18,10 @@ export interface Exit {
  */
 export interface Account {
   readonly lines: readonly Line[];
-  /** The exits of all containers of the pod, grouped by container, in the order of the runs. */
+  /**
+   * The exits of all containers of the pod, grouped by container. The exits of one container are in the order in which
+   * they happened.
+   */
   readonly exits: readonly Exit[];
   /**
    * The events that the kubelet or the rehearsal reported about the pod, such as a failed probe, as short texts without

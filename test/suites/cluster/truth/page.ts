@@ -91,7 +91,7 @@ function lossesSection(losses: readonly ComparedLoss[]): string[] {
     '',
     'Each server ran in a Deployment with two pods and a Service. The Deployment was updated once, pod by pod.',
     'During the update, sixteen clients sent requests to the Service through kube-proxy. Ten of the clients kept their connection, and none retried.',
-    'Each kube-proxy learned of a change up to 2 s late.',
+    'Each kube-proxy learned of changed endpoints of the Service up to 2 s late.',
     '`lameduck rehearse --manifest` then rehearsed the same Deployment with `--propagation 2s`. The cluster and the rehearsal send',
     'different numbers of requests, so the counts differ. Cluster and rehearsal agree if requests were lost or refused in both, and the',
     'server had served before. For a server with lameduck, they agree if both sent requests, and neither lost or refused a request.',

@@ -21,7 +21,10 @@ export interface Rehearsed extends Loss {
   readonly causes: readonly Cause[];
 }
 
-/** inRehearsal rehearses a rolling update. Each node takes `propagationSeconds` to learn of a change. */
+/**
+ * inRehearsal rehearses a rolling update of the Deployment of `server`. `propagation` is the value of the option
+ * `--propagation`: how late a simulated node may learn of a changed endpoint.
+ */
 export async function inRehearsal(server: Server, servers: string, propagation: string): Promise<Rehearsed> {
   const folder = mkdtempSync(join(tmpdir(), 'losses-'));
   const [manifest, json] = [join(folder, 'manifest.yaml'), join(folder, 'result.json')];
