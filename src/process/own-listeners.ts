@@ -2,7 +2,7 @@
 // that they have started has ended.
 import { Server } from 'node:net';
 import { startImmediate, type Clock } from '../clock.ts';
-import { callAndFollow } from './started-promises.ts';
+import { followPromises, type Followed } from './started-promises.ts';
 
 /** Listener is a function that was passed to `process.on()`. */
 export type Listener = (this: NodeJS.Process, ...args: unknown[]) => unknown;
@@ -11,8 +11,8 @@ type Close = (this: Server, callback?: (this: Server, ...args: unknown[]) => unk
 
 /**
  * OwnListeners calls the program's own listeners for a process signal. It waits for the promises that the listeners
- * return, for the callbacks that they pass to `server.close()`, and for the promises of these callbacks. If a listener or
- * a callback returns no promise, OwnListeners waits for all promises that it has created.
+ * return, for the callbacks that they pass to `server.close()`, and for the promises of these callbacks. If a listener
+ * returns no promise, OwnListeners waits for the promises that the program creates because of this listener.
  */
 export class OwnListeners {
   readonly #process: NodeJS.Process;
@@ -33,7 +33,12 @@ export class OwnListeners {
   /** callAtOnce calls all listeners of the program in one turn of the event loop, as `process.emit()` does. */
   callAtOnce(listeners: readonly Listener[], args: readonly unknown[]): void {
     this.#watchCloses();
-    for (const listener of listeners) void this.#settle(this.#call(() => listener.apply(this.#process, [...args])));
+    for (const listener of listeners) {
+      const followed = this.#follow();
+      // The drain begins in the same turn of the event loop, and creates promises too. So follow only those of the call.
+      void this.#settle(this.#call(() => listener.apply(this.#process, [...args]), followed));
+      followed.stop();
+    }
   }
 
   /**
@@ -82,21 +87,34 @@ export class OwnListeners {
   // then an uncaught error, as it would be without lameduck.
   #callInOwnTurn(call: () => unknown): Promise<void> {
     return new Promise((resolve) => {
+      let followed: Followed | undefined;
       startImmediate(() => {
+        followed = this.#follow();
         let outcome: unknown;
         this.#isCalling = true;
         try {
-          outcome = this.#call(call);
+          outcome = this.#call(call, followed);
         } finally {
           this.#isCalling = false;
           resolve(this.#settle(outcome));
         }
       });
+      // Node runs this callback directly after the microtasks of the call above. In these microtasks, the program
+      // continues after `await once(process, 'SIGTERM')`.
+      startImmediate(() => followed?.stop());
     });
   }
 
-  #call(call: () => unknown): unknown {
-    return callAndFollow(call, this.#begin.bind(this));
+  #follow(): Followed {
+    return followPromises(this.#begin.bind(this));
+  }
+
+  // `#settle()` awaits a promise that the listener returns. So the promises that the listener has created do not count.
+  // Among them may be one that never settles, as after `await Promise.race()`.
+  #call(call: () => unknown, followed: Followed): unknown {
+    const outcome = call();
+    if (isThenable(outcome)) followed.forget();
+    return outcome;
   }
 
   async #settle(outcome: unknown): Promise<void> {
@@ -134,15 +152,22 @@ export class OwnListeners {
     // eslint-disable-next-line @typescript-eslint/unbound-method
     const close = Server.prototype.close as Close;
     const begin = this.#begin.bind(this);
-    const call = this.#call.bind(this);
     const settle = this.#settle.bind(this);
+    const follow = this.#follow.bind(this);
     const watched: Close = function (callback) {
+      this.prependOnceListener('close', () => {
+        const { stop } = follow();
+        // The second microtask runs after the continuation of `await once(server, 'close')` in the program.
+        queueMicrotask(() => {
+          queueMicrotask(stop);
+        });
+      });
       if (typeof callback !== 'function') return close.call(this, callback);
       const end = begin();
       return close.call(this, function (...args) {
         let outcome: unknown;
         try {
-          outcome = call(() => callback.apply(this, args));
+          outcome = callback.apply(this, args);
         } finally {
           void settle(outcome);
           end();
@@ -151,4 +176,8 @@ export class OwnListeners {
     };
     Server.prototype.close = watched as Server['close'];
   }
+}
+
+function isThenable(value: unknown): boolean {
+  return typeof (value as { readonly then?: unknown } | null | undefined)?.then === 'function';
 }

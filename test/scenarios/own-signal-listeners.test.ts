@@ -129,6 +129,19 @@ void describe("lameduck() calls the program's signal listeners only after the dr
       assert.deepEqual(await program.exit, { code: 5, signal: null });
     });
 
+  for (const listener of [
+    'starts an async function',
+    'starts an async function in its close callback',
+    'ends an await',
+    'closes a server whose close listener starts an async function',
+    'ends an await of the event close',
+  ]) {
+    test(`a signal listener that ${listener} and returns nothing gets the rest of the shutdown budget`, async (t) => {
+      const program = await signalled(t, listener);
+      assert.deepEqual(await program.exit, { code: 5, signal: null });
+    });
+  }
+
   for (const [when, env] of [
     ['hold', {}],
     ['run', run],
