@@ -138,6 +138,8 @@ function nothing(message: unknown, causes: readonly Cause[] = []): Outcome {
 
 const rolls = (message: string, causes: readonly Cause[]): Outcome => ({ effect: 'rolls', message, causes });
 
+const untilDeleted = 'With OnDelete, no pod restarts until you delete it. Its replacement uses the new pod template.';
+
 // For each kind of object that creates pods, how a change of the pod template affects the pods.
 const templateOutcomes: Readonly<Record<string, (spec: Fields, causes: readonly Cause[]) => Outcome>> = {
   Deployment: (spec, causes) => {
@@ -155,11 +157,7 @@ const templateOutcomes: Readonly<Record<string, (spec: Fields, causes: readonly 
     const { type, rollingUpdate } = object(spec['updateStrategy']);
     const { partition = 0 } = object(rollingUpdate);
     if (spec['replicas'] === 0) return nothing('Nothing restarts: with 0 replicas, there are no pods.', causes);
-    if (type === 'OnDelete')
-      return nothing(
-        'With the update strategy OnDelete, no pod restarts until you delete it. Its replacement uses the new pod template.',
-        causes,
-      );
+    if (type === 'OnDelete') return nothing(untilDeleted, causes);
     if (typeof partition !== 'number' || partition === 0) {
       return rolls('The StatefulSet replaces all pods, one after another.', causes);
     }
@@ -171,13 +169,9 @@ const templateOutcomes: Readonly<Record<string, (spec: Fields, causes: readonly 
   },
   DaemonSet: (spec, causes) =>
     object(spec['updateStrategy'])['type'] === 'OnDelete'
-      ? nothing(
-          'With the update strategy OnDelete, no pod restarts until you delete it. Its replacement uses the new pod template.',
-          causes,
-        )
+      ? nothing(untilDeleted, causes)
       : rolls('The DaemonSet replaces its pod on every node, step by step.', causes),
-  ReplicaSet: (_, causes) =>
-    nothing('Nothing restarts. Only pods that the ReplicaSet creates later use the new pod template.', causes),
+  ReplicaSet: (_, causes) => nothing('Nothing restarts. Only pods created later use the new pod template.', causes),
   CronJob: (_, causes) => nothing('Nothing restarts. The next Job of the CronJob uses the new pod template.', causes),
 };
 
