@@ -62,7 +62,7 @@ function profileSection(uses: readonly Use[]): string[] {
     'request in microseconds, first on the bare server and then in the variant. The last column has the files of lameduck in which the',
     'variant spends most time.',
     '',
-    `| variant | ${partColumns.join(' | ')} | lameduck | other | largest files of lameduck |`,
+    `| variant | ${[...partColumns, 'lameduck', 'other code'].map((part) => `CPU µs per request in ${part}: bare → variant`).join(' | ')} | files of lameduck with the most CPU time, in µs per request |`,
     `| --- |${' --- |'.repeat(partColumns.length + 3)}`,
     ...uses.map(({ variant, pairs }) => {
       const [own, other] = [0, 1].map((side) => medianParts(pairs.map((pair) => (pair[side] as Costs).parts))) as [

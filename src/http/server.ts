@@ -26,9 +26,6 @@ export function take(server: NetServer): void {
   taken().add(server);
 }
 
-/**
- * isTaken tells whether `take()` has marked a server. A marked server has a lifecycle, or lameduck itself created it.
- */
 export function isTaken(server: NetServer): boolean {
   return taken().has(server);
 }

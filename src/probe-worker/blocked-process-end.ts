@@ -69,8 +69,8 @@ export class BlockedProcessEnd {
   #isMessageWritten = false;
   #isLineWritten = false;
   /**
-   * `#pause` is the result of the last check whether a debugger has paused the main thread. It becomes `unknown` again
-   * when the event loop runs.
+   * `#pause` is the result of the last check whether a debugger has paused the main thread. When the event loop of the
+   * main thread is no longer blocked, the result becomes `unknown` again.
    */
   #pause: 'unknown' | 'asked' | 'paused' | 'none' = 'unknown';
 

@@ -2,12 +2,12 @@
 // alive. If the event loop is blocked, probe-worker/blocked-process-end.ts ends the process instead.
 import type { Clock } from '../clock.ts';
 
-// If the process is still alive this many milliseconds after the end of its shutdown budget, the backstop ends it.
+// If the process is still alive this many milliseconds after the end of its shutdown budget, a timer ends the process.
 // Normally, the process has exited before.
 const margin = 250;
 
-// How often the backstop reads the time at which the shutdown budget ends, in milliseconds. An uncaught error, for
-// example, can make the budget end earlier.
+// The longest time between two calls of `endsAt`, in milliseconds. `endsAt` returns the end of the shutdown budget,
+// which can become earlier, for example through an uncaught error.
 const interval = 100;
 
 /**

@@ -63,12 +63,11 @@ export function sendShutdown(channel: InternalChannel, { signal, endsAt }: Group
   sendOver(channel, { kind: 'shutdown', signal, budgetMs: left - Math.min(exitTime, left * exitShare) });
 }
 
-/** sendOver sends a message over a channel. If the channel is closed, it does nothing. */
+/** sendOver sends a message to the process or thread at the other end of `channel`, unless the channel is closed. */
 export function sendOver(channel: InternalChannel, message: FromPrimary | FromWorker): void {
   sendInternal(channel, message);
 }
 
-/** receiveFrom calls `onMessage` for each message of lameduck that arrives on the channel. */
 export function receiveFrom(channel: InternalChannel, onMessage: (message: FromPrimary | FromWorker) => void): void {
   onInternal(channel, (message) => {
     onMessage(message as FromPrimary | FromWorker);

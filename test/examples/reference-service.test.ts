@@ -1,4 +1,5 @@
-// Tests the routes of the reference service, and its shutdown by the `kill` command that it prints.
+// Tests the routes of the reference service. The reference service prints a `kill` command: the tests run this command,
+// and check that the reference service shuts down.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';

@@ -50,7 +50,7 @@ test('P-117 before the first response lameduck/register has neither loaded the l
   assert.deepEqual([loaded, hasThread], [['register.cjs', 'emit-override.cjs', 'deferral.cjs'], false]);
 });
 
-test('P-117 lameduck/register evaluates the lifecycle in pieces, each piece in a separate turn of the event loop, and does not load TLS', async (t) => {
+test('P-117 lameduck/register runs the top-level code of its modules in pieces, one piece per turn of the event loop, and loads neither node:tls nor node:https', async (t) => {
   const command = started(t, program);
   await command.line('HasBeenReady', ({ name }) => name === 'HasBeenReady');
   command.kill('SIGTERM');

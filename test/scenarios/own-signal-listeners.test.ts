@@ -242,7 +242,7 @@ void describe("lameduck() calls the program's signal listeners only after the dr
     ['rejects', /^Error: rejected on purpose$/m],
     ['starts work that fails', /^Error: rejected on purpose$/m],
   ] as const) {
-    test(`P-063 an error of a signal listener of the program is an uncaught error after the drain: a signal listener that ${listener}`, async (t) => {
+    test(`P-063 if a signal listener of the program ${listener} when lameduck calls it after the drain, the error counts as an uncaught error, and the process exits with code 82`, async (t) => {
       const program = await signalled(t, listener);
       assert.deepEqual(await program.exit, { code: 82, signal: null });
       assert.match(program.stderr, error);

@@ -15,7 +15,10 @@ export function causes(...story: Story): (readonly [name: string, text: string])
   return causesOf(eventsOf(story)).map(({ name, text }) => [name, text]);
 }
 
-/** `started` contains the events of a container that becomes ready. */
+/**
+ * `started` has the events at the beginning of a rehearsal's scenario: a container starts, its server listens, and the
+ * pod becomes ready.
+ */
 export const started: Story = [
   [0, 'containerStarted', { container: 'app' }],
   [300, 'containerListening', { port: 3000, isMain: true, isLoopback: false }],

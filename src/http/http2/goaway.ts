@@ -42,15 +42,15 @@ const mostUnacknowledged = 16_384;
 const announcement = Buffer.from([0, 0, 8, 7, 0, 0, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
 
 /**
- * Goaway ends an HTTP/2 session with GOAWAY. First it delays the streams that the client opens. It sends the GOAWAY
- * when the client opens no more streams and only waits for responses, so that the GOAWAY refuses no stream. Without
- * TLS, Goaway sends two GOAWAYs, and serves streams that the client opens between them (P-043). Over TLS, Node allows
- * only one GOAWAY.
+ * Goaway ends an HTTP/2 session with a GOAWAY that, if possible, refuses no stream (P-043). Before the first GOAWAY, it
+ * delays the requests on new streams until the client opens no more streams and only waits for responses. Without TLS,
+ * the session gets two GOAWAYs, and streams that the client opens between them are served. Over TLS, Node allows only
+ * one GOAWAY.
  */
 export class Goaway {
   /**
-   * Before the server sends a GOAWAY of the session, `hold` begins to delay each new stream of the client. When the
-   * GOAWAY has been sent, the delay ends.
+   * `hold` delays the requests on new streams of the session. The delay begins before the server sends the session's
+   * first GOAWAY, and ends when this GOAWAY has been sent.
    */
   readonly hold = new Hold();
   readonly #session: ServerHttp2Session;

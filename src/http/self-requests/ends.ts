@@ -36,8 +36,8 @@ export function endsOf(bound: End, asked: End): Ends {
   const server = { ...asked, address: anyAddress[asked.address] ?? asked.address };
   const isLoopback = isIPv4(server.address) && server.address.startsWith('127.');
   const usual = isLoopback ? '127.0.0.1' : server.address;
-  // A redirected connection has the client address 127.0.0.1, unless the program has set another address with the
-  // option `localAddress`.
+  // If lameduck redirects a connection of the program to the program's own server, the client's real address is
+  // 127.0.0.1. The client has another address only if the program has set the option `localAddress`.
   const client = { ...bound, address: bound.address === '127.0.0.1' ? usual : bound.address };
   return { client, server };
 }

@@ -96,8 +96,8 @@ export class RunningTerm {
     // returns true from the beginning of the work.
     await Promise.resolve();
     try {
-      // After a suspension of the process, the term may have ended before the program's work begins. Its AbortSignal is
-      // then already aborted. In this case, do not call the work function: it would wait for an `abort` event that
+      // If the process was suspended, its leadership may have ended before the program's work begins. `term.signal` is
+      // then already aborted. In this case, do not call the work function: the work would wait for an `abort` event that
       // never comes.
       this.term.signal.throwIfAborted();
       await work(this.term);

@@ -35,8 +35,8 @@ const lostAfter = (longestWatch + 10) * 1_000;
 const pauseWithoutPermission = 300_000;
 
 /**
- * Following watches the Lease for a follower. The watch lasts from the call of `begin()` to the call of `end()`. While
- * no watch is open, the elector polls the Lease.
+ * The class Following keeps a Kubernetes watch of the Lease open while this process is a follower, from `begin()` to
+ * `end()`. While no watch is open, the elector polls the Lease.
  */
 export class Following {
   #abort: AbortController | undefined;

@@ -40,8 +40,9 @@ export interface Prediction {
 }
 
 /**
- * `predict()` returns the expected time before the drain plus the expected time of the drain. The requests in flight
- * are expected to drain within the age of the oldest request, or within `usual` if this is longer.
+ * `predict()` returns the expected duration of the whole shutdown, in milliseconds: the time before the drain plus the
+ * time of the drain. It expects that the requests in flight need as long to drain as the age of the oldest request. If
+ * the 99th percentile of the durations of recent requests is longer, `predict()` uses this percentile instead.
  */
 export function predict(outlook: Outlook): Prediction {
   const { budget, drainEnd, elapsed = 0, isDraining, isDrained } = outlook;

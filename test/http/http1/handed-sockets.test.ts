@@ -108,7 +108,7 @@ async function isRefused(port: number): Promise<boolean> {
 }
 
 describeAdapters((adapter) => {
-  it('P-055 a server that passes its sockets to the HTTP server stops listening before HTTPServerStoppedListening; a call of its close() during the drain takes effect after the drain', async (t) => {
+  it('P-055 if another server passes its sockets to the HTTP server, lameduck closes the listening socket of the passing server before HTTPServerStoppedListening; if the program calls close() of the passing server during the shutdown, the passing server emits close only after the drain', async (t) => {
     const { held, serving, front, port } = await serveFront(t, { adapter });
     let hasClosed = false;
     front.on('close', () => (hasClosed = true));

@@ -1,5 +1,5 @@
-// Tests how a node:cluster primary treats workers without a lifecycle, and workers that create their lifecycle only
-// after they listen.
+// Tests how a node:cluster primary with lameduck treats workers without lameduck, and workers that create their
+// lameduck lifecycle only after they have begun to listen.
 import assert from 'node:assert/strict';
 import type { Cluster } from 'node:cluster';
 import { EventEmitter } from 'node:events';
@@ -61,7 +61,7 @@ function listeningGroup(...pids: number[]) {
   return { clock, group, workers: workers as [FakeWorker, FakeWorker], warned, closes };
 }
 
-describe('a node:cluster primary warns about workers without a lifecycle, and shuts down all its workers', () => {
+describe('a node:cluster primary with lameduck warns about workers without lameduck, and shuts down workers with and without lameduck', () => {
   it('P-071 a primary of node:cluster warns once if workers still listen without a lifecycle ten seconds after they began to listen', async () => {
     const { clock, warned } = listeningGroup(11, 12);
     await clock.advance(9_999);

@@ -75,8 +75,8 @@ export class World {
   }
 
   /**
-   * `refuse()` counts a refused request or connection. If the server has not yet emitted the lifecycle signal
-   * NotAcceptingNewRequest, the round of the simulation has also failed.
+   * `refuse()` counts a refused request or connection. The server may refuse requests only after the lifecycle signal
+   * NotAcceptingNewRequest. If the refusal is earlier, `refuse()` makes this round of the simulation fail.
    */
   refuse(what: string): void {
     this.refused++;

@@ -8,7 +8,7 @@ async function graceOf(lameduck: Values, args: readonly string[] = []): Promise<
   return specOf(await object('Deployment', { lameduck }, { args })).template.spec.terminationGracePeriodSeconds;
 }
 
-describe('H-043 HC-01 HC-02 the grace period is preStop + max(delay, hooks) + longest request + destroy + margin', () => {
+describe('H-043 HC-01 HC-02 the chart sets the grace period of the pod to the sum of the preStop sleep, the longer of the shutdown delay and the pre-shutdown hooks, the longest request, the destroy hooks and the margin', () => {
   const cases: [string, Values, number][] = [
     ['with hooks that are shorter than the delay', { preShutdownHookTimeout: '10s' }, 48],
     ['with hooks that outlast the delay', { preShutdownHookTimeout: '12s' }, 50],

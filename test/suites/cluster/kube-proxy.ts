@@ -22,7 +22,11 @@ export const kubeProxies: readonly KubeProxy[] = proxyLag ? ['prompt', 'slow'] :
  */
 const slowLag = 3;
 
-/** Makes every kube-proxy apply endpoint changes at once, or delays these changes for the next `duration` seconds. */
+/**
+ * setKubeProxies sets the speed of all kube-proxies in the cluster. With `prompt`, each kube-proxy applies an endpoint
+ * change immediately. With `slow`, it applies an endpoint change up to `slowLag` seconds late, until `duration` seconds
+ * have passed.
+ */
 export function setKubeProxies(kubeProxy: KubeProxy, duration: number): Promise<void> {
   return kubeProxy === 'slow' ? lagKubeProxies(slowLag, duration) : lagKubeProxies(0, 0);
 }

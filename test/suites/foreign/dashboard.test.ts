@@ -79,7 +79,7 @@ describe("the panels of the chart's dashboard are complete and readable in a bro
   }
 
   for (const scheme of ['light', 'dark'] as const) {
-    it(`H-147 HC-30 in a ${scheme} colour scheme no panel of the dashboard overlaps another, and each has a title and lines`, async () => {
+    it(`H-147 HC-30 no panel of the dashboard overlaps another, and each panel has a title and at least one curve, in a light and in a dark colour scheme: ${scheme}`, async () => {
       const { picture, problems } = dashboardPicture(panels, scheme);
       assert.deepEqual(problems, []);
       const drawn = await drawnIn(picture);

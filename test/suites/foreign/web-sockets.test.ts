@@ -104,7 +104,7 @@ for (const [transports, count, expected, { program: file, environment }] of [
   [['polling'], 5, ['transport error', 503], inCode],
   [['polling'], 5, ['transport error', 503], preloaded],
 ] as const) {
-  test(`P-035, P-039 a Socket.IO client that uses ${transports.join(', then ')} in ${file} sees ${expected.join(' ')}, and then reconnects to the next server on its own`, async (t) => {
+  test(`P-035, P-039 when the Socket.IO server in ${file} shuts down, a client with the transports ${transports.join(', then ')} is disconnected with ${expected.join(' ')}, and then reconnects on its own to the next server on the same port`, async (t) => {
     const port = await reservePort();
     const program = await start(t, file, port, {
       ...environment,

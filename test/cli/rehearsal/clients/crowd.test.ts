@@ -128,7 +128,7 @@ describe('a retrying client of a rehearsal', () => {
   });
 });
 
-describe('a rehearsal counts the results of a long poll', () => {
+describe('a rehearsal counts how many of its long polls get a response, and how many are lost', () => {
   it('if the server responds late to a long poll of a rehearsal, the client polls again on the same connection', async (t) => {
     const sockets = new Set<object>();
     const late: RequestListener = ({ url, socket }, response) => {
@@ -153,7 +153,7 @@ describe('a rehearsal counts the results of a long poll', () => {
   });
 });
 
-describe('a rehearsal counts the results of an event stream', () => {
+describe('for each lost event stream, a rehearsal records whether its response had begun', () => {
   for (const [when, isUnanswered] of [
     ['before its response has begun', true],
     ['after its response has begun', undefined],

@@ -81,16 +81,16 @@ async function load(
 }
 
 const failing: [title: string, outcome: Outcome, answer: Answer][] = [
-  ['a reset in place of a response', 'lost', ({ socket }) => socket.resetAndDestroy()],
-  ['a connection that ends without a response', 'lost', ({ socket }) => socket.end()],
+  ['a reset of its connection before a response', 'lost', ({ socket }) => socket.resetAndDestroy()],
+  ['the end of its connection before a response', 'lost', ({ socket }) => socket.end()],
   [
     'an incomplete response',
     'lost',
     ({ socket }, response) => response.writeHead(200, { 'Content-Length': 100 }).write('{', () => socket.destroy()),
   ],
-  ['a complete 429', 'refused', (_, response) => response.writeHead(429).end()],
-  ['a complete 503', 'refused', (_, response) => response.writeHead(503).end()],
-  ['another status', 'wrong', (_, response) => response.writeHead(500).end()],
+  ['a complete response with status 429', 'refused', (_, response) => response.writeHead(429).end()],
+  ['a complete response with status 503', 'refused', (_, response) => response.writeHead(503).end()],
+  ['a complete response with status 500', 'wrong', (_, response) => response.writeHead(500).end()],
 ];
 
 for (const [name, stack] of Object.entries(stacks)) {
@@ -109,7 +109,7 @@ for (const [name, stack] of Object.entries(stacks)) {
       });
 
       for (const [title, outcome, answer] of failing) {
-        it(`the test clients written in ${name} count ${title} as ${outcome}, on both keep-alive and new connections`, async (t) => {
+        it(`if a request gets ${title}, the test clients written in ${name} count the request as ${outcome}, on both keep-alive and new connections`, async (t) => {
           const namesOf = (failures: Failure[]) => new Set(failures.map((failure) => failure.name));
           const isEnough = (seen: Failure[]) => namesOf(seen).size === stack.kinds.length;
           const { failures, tallies } = await load(t, stack, answer, isEnough);
