@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import type { EventKind } from '../../../src/cli/rehearsal/event-log.ts';
 import { listen } from '../../support/listening.ts';
 import { containerSpec, nodeProgram, PodUnderTest, probeSpec, whyNoNamespace } from '../../support/pod-under-test.ts';
@@ -14,6 +14,17 @@ const fails = { kind: 'exec', command: ['false'] } as const;
 
 const kindsOf = (pod: PodUnderTest, kinds: readonly EventKind[]): string[] =>
   pod.log.events.filter(({ kind }) => kinds.includes(kind)).map(({ kind }) => kind);
+
+/** Starts a pod that ignores SIGTERM, and deletes it. Resolves when the simulated kubelet has ended the pod by SIGKILL. */
+async function killedPod(t: TestContext): Promise<PodUnderTest> {
+  const pod = PodUnderTest.start(t, {
+    containers: [containerSpec({ command: ignoresSigterm })],
+    terminationGracePeriodSeconds: 1,
+  });
+  await pod.output('up');
+  await pod.kubelet.delete();
+  return pod;
+}
 
 void describe('the simulated kubelet ends and restarts containers', { concurrency: true }, () => {
   it('K-082, K-090 the simulated kubelet runs preStop, then sends the stop signal, and reports the exit', async (t) => {
@@ -34,12 +45,7 @@ void describe('the simulated kubelet ends and restarts containers', { concurrenc
   });
 
   it('K-083, K-084 the simulated kubelet sends SIGKILL at the end of the grace period, at least two seconds after the stop signal', async (t) => {
-    const pod = PodUnderTest.start(t, {
-      containers: [containerSpec({ command: ignoresSigterm })],
-      terminationGracePeriodSeconds: 1,
-    });
-    await pod.output('up');
-    await pod.kubelet.delete();
+    const pod = await killedPod(t);
     const [signal, kill] = [pod.log.of('stopSignal')[0], pod.log.of('killSignal')[0]];
     const tookMs = (kill?.at ?? 0) - (signal?.at ?? 0);
     assert.ok(tookMs >= 1_999, `the kubelet took ${String(tookMs)} ms`);
@@ -66,12 +72,7 @@ void describe('the simulated kubelet ends and restarts containers', { concurrenc
   );
 
   it('if the main process adds its handler for the stop signal before this signal arrives, the rehearsal does not report that the handler was added too late', async (t) => {
-    const pod = PodUnderTest.start(t, {
-      containers: [containerSpec({ command: ignoresSigterm })],
-      terminationGracePeriodSeconds: 1,
-    });
-    await pod.output('up');
-    await pod.kubelet.delete();
+    const pod = await killedPod(t);
     assert.equal(pod.log.of('killSignal')[0]?.detail['isHandlerLate'], undefined);
   });
 
