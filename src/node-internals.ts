@@ -39,12 +39,13 @@ export function sessionsOf(server: Server): ServerHttp2Session[] {
 }
 
 /**
- * streamsOf lists the open streams of an HTTP/2 session. It reads an internal list of Node. Without this list, the
- * drain does not wait for streams that were opened before the lifecycle began.
+ * streamsOf returns the open streams of an HTTP/2 session by their identifiers. It returns an internal map of Node, which
+ * Node keeps up to date. Without this map, lameduck counts each stream when it arrives, which takes more time. The drain
+ * then does not wait for streams that were opened before the lifecycle began.
  */
-export function streamsOf(session: ServerHttp2Session): ServerHttp2Stream[] {
+export function streamsOf(session: ServerHttp2Session): ReadonlyMap<number, ServerHttp2Stream> {
   const state = hidden(session, 'state') as { readonly streams?: ReadonlyMap<number, ServerHttp2Stream> } | undefined;
-  return [...(state?.streams?.values() ?? [])];
+  return state?.streams ?? new Map<number, ServerHttp2Stream>();
 }
 
 /** Compatible contains the request and response objects that node:http2's compatibility API creates for a stream. */

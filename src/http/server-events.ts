@@ -2,7 +2,7 @@
 // before the program does. lameduck adds no event listener, because some event listeners change how Node behaves
 // (P-113).
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
+import type { Http2ServerRequest, ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import { Socket, type Server as NetServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { patchEmit, type Emit } from '../patch-emit.ts';
@@ -51,9 +51,16 @@ export interface ServerEvents {
   onSession(session: ServerHttp2Session): void;
   /**
    * onStream is called for each HTTP/2 request. It returns true if lameduck answers or delays the request, so that the
-   * program must not receive it now. After a delay, onStream calls `proceed`, which passes the request to the program.
+   * program must not receive it now. After a delay, onStream calls `proceed` with the event `stream` and the other
+   * arguments, and the program receives the request.
    */
-  onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, proceed: () => void): boolean;
+  onStream(
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    flags: number,
+    rawHeaders: readonly string[],
+    proceed: Proceed,
+  ): boolean;
   /**
    * onThrow is called if a listener of the program throws. Its argument is the first argument of the event, such as the
    * request. If the audit log is off, onThrow is undefined.
@@ -73,8 +80,10 @@ export interface ServerEvents {
    * onCompatible is called with the request and response objects that node:http2's compatibility API has created for a
    * stream.
    */
-  onCompatible(request: object, response: object): void;
+  onCompatible(request: Http2ServerRequest, response: object): void;
 }
+
+type StreamArguments = [ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, rawHeaders: readonly string[]];
 
 /** Proceed is the function that passes an intercepted event to the program's listeners. */
 export type Proceed = Emit;
@@ -95,18 +104,38 @@ function interceptorOf(server: Server, events: ServerEvents, original: () => Emi
   const send: Proceed = (event, ...args) => original().call(server, continued(server, event, args), ...args);
   const proceed = onThrow === undefined ? send : watched(send, onThrow);
 
-  // Nearly every event of a server is a request with two arguments, so pass these two arguments one by one. Passing
-  // `...args` would take more time per request than all other code of lameduck together.
+  // Nearly every event of a server is a request, so pass the arguments of these events one by one. Passing `...args`
+  // would take more time per request than all other code of lameduck together.
   const emitRequest = (request: IncomingMessage, response: ServerResponse): boolean =>
     events.onRequest(request, response, 'request', proceed) || original().call(server, 'request', request, response);
+  const emitCompatible = (request: Http2ServerRequest, response: object): boolean => {
+    events.onCompatible(request, response);
+    return original().call(server, 'request', request, response);
+  };
+  const emitStream = (
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    flags: number,
+    rawHeaders: readonly string[],
+  ): boolean =>
+    events.onStream(stream, headers, flags, rawHeaders, proceed) ||
+    original().call(server, 'stream', stream, headers, flags, rawHeaders);
 
   return (event, ...args) => {
     signOfLife?.();
-    if (event === 'request' && !speaksHttp2 && onThrow === undefined) {
-      return emitRequest(args[0] as IncomingMessage, args[1] as ServerResponse);
+    if (onThrow === undefined) {
+      if (event === 'request') {
+        return speaksHttp2 && isCompatible(event, args)
+          ? emitCompatible(args[0] as Http2ServerRequest, args[1] as object)
+          : emitRequest(args[0] as IncomingMessage, args[1] as ServerResponse);
+      }
+      if (event === 'stream') {
+        const headers = args[1] as IncomingHttpHeaders;
+        return emitStream(args[0] as ServerHttp2Stream, headers, args[2] as number, args[3] as readonly string[]);
+      }
     }
     if (speaksHttp2 && isCompatible(event, args)) {
-      events.onCompatible(args[0] as object, args[1] as object);
+      events.onCompatible(args[0] as Http2ServerRequest, args[1] as object);
     } else if (event === 'request' || event === 'checkContinue' || event === 'checkExpectation') {
       if (events.onRequest(args[0] as IncomingMessage, args[1] as ServerResponse, event, proceed)) return true;
     } else if (typeof event === 'string' && handleRare(server, events, event, args, proceed)) {
@@ -141,9 +170,7 @@ function handleRare(
       events.onSession(args[0] as ServerHttp2Session);
       return false;
     case 'stream':
-      return events.onStream(args[0] as ServerHttp2Stream, args[1] as IncomingHttpHeaders, () =>
-        proceed(event, ...args),
-      );
+      return events.onStream(...(args as StreamArguments), proceed);
     case 'timeout':
       return args[0] instanceof Socket && endUnlessRead(server, args[0]);
     case 'listening':

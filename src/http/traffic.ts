@@ -1,10 +1,9 @@
 // All connections of all servers of one lifecycle, from their accept until they have closed.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
+import type { Http2ServerRequest, ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import { Socket, type Server as NetServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../clock.ts';
-import { socketOf } from '../message.ts';
 import type { TrafficCounts, UnfinishedRequest } from '../observer.ts';
 import { Connection, connectionOf } from './connection.ts';
 import { handshake, http, type Spoken } from './connection-state.ts';
@@ -19,7 +18,7 @@ import { Requests, type Ended, type RequestsOptions } from './in-flight/requests
 import type { Proceed, ServerEvents } from './server-events.ts';
 import type { Server } from './server.ts';
 import { Http2Exchange } from './http2/exchange.ts';
-import { Session, type SessionOptions } from './http2/session.ts';
+import { Session, sessionOf, type SessionOptions } from './http2/session.ts';
 import { describeUnfinished } from './in-flight/unfinished.ts';
 import { takeUpgrade } from './upgraded/upgrade.ts';
 import { visitEach } from './visit-each.ts';
@@ -197,8 +196,14 @@ export class Traffic implements ServerEvents, Records, Ended {
     return this.#admission.onRequest(request, response, event, proceed);
   }
 
-  onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, proceed: () => void): boolean {
-    return this.#admission.onStream(stream, headers, proceed);
+  onStream(
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    flags: number,
+    rawHeaders: readonly string[],
+    proceed: Proceed,
+  ): boolean {
+    return this.#admission.onStream(stream, headers, flags, rawHeaders, proceed);
   }
 
   onUpgrade(request: IncomingMessage, socket: Duplex): boolean {
@@ -224,15 +229,15 @@ export class Traffic implements ServerEvents, Records, Ended {
     if (connection.session !== undefined) return connection.session;
     const begun = new Session(connection, session, this.#options);
     connection.enter({ is: 'session', session: begun });
-    for (const stream of streamsOf(session)) {
+    for (const stream of streamsOf(session).values()) {
       if (stream === arriving) continue;
       this.requests.enrolStream(Http2Exchange.older(connection, stream, this.#clock.now()), false);
     }
     return begun;
   }
 
-  onCompatible(request: object, response: object): void {
-    connectionOf(socketOf(request))?.session?.noteCompatible(request, response);
+  onCompatible(request: Http2ServerRequest, response: object): void {
+    sessionOf(request.stream.session)?.noteCompatible(request, response);
   }
 
   /** forget removes lameduck's record of a connection, and stops counting the requests on this connection. */
@@ -261,6 +266,7 @@ export class Traffic implements ServerEvents, Records, Ended {
 
   /** unfinished returns the requests whose response is not complete. The oldest is the first. */
   unfinished(): UnfinishedRequest[] {
+    this.requests.enrolNoted(this.connections);
     return describeUnfinished(this.connections, this.#clock.now(), this.#options.functions.route);
   }
 

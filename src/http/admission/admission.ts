@@ -7,7 +7,7 @@ import { connectionOf, type Connection } from '../connection.ts';
 import { closeAnnounced } from '../connection-state.ts';
 import type { HttpExchange } from '../exchange.ts';
 import { Http2Exchange } from '../http2/exchange.ts';
-import type { Session } from '../http2/session.ts';
+import { sessionOf, type Session } from '../http2/session.ts';
 import { Hold } from '../in-flight/hold.ts';
 import type { Requests } from '../in-flight/requests.ts';
 import { refuseUpgrade } from '../responses/rejection.ts';
@@ -115,7 +115,13 @@ export class Admission {
    * onStream decides what happens to an HTTP/2 request. It returns true if lameduck answers or delays the request. It
    * returns false if the program must get the stream now.
    */
-  onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, proceed: () => void): boolean {
+  onStream(
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    flags: number,
+    rawHeaders: readonly string[],
+    proceed: Proceed,
+  ): boolean {
     const session = stream.session as ServerHttp2Session | undefined;
     // The client has already cancelled the stream. No response is possible, and many handlers would throw, so the
     // program does not get the stream.
@@ -125,14 +131,17 @@ export class Admission {
       stream.on('error', () => undefined);
       return true;
     }
-    const owner = connectionOf(session.socket)?.session ?? this.#records.onSession(session, stream);
-    const exchange = new Http2Exchange(owner.connection, stream, headers, this.#options.clock.now());
-    const answer = this.#options.answer(exchange.request.url, exchange.request.method);
+    const owner = sessionOf(session) ?? this.#records.onSession(session, stream);
+    const answer = this.#options.answer(String(headers[':path'] ?? ''), String(headers[':method'] ?? ''));
+    owner.endByChance();
+    const now = this.#options.clock.now();
+    // Before a shutdown, most requests get no exchange, as for HTTP/1.1.
+    if (answer === undefined && this.#requests.isNoting && owner.note(stream, headers, now)) return false;
+    const exchange = new Http2Exchange(owner.connection, stream, headers, now);
     if (answer !== undefined) exchange.response.ignoreErrors();
     this.#requests.enrolStream(exchange, answer !== undefined);
-    owner.endByChance();
     const decision = this.#decide(exchange, answer);
-    if (decision === 'held') this.#holdBack(exchange, proceed);
+    if (decision === 'held') this.#holdBack(exchange, () => proceed('stream', stream, headers, flags, rawHeaders));
     return decision !== 'passed on';
   }
 

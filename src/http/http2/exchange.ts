@@ -44,12 +44,18 @@ export class Http2Exchange implements HttpExchange {
   }
 
   /**
-   * `older()` returns the exchange (request and response) of a stream that the client opened before the lifecycle
-   * began. Node keeps the headers of such a request only if the program uses node:http2's compatibility API.
+   * `older()` returns the exchange (request and response) of a stream that the program has already received. `headers`
+   * is undefined if the client opened the stream before the lifecycle began. Node keeps the headers of such a request
+   * only if the program uses node:http2's compatibility API.
    */
-  static older(connection: Connection, stream: ServerHttp2Stream, arrivedAt: number): Http2Exchange {
+  static older(
+    connection: Connection,
+    stream: ServerHttp2Stream,
+    arrivedAt: number,
+    headers?: IncomingHttpHeaders,
+  ): Http2Exchange {
     const { request, response } = compatibleOf(stream);
-    const exchange = new Http2Exchange(connection, stream, request?.headers ?? {}, arrivedAt);
+    const exchange = new Http2Exchange(connection, stream, headers ?? request?.headers ?? {}, arrivedAt);
     if (request !== undefined && response !== undefined) exchange.noteCompatible(request, response);
     return exchange;
   }

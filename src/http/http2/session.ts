@@ -1,10 +1,12 @@
 // One HTTP/2 session, in which each stream is a request. The server ends the session with a GOAWAY.
-import type { ServerHttp2Session } from 'node:http2';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import { type Clock, startImmediate } from '../../clock.ts';
 import type { Connection } from '../connection.ts';
 import { longestBodyAfterResponse, atOnce, type Exchange, type HttpExchange, type OwnHold } from '../exchange.ts';
 import type { Hold } from '../in-flight/hold.ts';
-import type { Http2Exchange } from './exchange.ts';
+import { streamsOf } from '../../node-internals.ts';
+import { Http2Exchange } from './exchange.ts';
 import { Goaway, quiet } from './goaway.ts';
 import { UnsentResponses } from './unsent-responses.ts';
 
@@ -15,6 +17,32 @@ const longestOwn = 1_000;
 // How long a client may take, in milliseconds, to open the first stream of a session that was accepted after
 // NotAcceptingNewRequest. The first request of an HTTP/1.1 connection has the same time limit.
 const longestSilence = 1_000;
+
+const record = Symbol('lameduck.session');
+
+interface Tracked {
+  [record]?: Session;
+}
+
+/**
+ * sessionOf returns lameduck's record of an HTTP/2 session, or undefined if there is none. It does not look for the
+ * socket of the session, because Node returns this socket as a Proxy, which takes longer.
+ */
+export function sessionOf(session: object | undefined): Session | undefined {
+  return (session as Tracked | undefined)?.[record];
+}
+
+const arrival = Symbol('lameduck.arrival');
+
+interface Arrival {
+  readonly headers: IncomingHttpHeaders;
+  readonly at: number;
+}
+
+/** Noted is a stream of which `note` has recorded the headers and the arrival time. */
+interface Noted extends ServerHttp2Stream {
+  [arrival]?: Arrival | undefined;
+}
 
 export interface SessionOptions {
   readonly clock: Clock;
@@ -35,6 +63,10 @@ export class Session {
   readonly #options: SessionOptions;
   readonly #goaway: Goaway;
   readonly #unsent: UnsentResponses;
+  /** `#streams` is Node's own map of the session's open streams. */
+  readonly #streams: ReadonlyMap<number, ServerHttp2Stream>;
+  /** `#newest` describes the newest stream that `note` has recorded. It does not keep the stream in memory. */
+  readonly #newest = { id: 0, method: '', url: '', at: 0 };
   /**
    * #changedAt is the time of the last change of the session's streams: the client opened a stream, or lameduck saw
    * that a stream had ended.
@@ -47,14 +79,16 @@ export class Session {
    */
   #aloneSince: number | undefined;
 
-  constructor(connection: Connection, session: ServerHttp2Session, options: SessionOptions) {
+  constructor(connection: Connection, session: ServerHttp2Session & Tracked, options: SessionOptions) {
     const { clock } = options;
+    session[record] = this;
     this.connection = connection;
     this.#session = session;
     this.#clock = clock;
     this.#options = options;
     this.#goaway = new Goaway(session, connection.socket, clock);
     this.#unsent = new UnsentResponses(connection.socket);
+    this.#streams = streamsOf(session);
     this.#changedAt = clock.now();
   }
 
@@ -95,6 +129,44 @@ export class Session {
   }
 
   /**
+   * `note()` records only the headers and the arrival time of a stream, and does not count its request. `takeNoted` finds
+   * the stream later in Node's map of open streams. If the stream is not in this map, `note()` returns false, and the
+   * caller must count the request at once. The same holds for a stream that lameduck delays. Counting each request at its
+   * arrival would need several objects and a listener for the end of the stream.
+   */
+  note(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, now: number): boolean {
+    if (this.isHolding || stream.id === undefined || this.#streams.get(stream.id) !== stream) return false;
+    (stream as Noted)[arrival] = { headers, at: now };
+    const newest = this.#newest;
+    newest.id = stream.id;
+    newest.method = headers[':method'] as string;
+    newest.url = headers[':path'] as string;
+    newest.at = now;
+    this.noteOpened(now);
+    return true;
+  }
+
+  /**
+   * takeNoted returns the requests of those open streams that `note` has recorded and that no earlier call has returned.
+   * `note` does not record the end of a stream. So for the pause before the GOAWAY, a stream counts as just ended. If the
+   * socket has unsent bytes, they count as the response of the newest stream.
+   */
+  takeNoted(now: number): Http2Exchange[] {
+    this.#changedAt = now;
+    const { id, at, ...request } = this.#newest;
+    if (id !== 0 && !this.#streams.has(id)) this.#unsent.noteEnded(request, at);
+    this.#newest.id = 0;
+    const taken: Http2Exchange[] = [];
+    for (const stream of this.#streams.values() as Iterable<Noted>) {
+      const { [arrival]: noted } = stream;
+      if (noted === undefined) continue;
+      stream[arrival] = undefined;
+      taken.push(Http2Exchange.older(this.connection, stream, noted.at, noted.headers));
+    }
+    return taken;
+  }
+
+  /**
    * noteOpened records that the client has opened a stream. At the first stream after the random time `closeAt`, it
    * begins the GOAWAY (P-042, P-043). The server sends the GOAWAY before the response, so that the client receives the
    * GOAWAY before it sends its next request.
@@ -125,7 +197,9 @@ export class Session {
    * stream.
    */
   noteCompatible(request: object, response: object): void {
-    (this.connection.exchangeFor(request) as Http2Exchange | undefined)?.noteCompatible(request, response);
+    const { connection } = this;
+    if (connection.isBusy)
+      (connection.exchangeFor(request) as Http2Exchange | undefined)?.noteCompatible(request, response);
   }
 
   /**

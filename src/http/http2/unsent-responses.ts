@@ -2,12 +2,16 @@
 // not at all.
 import type { Socket } from 'node:net';
 import { startImmediate } from '../../clock.ts';
-import type { Exchange } from '../exchange.ts';
+import { serving, type Exchange } from '../exchange.ts';
 import { queuedBytes } from '../../node-internals.ts';
 
 // The largest number of unsent responses that are recorded for the log. If a client never reads, their number would
 // grow without bound.
 const most = 100;
+
+function ignore(): void {
+  return undefined;
+}
 
 /**
  * UnsentResponses records the most recent responses whose stream Node has closed too early. Node may close an HTTP/2
@@ -28,6 +32,22 @@ export class UnsentResponses {
   note(exchange: Exchange): void {
     if (this.#responses.length === 0) startImmediate(() => this.remaining());
     this.#responses = [...this.#responses.slice(1 - most), exchange];
+  }
+
+  /**
+   * noteEnded records a response whose stream had already ended when lameduck looked for it. Only the method and the path
+   * of its request are known.
+   */
+  noteEnded(request: { readonly method: string; readonly url: string }, arrivedAt: number): void {
+    if ((queuedBytes(this.#socket) ?? 0) === 0) return;
+    this.note({
+      state: serving,
+      request: { ...request, headers: {}, httpVersion: '2.0', complete: true, socket: this.#socket, resume: ignore },
+      arrivedAt,
+      isWhole: false,
+      head: '',
+      onEnd: ignore,
+    });
   }
 
   /**

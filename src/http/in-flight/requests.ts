@@ -138,6 +138,11 @@ export class Requests {
     for (const { exchanges } of connections) visitEach(exchanges, this.#beginShutdown.bind(this), this.#onFailure);
   }
 
+  /** isNoting tells whether an arriving request need not be counted before the number of requests is read. */
+  get isNoting(): boolean {
+    return !this.#enrolsOnArrival;
+  }
+
   /**
    * `admit()` counts an HTTP/1.1 request as in flight, and returns its exchange. Before a shutdown, `admit()` does not
    * count most requests: it records only the arrival time and returns undefined. `enrolNoted` counts these requests
@@ -145,7 +150,7 @@ export class Requests {
    */
   admit(connection: Connection, response: Http1Exchange['response'], isOurs: boolean): HttpExchange | undefined {
     const now = this.#clock.now();
-    if (!this.#enrolsOnArrival && !isOurs && connection.note(response, now)) return undefined;
+    if (this.isNoting && !isOurs && connection.note(response, now)) return undefined;
     const exchange = new Http1Exchange(connection, response, now);
     this.enrol(exchange, isOurs);
     return exchange;
@@ -162,6 +167,10 @@ export class Requests {
   /** enrolStream counts an HTTP/2 request as `enrol` does. A CONNECT, which opens a tunnel, counts as long-running. */
   enrolStream(exchange: HttpExchange, isOurs: boolean): void {
     this.enrol(exchange, isOurs);
+    this.#markTunnel(exchange);
+  }
+
+  #markTunnel(exchange: HttpExchange): void {
     if (exchange.request.method === 'CONNECT') this.#beginLongRunning(exchange);
   }
 
@@ -175,16 +184,24 @@ export class Requests {
     exchange.onHead(this.#onHead);
   }
 
-  /** enrolNoted counts the requests in flight of which `admit` has recorded only the arrival time. */
+  /** enrolNoted counts the requests in flight of which `admit` or `Session.note()` has recorded only the arrival. */
   enrolNoted(connections: Iterable<Connection>): void {
-    if (this.#enrolsOnArrival) return;
+    if (!this.isNoting) return;
     visitEach(connections, this.#enrolNotedOn.bind(this), this.#onFailure);
   }
 
   #enrolNotedOn(connection: Connection | undefined): void {
-    if (connection === undefined || this.#enrolsOnArrival) return;
+    if (connection === undefined || !this.isNoting) return;
     const exchange = this.#addNoted(connection);
     if (exchange !== undefined) this.#begin(exchange, false);
+    const { session } = connection;
+    if (session === undefined) return;
+    // `addNoted` puts each request into the first place, so begin with the newest.
+    for (const one of session.takeNoted(this.#clock.now()).toReversed()) {
+      connection.addNoted(one);
+      this.#begin(one, false);
+      this.#markTunnel(one);
+    }
   }
 
   // Creates the exchange of a request that has none yet. Either `admit` has recorded only the arrival time of the

@@ -48,7 +48,8 @@ describeKinds((kind) => {
 
   it('P-022, P-043 a request that lameduck delays until it has sent the GOAWAY is served, even if the client had ended the empty body of the request before the delay', async (t) => {
     const { serving, ask } = await open(t);
-    const { hold, connections } = serving.traffic;
+    const { hold, connections, requests } = serving.traffic;
+    requests.beginShutdown(connections);
     hold.begin();
     const body = text(ask().end());
     await until(() => [...connections].some(({ isBusy }) => isBusy));
@@ -60,7 +61,8 @@ describeKinds((kind) => {
     let executed = 0;
     const serving = await serve(t, kind, { listener: () => executed++ });
     const client = await serving.dial();
-    const { hold } = serving.traffic;
+    const { hold, connections, requests } = serving.traffic;
+    requests.beginShutdown(connections);
     hold.begin();
     const post = client.session.request({ ':path': '/', ':method': 'POST' }, { endStream: false });
     post.write('half');
