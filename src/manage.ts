@@ -276,7 +276,10 @@ function acceptSelfRequests({ servers, traffic, warn, recorder, handle: { signal
   const begin = (): void => {
     if (!hasEnded) requests = new SelfRequests({ servers: [...servers, ...traffic.fronts], traffic, warn });
   };
-  const onFailure = recorder.noteStepFailure.bind(recorder, 'accept requests of the program to its own servers');
+  const onFailure = recorder.noteStepFailure.bind(
+    recorder,
+    'accept the requests that the program sends to its own servers',
+  );
   void signals.shutdownInitiated.signaled.then(begin).catch(onFailure);
   void signals.inFlightRequestsDrained.signaled.then(end);
   return end;

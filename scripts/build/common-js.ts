@@ -2,9 +2,8 @@
 // instances.
 //
 // The build puts each module of `src` into exactly one built file, so that the state of the module exists once in a
-// process. A module that several built files need is in index.cjs or emit-override.cjs. index.cjs is the main file, and
-// emit-override.cjs is the file of `preload`. Each of these two files has a property `modules`, which is not enumerable.
-// The other built files read the shared modules from this property.
+// process. Modules that several built files need are in index.cjs or emit-override.cjs. The other built files read them
+// from the property `modules` of these two files.
 import { join, relative } from 'node:path';
 import { build, type BuildOptions, type Metafile, type Plugin, type PluginBuild } from 'esbuild';
 import { besidePreload, entries, internal, main, pieces, preload, preloaded, type Entry } from './entries.ts';

@@ -148,9 +148,9 @@ export class Deferral {
   }
 }
 
-// If the lifecycle is loaded after an event `upgrade`, `connect` or `session`, it cannot find the connection of that
-// event or the requests on it. Node does not list the socket of an upgrade. Node lists HTTP/2 sessions only since
-// version 24, and keeps the headers of only some streams.
+// The lifecycle must be loaded before one of these events. After an `upgrade` or `connect`, it could not find the socket
+// of the upgraded connection, because Node does not list such sockets. After a `session`, it could not find the HTTP/2
+// session before Node 24. On later versions, it could not find the headers of all requests of the session.
 const hidden: readonly unknown[] = ['upgrade', 'connect', 'session'];
 
 /**

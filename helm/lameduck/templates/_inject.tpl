@@ -113,7 +113,7 @@ in the values is therefore loaded before lameduck. */}}
 
 {{/* Returns the name of the npm command or shell that starts the program, or an empty text if there is none. npm or the
 shell is then the parent process of the program. It gets SIGTERM, and may not forward SIGTERM to the program. The
-template also finds npm or the shell after an init process or another wrapper, with their options and variables. */}}
+template also finds npm or the shell if the command begins with an init process such as tini, or with variables. */}}
 {{- define "lameduck.launcher" -}}
 {{- $words := concat (default list .Values.command) (default list .Values.args) | join "\n" | printf "%s\n" -}}
 {{- $launcher := `^(((.*/)?(tini|tini-static|dumb-init|catatonit|docker-entrypoint[.]sh|env)|(-[CPepru]|--rewrite)\n.*|-.*|[A-Za-z_][A-Za-z0-9_]*=.*)\n)*(.*/)?(npm|npx|yarn|yarnpkg|pnpm|pnpx|sh|ash|bash|dash)\n` -}}

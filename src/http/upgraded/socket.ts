@@ -26,7 +26,7 @@ export class Upgraded implements Exchange {
    */
   readonly head = '';
   readonly #connection: Connection;
-  /** `#duplex` is the socket that the program received. Node may have wrapped the real socket. */
+  /** `#duplex` is the socket that the program received. This may be an object with which Node has wrapped the real socket. */
   readonly #duplex: Duplex;
   readonly #writtenBefore: number;
   #isToEnd = false;

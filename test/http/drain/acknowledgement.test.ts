@@ -54,7 +54,7 @@ test('if a connection is closed after the first read of the socket table, the dr
   assert.deepEqual(remotePorts(acknowledgement), [1]);
 });
 
-test('if a socket was closed before the drain, the drain waits for its acknowledgements only if the first socket table that the drain reads shows this socket on the port of a server', async () => {
+test('for a socket that was closed before the drain, the drain waits until the client has acknowledged all bytes, but only if the drain finds the socket, on the port of a server, when it first reads the socket table', async () => {
   const orphans = [row(1, { isOrphan: true }), row(2, { isOrphan: true, localPort: 9090 }), row(3)];
   const acknowledgement = acknowledgementOf(orphans, [...orphans, row(4, { isOrphan: true })], []);
   await acknowledgement.begin([], ports);

@@ -27,7 +27,7 @@ test('the drain waits one second for the first byte on a socket that a front ser
   assert.equal(sockets.isAnyAwaited(1_950, silence), false);
 });
 
-test('a socket of a front server does not delay the drain for longer if bytes of another protocol than HTTP continue to arrive on it', () => {
+test('if bytes that are not HTTP keep arriving on a socket of a front server, the socket delays the drain no longer than a silent socket does', () => {
   const { sockets, socket } = accepted(10);
   sockets.beginSilence(5_000);
   assert.equal(sockets.isAnyAwaited(5_900, silence), true);
