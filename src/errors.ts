@@ -129,7 +129,7 @@ export const errorCodes = {
     cause:
       'The function `work` that you passed to `runShutdown` sent no request, or did not return before the shutdown had ended. The error also occurs if a request of `work` was cut at the end of the shutdown. It occurs, too, if the request was refused because the server no longer listened.',
     remedy:
-      'If `work` sends several requests, let it send all of them simultaneously. If `work` sends them one after another, set the option `during` of `runShutdown` to the path of the last request. The shutdown then begins during that request. Let `work` return when it has received all responses.',
+      'If `work` sends several requests, let it send all of them simultaneously. If this is not possible, set the option `during` of `runShutdown` to the path of the last request. The shutdown then begins during that request. Let `work` return when it has received all responses.',
   },
   LAMEDUCK_ERR_DISABLED: {
     cause: '`runShutdown` was called while `LAMEDUCK_DISABLED` was set, so the server has no lifecycle.',

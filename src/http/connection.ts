@@ -282,9 +282,9 @@ export class Connection {
   }
 
   /**
-   * setCloseTimes is called when the shutdown begins, or when the server accepts this connection during the shutdown.
-   * Responses after the random time `at` tell the client to close this connection. No connection has a random time
-   * later than `by`.
+   * setCloseTimes sets the two times from which on this connection is closed. It is called when the shutdown begins, or
+   * when the server accepts the connection during the shutdown. Responses after the random time `at` tell the client to
+   * close the connection. The random time of each connection is at most `by`.
    */
   setCloseTimes(at: number, by: number): void {
     this.#closeAt = at;

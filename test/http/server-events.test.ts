@@ -51,7 +51,7 @@ it('P-113 a request with Upgrade: h2c gets the same response as without lameduck
   assert.equal((await client.reader.next())?.body, 'plain');
 });
 
-it("P-112 if the program replaces `emit` on the server before it calls lameduck(), or on the prototype of servers afterwards, every request still reaches the program's `emit`", async (t) => {
+it("P-112 if the program replaces `emit` of the server before it calls lameduck(), or `emit` of the prototype after this call, every request still reaches the program's `emit`", async (t) => {
   const seen: string[] = [];
   // This method is called with the server as its `this`.
   // eslint-disable-next-line @typescript-eslint/unbound-method

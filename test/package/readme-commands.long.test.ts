@@ -72,7 +72,7 @@ const runners: Readonly<Record<string, (command: string, session: Session) => Pr
     assert.match(session.service?.output ?? '', /"msg":"shutdown ended"/);
   },
   'npm ci && npm test': async (command, session) => {
-    // Run only a few tests with this command, because all tests would include this test itself.
+    // This test runs the README's command for only a few tests. Otherwise, the command would also run this test again.
     const npm = session.inShell(`${installed(command)} -- test/lifecycle/signal`);
     assert.deepEqual(await npm.exit, endedWell, npm.output);
     assert.match(npm.output, /^ℹ pass [1-9]/m);

@@ -61,6 +61,6 @@ test('P-065 if the parent process cannot be identified, a warning about a launch
   assert.equal(describeLauncher(undefined, {}), undefined);
 });
 
-test('P-065 no warning about a launcher is logged for this test process, which node has started', () => {
+test('P-065 no warning about a launcher is logged for the process of this test, because its parent process is `node`', () => {
   assert.equal(launcherWarning(npm), undefined);
 });

@@ -104,7 +104,7 @@ export class LeaseElector {
     const { name, leaseDuration } = this.#parts.election;
     const { renewalAgeMs } = this.counts;
     if (renewalAgeMs === undefined || renewalAgeMs <= leaseDuration + renewalTolerance) return;
-    throw new Error(`failed election to renew leadership on lease ${name}`);
+    throw new Error(`the leader has not renewed the Lease ${name} in time`);
   }
 
   async run(work: Work): Promise<void> {

@@ -148,7 +148,7 @@ describeAdapters((adapter) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('if a server passes its first socket to an HTTP server during the drain, lameduck closes the listening socket of the passing server at once', async (t) => {
+  it('if, during the drain, a server passes a socket to an HTTP server for the first time, lameduck closes the listening socket of the server that passed it at once', async (t) => {
     const { held, serving, port } = await serveFront(t, { adapter });
     const busy = await serving.dial();
     busy.get('/');

@@ -185,7 +185,7 @@ test('LT-39, L-103 the livez check of an elector fails when the last renewal is 
   await contest.advance(lastSent + 35_000 - contest.clock.now());
   check();
   await contest.advance(1);
-  assert.throws(check, { message: 'failed election to renew leadership on lease app' });
+  assert.throws(check, { message: 'the leader has not renewed the Lease app in time' });
   await contest.advance(60_000);
   follower.elector.checkRenewals();
   unstarted.elector.checkRenewals();
