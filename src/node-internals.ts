@@ -3,7 +3,7 @@
 // must not load this file. Each undocumented part exists in Node 22, 24 and 26, unless its comment says otherwise. Each
 // comment says what happens if the part is missing. A test checks each part on the running Node.
 import type { Worker } from 'node:cluster';
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2Session, ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import { Socket, type AddressInfo, type Server } from 'node:net';
 
@@ -133,6 +133,19 @@ export function isInMessage(socket: Socket): boolean | undefined {
  */
 export function isNewestRequest(socket: Socket, request: object): boolean {
   return (parserOf(socket)?.incoming ?? request) === request;
+}
+
+/**
+ * isEmittedByProgram tells whether the program itself has emitted a request, with the socket of a request of a client.
+ * An example is a batch: a handler emits several requests on its own server, and collects the responses. Node gives the
+ * response of a client's request to the socket, or lets it wait for an older one. In the second case, the request is the
+ * newest of its socket. Without the properties `_httpMessage` and `parser`, isEmittedByProgram returns false, and the
+ * drain waits for the response to such a request.
+ */
+export function isEmittedByProgram(request: IncomingMessage, response: ServerResponse): boolean {
+  const { socket } = request;
+  const current = responseOn(socket);
+  return current !== response && (current?.req === request || !isNewestRequest(socket, request));
 }
 
 /**

@@ -311,7 +311,7 @@ export const rules: Readonly<Record<string, string>> = {
     'If a handler writes to the raw response instead of using the framework, its request is counted like any other.',
   'P-030':
     'A request that fails before it reaches a handler (404, bad URL, invalid head) never stays in the count of requests in flight.',
-  'P-031': 'Requests that are injected without a socket do not change the count of requests in flight.',
+  'P-031': 'Requests that the program itself injects or emits do not change the count of requests in flight.',
   'P-032': 'HEAD and OPTIONS requests are counted like any other. A CONNECT tunnel is long-running.',
   'P-033':
     'A request to a route that is marked as long-running is counted separately. The drain ends such a request, and does not wait until it ends on its own.',

@@ -2,7 +2,7 @@
 // libraries.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer, request as httpRequest, Server } from 'node:http';
+import { createServer, IncomingMessage, request as httpRequest, Server, ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { createServer as createHttp2Server } from 'node:http2';
 import { createServer as createNetServer } from 'node:net';
@@ -10,6 +10,7 @@ import { describe, it } from 'node:test';
 import Fastify from 'fastify';
 import { checkServer } from '../../src/http/server.ts';
 import { serve, shutdownOf } from '../support/serving.ts';
+import { until } from '../support/until.ts';
 
 it('P-113 lameduck adds one property of its own and no event listener to a server object', async (t) => {
   const bare = createServer(() => undefined);
@@ -112,6 +113,39 @@ describe('node:http', () => {
     assert.equal(serving.traffic.requests.inFlight.serving, 0);
     const { ended } = shutdownOf(serving);
     assert.equal((await ended).exitCode, 0);
+  });
+
+  it("P-031 a request that a handler emits on the server with the socket of the client's request is served, and only the client's request counts", async (t) => {
+    const held: ServerResponse[] = [];
+    const emitted: string[] = [];
+    const serving = await serve(t, {
+      listener: (request, response) => {
+        if (response.socket === null) {
+          emitted.push(request.url ?? '');
+          return;
+        }
+        held.push(response);
+        const part = Object.assign(new IncomingMessage(request.socket), { url: '/part' });
+        // The handler reads both responses itself, so neither of them is ever sent.
+        serving.server.emit('request', part, new ServerResponse(part));
+        serving.server.emit('request', request, new ServerResponse(request));
+      },
+    });
+    const client = await serving.dial();
+    client.get('/before');
+    await until(() => held.length === 1);
+    assert.equal(serving.traffic.counts.requestsInFlight, 1);
+    held[0]?.end();
+    await client.reader.next();
+    assert.equal(serving.traffic.counts.requestsInFlight, 0);
+    const { ended } = shutdownOf(serving);
+    client.get('/during');
+    await until(() => held.length === 2);
+    assert.equal(serving.traffic.counts.requestsInFlight, 1);
+    held[1]?.end();
+    assert.equal((await client.reader.next())?.isClose, true);
+    assert.equal((await ended).exitCode, 0);
+    assert.deepEqual(emitted, ['/part', '/before', '/part', '/during']);
   });
 });
 

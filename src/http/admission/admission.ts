@@ -10,6 +10,7 @@ import { Http2Exchange } from '../http2/exchange.ts';
 import { sessionOf, type Session } from '../http2/session.ts';
 import { Hold } from '../in-flight/hold.ts';
 import type { Requests } from '../in-flight/requests.ts';
+import { isEmittedByProgram } from '../../node-internals.ts';
 import { refuseUpgrade } from '../responses/rejection.ts';
 import { ignoreResets } from '../responses/socket-errors.ts';
 import type { Proceed } from '../server-events.ts';
@@ -91,12 +92,14 @@ export class Admission {
     // The program may emit an event for the same request twice. For example, its `checkContinue` listener may emit
     // `request`. lameduck passes the second event to the program, even if the client has disconnected in the meantime.
     if (connection?.exchangeOf(response) !== undefined) return false;
-    if (connection?.isClosing === true) {
+    // The client's request counts until its handler has ended. So a request that this handler emits needs no count.
+    const isOfClient = connection !== undefined && !isEmittedByProgram(request, response);
+    if (isOfClient && connection.isClosing) {
       request.resume();
       return true;
     }
     const answer = this.#options.answer(request.url ?? '', request.method ?? '');
-    if (connection === undefined || connection.socket.destroyed) {
+    if (!isOfClient || connection.socket.destroyed) {
       if (answer !== undefined) answerProbe(request, response, answer);
       return answer !== undefined;
     }
