@@ -104,7 +104,10 @@ export class Traffic implements ServerEvents, Records, Ended {
     this.#options = options;
     this.#clock = options.clock;
     this.signOfLife = options.signOfLife;
-    this.onListening = options.onListening;
+    this.onListening = (server) => {
+      this.own.noteContext(server);
+      options.onListening(server);
+    };
     this.onClose = options.onClose;
     this.onFailure = options.onFailure;
     this.requests = new Requests({ ...options, isLimited: isLimited(options.limits) }, this);

@@ -1,17 +1,36 @@
 // Recognizes the connections that this process makes to its own servers. During the drain, a server must accept them.
 // It treats them like connections that it accepted before the shutdown.
-import type { Socket } from 'node:net';
+import { AsyncResource } from 'node:async_hooks';
+import type { Server, Socket } from 'node:net';
 import type { Connection } from '../connection.ts';
 import { tcpSocketOf } from '../../node-internals.ts';
 
 /** OwnConnections records the accepted sockets whose client is this same process. */
 export class OwnConnections {
   readonly #sockets = new WeakSet<Socket>();
+  readonly #contexts = new WeakMap<Server, AsyncResource>();
   #isEarlier: (socket: Socket) => boolean = () => false;
 
-  /** `add()` records an accepted socket whose client is this process itself. */
-  add(socket: Socket): void {
+  /**
+   * noteContext is called when a server begins to listen. It keeps the async context in which the program has called
+   * `listen()`. Node runs the handlers of the server in this context, so that they have the program's stores of
+   * AsyncLocalStorage.
+   */
+  noteContext(server: Server): void {
+    this.#contexts.set(server, new AsyncResource('lameduck'));
+  }
+
+  /**
+   * `pass()` passes a socket whose client is this process itself to a server. The handlers of the server then run in the
+   * same async context as for any other client. If the server listened before lameduck managed it, this context is not
+   * known.
+   */
+  pass(server: Server, socket: Socket): void {
     this.#sockets.add(socket);
+    const emit = (): boolean => server.emit('connection', socket);
+    const context = this.#contexts.get(server);
+    if (context === undefined) emit();
+    else context.runInAsyncScope(emit);
   }
 
   /**

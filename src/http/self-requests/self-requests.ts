@@ -132,8 +132,7 @@ export class SelfRequests {
     const { server } = reach;
     show(handle, ends.server, ends.client, reach.isIPv6);
     socket.allowHalfOpen = (server as { allowHalfOpen?: boolean }).allowHalfOpen === true;
-    this.#traffic.own.add(socket);
-    server.emit('connection', socket);
+    this.#traffic.own.pass(server, socket);
   }
 }
 
