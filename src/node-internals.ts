@@ -13,7 +13,7 @@ interface ConnectionsList {
 
 interface Parser {
   readonly socket?: Socket | null;
-  readonly incoming?: { readonly complete: boolean } | null;
+  readonly incoming?: IncomingMessage | null;
   finish?(): unknown;
 }
 
@@ -132,7 +132,15 @@ export function isInMessage(socket: Socket): boolean | undefined {
  * request has no response yet.
  */
 export function isNewestRequest(socket: Socket, request: object): boolean {
-  return (parserOf(socket)?.incoming ?? request) === request;
+  return (newestRequestOn(socket) ?? request) === request;
+}
+
+/**
+ * newestRequestOn returns the newest HTTP/1.1 request that has arrived on a socket. Without the property `parser`, it
+ * returns undefined. lameduck then does not count a request if the program has deleted `req` of its response.
+ */
+export function newestRequestOn(socket: Socket): IncomingMessage | undefined {
+  return parserOf(socket)?.incoming ?? undefined;
 }
 
 /**

@@ -103,7 +103,7 @@ export class Admission {
       if (answer !== undefined) answerProbe(request, response, answer);
       return answer !== undefined;
     }
-    const exchange = this.#requests.admit(connection, response, answer !== undefined);
+    const exchange = this.#requests.admit(connection, request, response, answer !== undefined);
     // If `admit()` returns undefined, the program gets the request at once. In this case, no shutdown has begun, no
     // overload limit is set, and the request is not a probe.
     if (exchange === undefined) return false;

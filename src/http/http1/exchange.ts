@@ -26,6 +26,8 @@ const onePacket: OwnHold = {
  */
 export class Http1Exchange implements HttpExchange {
   state: State = noted;
+  // `response.req` is not read later, because the program may replace it.
+  readonly request: HttpRequest;
   readonly response: ServerResponse;
   readonly arrivedAt: number;
   readonly connection: Connection;
@@ -38,14 +40,11 @@ export class Http1Exchange implements HttpExchange {
   #now: (() => number) | undefined;
   #isPatched = false;
 
-  constructor(connection: Connection, response: ServerResponse, arrivedAt: number) {
+  constructor(connection: Connection, request: HttpRequest, response: ServerResponse, arrivedAt: number) {
     this.connection = connection;
+    this.request = request;
     this.response = response;
     this.arrivedAt = arrivedAt;
-  }
-
-  get request(): HttpRequest {
-    return this.response.req;
   }
 
   get head(): string {
@@ -120,7 +119,7 @@ export class Http1Exchange implements HttpExchange {
    */
   breakOff(): void {
     const isWholeByFin = !hasLength(this) && !isChunked(this);
-    if (isWholeByFin) tcpSocketOf(this.response.req.socket).resetAndDestroy();
+    if (isWholeByFin) tcpSocketOf(this.connection.socket).resetAndDestroy();
     else this.response.destroy();
   }
 

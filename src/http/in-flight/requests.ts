@@ -1,8 +1,10 @@
 // Counts the requests of one lifecycle until their responses have ended. Some settings, such as the overload limits,
 // require that a request is counted when it arrives. Without such a setting, lameduck counts a request only when it
 // next needs to know how many requests are in flight. HTTP/1.1 and HTTP/2 requests are counted in the same way.
+import type { IncomingMessage } from 'node:http';
 import { startImmediate, type Clock } from '../../clock.ts';
-import { socketOf, type HttpResponse } from '../../message.ts';
+import { socketOf, type HttpRequest, type HttpResponse } from '../../message.ts';
+import { newestRequestOn } from '../../node-internals.ts';
 import type { AuditLog, RequestObserver } from '../../observer.ts';
 import { connectionOf, type Connection } from '../connection.ts';
 import { isLongRunning, ours, serving, type Exchange, type HttpExchange } from '../exchange.ts';
@@ -107,8 +109,12 @@ export class Requests {
     this.#onFailure = onFailure;
     // All requests share this one `close` listener. A new function for each request would cost memory.
     this.#onEnd = function (this: HttpResponse): void {
-      const exchange = connectionOf(this.req.socket)?.exchangeOf(this);
+      const { req } = this as { readonly req?: HttpRequest | null };
+      const connection = connectionOf(req?.socket);
+      const exchange = connection?.exchangeOf(this);
       if (exchange !== undefined) ended.onEnd(exchange);
+      // The program has replaced `req` of the response, or `socket` of the request.
+      else if (connection === undefined) ended.forgetEnded();
     };
     this.#isWatched = isLimited || audit !== undefined;
     this.#enrolsOnArrival = isLimited || isReported || functions.longRunning !== undefined;
@@ -148,10 +154,15 @@ export class Requests {
    * count most requests: it records only the arrival time and returns undefined. `enrolNoted` counts these requests
    * later, when a count is read. `isOurs` is true if lameduck itself answers the request.
    */
-  admit(connection: Connection, response: Http1Exchange['response'], isOurs: boolean): HttpExchange | undefined {
+  admit(
+    connection: Connection,
+    request: HttpRequest,
+    response: Http1Exchange['response'],
+    isOurs: boolean,
+  ): HttpExchange | undefined {
     const now = this.#clock.now();
     if (this.isNoting && !isOurs && connection.note(response, now)) return undefined;
-    const exchange = new Http1Exchange(connection, response, now);
+    const exchange = new Http1Exchange(connection, request, response, now);
     this.enrol(exchange, isOurs);
     return exchange;
   }
@@ -209,7 +220,11 @@ export class Requests {
   #addNoted(connection: Connection): HttpExchange | undefined {
     const { noted } = connection;
     if (noted === undefined) return undefined;
-    const exchange = new Http1Exchange(connection, noted.response, noted.arrivedAt);
+    const { response, arrivedAt } = noted;
+    const { req } = response as { readonly req?: IncomingMessage | null };
+    const request = req ?? newestRequestOn(connection.socket);
+    if (request === undefined) return undefined;
+    const exchange = new Http1Exchange(connection, request, response, arrivedAt);
     connection.addNoted(exchange);
     return exchange;
   }

@@ -13,6 +13,15 @@ import { pacedClock } from '../../support/paced-clock.ts';
 import { describeAdapters, serve, shutdownOf } from '../../support/serving.ts';
 import { until } from '../../support/until.ts';
 
+type Replace = (request: IncomingMessage, response: ServerResponse) => unknown;
+
+const replacements: readonly (readonly [change: string, replace: Replace])[] = [
+  ['sets `req` of its response to null', (_, response) => Object.assign(response, { req: null })],
+  ['deletes `req` of its response', (_, response) => Reflect.deleteProperty(response, 'req')],
+  ['wraps `req` of its response', (request, response) => Object.assign(response, { req: new Proxy(request, {}) })],
+  ['replaces `socket` of its request', (request) => Object.assign(request, { socket: {} })],
+];
+
 describeAdapters((adapter) => {
   it('P-021 if the program removes the `close` listeners of a connection, the connection still stops counting as open when its client disconnects, before and during the drain', async (t) => {
     const requests: IncomingMessage[] = [];
@@ -65,6 +74,35 @@ describeAdapters((adapter) => {
     const { exitCode, requests } = await ended;
     assert.deepEqual([exitCode, requests], [0, { answered: 1, refused: 0, aborted: 0, cut: 0 }]);
   });
+
+  for (const [change, replace] of replacements) {
+    it(`P-021 if a handler ${change}, its ended response no longer counts, and during the shutdown it says Connection: close`, async (t) => {
+      const held: (readonly [IncomingMessage, ServerResponse])[] = [];
+      const serving = await serve(t, {
+        adapter,
+        maxRequestsInflight: 1,
+        listener: (request, response) => held.push([request, response]),
+      });
+      const client = await serving.dial();
+      const answerHeld = async (): Promise<boolean | undefined> => {
+        await until(() => held.length === 1);
+        const [[request, response]] = held.splice(0) as [[IncomingMessage, ServerResponse]];
+        replace(request, response);
+        response.end('ok');
+        const answer = await client.reader.next();
+        assert.deepEqual([answer?.status, answer?.body], [200, 'ok']);
+        return answer?.isClose;
+      };
+      client.get('/');
+      await answerHeld();
+      await until(() => serving.traffic.requests.inFlight.serving === 0);
+      const { ended } = shutdownOf(serving);
+      client.get('/');
+      assert.equal(await answerHeld(), true);
+      const { exitCode, requests } = await ended;
+      assert.deepEqual([exitCode, requests], [0, { answered: 1, refused: 0, aborted: 0, cut: 0 }]);
+    });
+  }
 });
 
 test('P-021 if the program removes the `close` listeners of its sockets, lameduck keeps records of only a few closed connections, even if no metrics are read', async (t) => {
