@@ -5,7 +5,7 @@ import { startImmediate, type Clock } from './clock.ts';
 import type { Health } from './health/health.ts';
 import type { Hooks } from './hooks/hooks.ts';
 import { retire } from './http/drain/listener.ts';
-import type { Server } from './http/server.ts';
+import { addressOf, type Server } from './http/server.ts';
 import type { Lifecycle } from './lifecycle/signals.ts';
 
 // Milliseconds between two runs of the readyz checks until the process has been ready for the first time. lameduck runs
@@ -75,7 +75,7 @@ export class Startup {
     const { lifecycle, health, hooks, servers, onStart } = this.#parts;
     if (lifecycle.signals.shutdownInitiated.hasSignaled) return;
     health.close();
-    onStart(servers.map((server) => addressText(server.address())));
+    onStart(servers.map((server) => addressText(addressOf(server))));
     lifecycle.report('MuxAndDiscoveryComplete');
     void hooks.runPostStart(this.#stopped.signal, (name, failure) => {
       if (failure !== undefined) return;

@@ -87,9 +87,14 @@ function hasMethod(server: unknown, name: string): boolean {
   return server instanceof NetServer && typeof (server as unknown as Record<string, unknown>)[name] === 'function';
 }
 
+/** addressOf returns the address on which a server listens, even if the program has replaced `address()` of the server. */
+export function addressOf(server: NetServer): ReturnType<NetServer['address']> {
+  return NetServer.prototype.address.call(server);
+}
+
 /** portOf returns the TCP port on which a server listens, or NaN if it listens on no TCP port. */
 export function portOf(server: NetServer): number {
-  const address = server.address();
+  const address = addressOf(server);
   return address === null || typeof address === 'string' ? NaN : address.port;
 }
 

@@ -32,6 +32,12 @@ for (const asks of ways) {
   });
 }
 
+for (const [mode, env] of modes) {
+  it(`A-126 with ${mode}, a program whose server has an address() that throws starts, drains, and can send requests to itself`, async (t) => {
+    await shutDownUnderLoad(t, { ...env, ASKS: 'fetch', ADDRESS: 'hidden' });
+  });
+}
+
 for (const [listenHost, host] of [
   ['127.0.0.1', '127.0.0.1'],
   ['::', 'localhost'],

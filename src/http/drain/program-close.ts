@@ -2,6 +2,7 @@
 // server that the drain closes.
 import type { AddressInfo, Server } from 'node:net';
 import { removeStandIn, standIn, type ListenerHandle } from '../../node-internals.ts';
+import { addressOf } from '../server.ts';
 
 type Callback = (error?: Error) => void;
 type Close = (this: Server, ...args: readonly [Callback?]) => Server;
@@ -61,7 +62,7 @@ export class ProgramCloses {
    */
   begin(server: Server): void {
     if (!server.listening) return;
-    const drained = { address: server.address(), isWithheld: false, isTold: false, isClosed: false };
+    const drained = { address: addressOf(server), isWithheld: false, isTold: false, isClosed: false };
     this.#drained.set(server, drained);
     this.#replace(server, drained);
   }

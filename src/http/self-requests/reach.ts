@@ -1,6 +1,7 @@
 // The addresses at which a process can reach its own servers.
 import { BlockList, isIPv4, type AddressInfo, type Server } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { addressOf } from '../server.ts';
 
 /**
  * Reach describes how this process can connect to a server: the port on which the server listens, and the addresses
@@ -17,7 +18,7 @@ export interface Reach {
 /** reachOf lists the ports on which the servers listen now. A server on a Unix socket or a pipe has no port. */
 export function reachOf(servers: readonly Server[]): Reach[] {
   const all = servers.flatMap((server) => {
-    const address = server.address();
+    const address = addressOf(server);
     return address === null || typeof address === 'string' ? [] : [reach(server, address)];
   });
   // Sort the listening sockets by IP version, because an IPv4 and an IPv6 socket may listen on the same port. The IPv4
