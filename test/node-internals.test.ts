@@ -140,7 +140,7 @@ test('lameduck reads the socket of an HTTP/2 session, the state of a stream and 
   const hasList = Number(process.versions.node.split('.')[0]) >= 24;
   assert.deepEqual(internals.sessionsOf(server), hasList ? [session] : []);
   const [stream] = await arrived;
-  assert.deepEqual(internals.streamsOf(session), [stream]);
+  assert.deepEqual([...internals.streamsOf(session)], [[stream.id, stream]]);
   assert.deepEqual(internals.compatibleOf(stream), { request: undefined, response: undefined });
   assert.equal(internals.isClosedHere(stream), false);
   assert.equal(internals.sendsFile(stream), false);

@@ -1,6 +1,8 @@
 // Tests when the drain ends each connection, and when the drain itself ends.
 import assert from 'node:assert/strict';
-import type { ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { it } from 'node:test';
 import { systemClock } from '../../../src/clock.ts';
 import { Deadline } from '../../../src/deadline.ts';
@@ -122,10 +124,13 @@ for (const [title, isHurried, expected] of [
   ['the pause between two reads of the socket table is ten times as long as a read', false, 8 + 80 + 8],
   ['P-107 in development, the pause between two reads of the socket table is 10 ms', true, 8 + 10 + 8],
 ] as const) {
-  it(title, async () => {
+  it(title, async (t) => {
     const clock = new FakeClock();
+    const server = createServer().listen(0, '127.0.0.1');
+    t.after(() => server.close());
+    await once(server, 'listening');
     const row: SocketRow = {
-      localPort: 8080,
+      localPort: (server.address() as AddressInfo).port,
       remotePort: 1,
       remoteAddress: '10.0.0.2',
       bytes: 0,
@@ -142,7 +147,6 @@ for (const [title, isHurried, expected] of [
       requests: { longRunning: { stop: () => undefined } },
     } as unknown as Traffic;
     const drain = new Drain(traffic, clock, assert.ifError, { isHurried, readSocketTable });
-    const server = { address: () => ({ port: 8080 }) } as unknown as Parameters<Drain['startChecks']>[0][number];
     drain.startChecks([server]);
     drain.stopChecks();
     const since = clock.now();
