@@ -15,11 +15,18 @@ import { until } from '../../support/until.ts';
 
 type Replace = (request: IncomingMessage, response: ServerResponse) => unknown;
 
-const replacements: readonly (readonly [change: string, replace: Replace])[] = [
+const [major = 0] = process.versions.node.split('.').map(Number);
+
+// Node 26 itself reads `req` of a response at its end, and fails if the program has replaced it.
+const ofResponse: readonly (readonly [change: string, replace: Replace])[] = [
   ['sets `req` of its response to null', (_, response) => Object.assign(response, { req: null })],
   ['deletes `req` of its response', (_, response) => Reflect.deleteProperty(response, 'req')],
   ['wraps `req` of its response', (request, response) => Object.assign(response, { req: new Proxy(request, {}) })],
-  ['replaces `socket` of its request', (request) => Object.assign(request, { socket: {} })],
+];
+
+const replacements = [
+  ...(major < 26 ? ofResponse : []),
+  ['replaces `socket` of its request', (request: IncomingMessage) => Object.assign(request, { socket: {} })] as const,
 ];
 
 describeAdapters((adapter) => {
