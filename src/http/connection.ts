@@ -214,7 +214,7 @@ export class Connection {
   }
 
   /**
-   * addNoted puts the request that `note` recorded into the first place of `exchanges`, because all other requests in
+   * addNoted puts the HTTP/1.1 request that `note` recorded into the first place of `exchanges`, because all other requests in
    * `exchanges` arrived later.
    */
   addNoted(exchange: HttpExchange): void {

@@ -234,13 +234,14 @@ export class Traffic implements ServerEvents, Records, Ended {
     connection.enter({ is: 'session', session: begun });
     for (const stream of streamsOf(session).values()) {
       if (stream === arriving) continue;
-      this.requests.enrolStream(Http2Exchange.older(connection, stream, this.#clock.now()), false);
+      this.requests.enrolStream(Http2Exchange.received(connection, stream, this.#clock.now()), false);
     }
     return begun;
   }
 
   onCompatible(request: Http2ServerRequest, response: object): void {
-    sessionOf(request.stream.session)?.noteCompatible(request, response);
+    // A request that the program itself emits may have no stream.
+    sessionOf((request as Partial<Http2ServerRequest>).stream?.session)?.noteCompatible(request, response);
   }
 
   /** forget removes lameduck's record of a connection, and stops counting the requests on this connection. */

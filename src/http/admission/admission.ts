@@ -7,6 +7,7 @@ import { connectionOf, type Connection } from '../connection.ts';
 import { closeAnnounced } from '../connection-state.ts';
 import type { HttpExchange } from '../exchange.ts';
 import { Http2Exchange } from '../http2/exchange.ts';
+import { methodOf, urlOf } from '../http2/stream-response.ts';
 import { sessionOf, type Session } from '../http2/session.ts';
 import { Hold } from '../in-flight/hold.ts';
 import type { Requests } from '../in-flight/requests.ts';
@@ -135,7 +136,7 @@ export class Admission {
       return true;
     }
     const owner = sessionOf(session) ?? this.#records.onSession(session, stream);
-    const answer = this.#options.answer(String(headers[':path'] ?? ''), String(headers[':method'] ?? ''));
+    const answer = this.#options.answer(urlOf(headers), methodOf(headers));
     owner.endByChance();
     const now = this.#options.clock.now();
     // Before a shutdown, most requests get no exchange, as for HTTP/1.1.

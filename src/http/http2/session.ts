@@ -8,6 +8,7 @@ import type { Hold } from '../in-flight/hold.ts';
 import { streamsOf } from '../../node-internals.ts';
 import { Http2Exchange } from './exchange.ts';
 import { Goaway, quiet } from './goaway.ts';
+import { methodOf, urlOf } from './stream-response.ts';
 import { UnsentResponses } from './unsent-responses.ts';
 
 // How long the client of an ending session may take, in milliseconds, to read the responses of lameduck itself. The
@@ -66,7 +67,9 @@ export class Session {
   /** `#streams` is Node's own map of the session's open streams. */
   readonly #streams: ReadonlyMap<number, ServerHttp2Stream>;
   /** `#newest` describes the newest stream that `note` has recorded. It does not keep the stream in memory. */
-  readonly #newest = { id: 0, method: '', url: '', at: 0 };
+  readonly #newest = { method: '', url: '', at: 0 };
+  /** `#hasNewest` is true if `note` has recorded a stream since the last call of `takeNoted`. */
+  #hasNewest = false;
   /**
    * #changedAt is the time of the last change of the session's streams: the client opened a stream, or lameduck saw
    * that a stream had ended.
@@ -131,39 +134,36 @@ export class Session {
   /**
    * `note()` records only the headers and the arrival time of a stream, and does not count its request. `takeNoted` finds
    * the stream later in Node's map of open streams. If the stream is not in this map, `note()` returns false, and the
-   * caller must count the request at once. The same holds for a stream that lameduck delays. Counting each request at its
-   * arrival would need several objects and a listener for the end of the stream.
+   * caller must count the request at once. Counting each request at its arrival would need several objects and a
+   * listener for the end of the stream.
    */
   note(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, now: number): boolean {
-    if (this.isHolding || stream.id === undefined || this.#streams.get(stream.id) !== stream) return false;
+    if (stream.id === undefined || this.#streams.get(stream.id) !== stream) return false;
     (stream as Noted)[arrival] = { headers, at: now };
     const newest = this.#newest;
-    newest.id = stream.id;
-    newest.method = headers[':method'] as string;
-    newest.url = headers[':path'] as string;
+    newest.method = methodOf(headers);
+    newest.url = urlOf(headers);
     newest.at = now;
-    this.noteOpened(now);
+    this.#hasNewest = true;
     return true;
   }
 
   /**
-   * takeNoted returns the requests of those open streams that `note` has recorded and that no earlier call has returned.
-   * `note` does not record the end of a stream. So for the pause before the GOAWAY, a stream counts as just ended. If the
-   * socket has unsent bytes, they count as the response of the newest stream.
+   * takeNoted calls `enrol` for the request of each open stream that `note` has recorded, once. `note` does not record the
+   * end of a stream. So for the pause before the GOAWAY, a stream counts as just ended. If no stream is open, unsent bytes
+   * of the socket count as the response of the newest stream.
    */
-  takeNoted(now: number): Http2Exchange[] {
-    this.#changedAt = now;
-    const { id, at, ...request } = this.#newest;
-    if (id !== 0 && !this.#streams.has(id)) this.#unsent.noteEnded(request, at);
-    this.#newest.id = 0;
-    const taken: Http2Exchange[] = [];
+  takeNoted(now: number, enrol: (exchange: Http2Exchange) => void): void {
     for (const stream of this.#streams.values() as Iterable<Noted>) {
       const { [arrival]: noted } = stream;
       if (noted === undefined) continue;
       stream[arrival] = undefined;
-      taken.push(Http2Exchange.older(this.connection, stream, noted.at, noted.headers));
+      enrol(Http2Exchange.received(this.connection, stream, noted.at, noted.headers));
     }
-    return taken;
+    const { at, ...request } = this.#newest;
+    if (this.#hasNewest && this.#streams.size === 0) this.#unsent.noteEnded(request, at);
+    this.#hasNewest = false;
+    this.#changedAt = now;
   }
 
   /**

@@ -17,6 +17,15 @@ const grpcTrailers = { 'grpc-status': '14', 'grpc-message': 'the server is shutt
 // The names of the HTTP/1.1 headers about the connection. HTTP/2 does not allow these headers (RFC 9113, 8.2.2).
 const ofConnection = new Set(['connection', 'keep-alive', 'transfer-encoding']);
 
+export function methodOf(headers: IncomingHttpHeaders): string {
+  return String(headers[':method'] ?? '');
+}
+
+/** urlOf returns the path of an HTTP/2 request with its query, or an empty text for a CONNECT. */
+export function urlOf(headers: IncomingHttpHeaders): string {
+  return String(headers[':path'] ?? '');
+}
+
 /** StreamRequest is the request that opened an HTTP/2 stream. */
 export class StreamRequest implements HttpRequest {
   readonly stream: ServerHttp2Stream;
@@ -33,11 +42,11 @@ export class StreamRequest implements HttpRequest {
   }
 
   get method(): string {
-    return String(this.headers[':method'] ?? '');
+    return methodOf(this.headers);
   }
 
   get url(): string {
-    return String(this.headers[':path'] ?? '');
+    return urlOf(this.headers);
   }
 
   get complete(): boolean {

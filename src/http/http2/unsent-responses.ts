@@ -14,8 +14,8 @@ function ignore(): void {
 }
 
 /**
- * UnsentResponses records the most recent responses whose stream Node has closed too early. Node may close an HTTP/2
- * stream before it has sent the last bytes of the response.
+ * UnsentResponses records the most recent responses whose stream has ended before all bytes were sent. Node may close an
+ * HTTP/2 stream before it has sent the last bytes of the response.
  */
 export class UnsentResponses {
   readonly #socket: Socket;

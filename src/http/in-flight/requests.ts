@@ -205,14 +205,16 @@ export class Requests {
     if (connection === undefined || !this.isNoting) return;
     const exchange = this.#addNoted(connection);
     if (exchange !== undefined) this.#begin(exchange, false);
-    const { session } = connection;
-    if (session === undefined) return;
-    // `addNoted` puts each request into the first place, so begin with the newest.
-    for (const one of session.takeNoted(this.#clock.now()).toReversed()) {
-      connection.addNoted(one);
-      this.#begin(one, false);
-      this.#markTunnel(one);
-    }
+    // If the program has changed one stream so that reading it throws, the other streams must still be counted.
+    connection.session?.takeNoted(this.#clock.now(), (one) => {
+      visitEach([one], this.#enrolTaken.bind(this), this.#onFailure);
+    });
+  }
+
+  #enrolTaken(exchange: HttpExchange): void {
+    exchange.connection.add(exchange);
+    this.#begin(exchange, false);
+    this.#markTunnel(exchange);
   }
 
   // Creates the exchange of a request that has none yet. Either `admit` has recorded only the arrival time of the

@@ -6,7 +6,7 @@ import { describeKinds, serve, streamOf } from '../../support/serving-http2.ts';
 import { until } from '../../support/until.ts';
 
 describeKinds((kind) => {
-  it('P-113 before a shutdown, lameduck adds neither a listener nor a method to the stream of a request', async (t) => {
+  it('P-113 before a shutdown, lameduck adds no method to the stream of a request, and does not count the request', async (t) => {
     const seen: unknown[] = [];
     const serving = await serve(t, kind, {
       listener: (_, answer, request) => {
@@ -54,6 +54,32 @@ describeKinds((kind) => {
     assert.deepEqual([(await first).body, (await second).body], ['/first', '/second']);
     const { exitCode, requests } = await ended;
     assert.deepEqual([exitCode, requests.answered, requests.cut], [0, 2, 0]);
+  });
+
+  it('P-042 if the program has changed a stream so that lameduck cannot follow it, the drain still waits for the other streams of the session', async (t) => {
+    const answers: (() => void)[] = [];
+    let isCounting = false;
+    const serving = await serve(t, kind, {
+      listener: (path, answer, request) => {
+        const stream = streamOf(request);
+        const on = stream.on.bind(stream);
+        if (path === '/changed')
+          stream.on = (...args: Parameters<typeof on>) => (isCounting ? assert.fail() : on(...args));
+        answers.push(() => {
+          answer.end(path);
+        });
+      },
+    });
+    const client = await serving.dial();
+    const outcomes = ['/changed', '/a', '/b'].map((path) => client.request(path));
+    await until(() => answers.length === 3);
+    isCounting = true;
+    assert.equal(serving.traffic.counts.requestsInFlight, 3);
+    isCounting = false;
+    const ended = serving.handle.shutdown('test');
+    for (const answer of answers) answer();
+    assert.deepEqual((await Promise.all(outcomes)).map(({ body }) => body).sort(), ['/a', '/b', '/changed']);
+    await ended;
   });
 
   it('P-042 a stream that is not in the map of open streams of Node is not noted, so that it is counted at once', async (t) => {
