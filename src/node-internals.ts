@@ -39,9 +39,9 @@ export function sessionsOf(server: Server): ServerHttp2Session[] {
 }
 
 /**
- * streamsOf returns the open streams of an HTTP/2 session by their identifiers. It returns an internal map of Node, which
- * Node keeps up to date. Without this map, lameduck counts each stream when it arrives, which takes more time. The drain
- * then does not wait for streams that were opened before the lifecycle began.
+ * streamsOf returns the open streams of an HTTP/2 session by their identifiers. It returns an internal map of Node,
+ * which Node keeps up to date. Without this map, lameduck counts each stream when it arrives, which takes more time.
+ * The drain then does not wait for streams that were opened before the lifecycle began.
  */
 export function streamsOf(session: ServerHttp2Session): ReadonlyMap<number, ServerHttp2Stream> {
   const state = hidden(session, 'state') as { readonly streams?: ReadonlyMap<number, ServerHttp2Stream> } | undefined;
@@ -147,9 +147,9 @@ export function newestRequestOn(socket: Socket): IncomingMessage | undefined {
 /**
  * isEmittedByProgram tells whether the program itself has emitted a request, with the socket of a request of a client.
  * An example is a batch: a handler emits several requests on its own server, and collects the responses. Node gives the
- * response of a client's request to the socket, or lets it wait for an older one. In the second case, the request is the
- * newest of its socket. Without the properties `_httpMessage` and `parser`, isEmittedByProgram returns false, and the
- * drain waits for the response to such a request.
+ * response of a client's request to the socket, or lets it wait for an older one. In the second case, the request is
+ * the newest of its socket. Without the properties `_httpMessage` and `parser`, isEmittedByProgram returns false, and
+ * the drain waits for the response to such a request.
  */
 export function isEmittedByProgram(request: IncomingMessage, response: ServerResponse): boolean {
   const { socket } = request;

@@ -3,8 +3,8 @@ import { lameduck } from 'lameduck';
 import { createElector } from 'lameduck/leader-election';
 
 const duck = lameduck([], { shutdownDelayDuration: 0 });
-// At SIGTERM, the job's AbortSignal aborts. When the job has ended, the elector releases the Lease. Another replica leads
-// within two seconds after the release.
+// At SIGTERM, the job's AbortSignal aborts. When the job has ended, the elector releases the Lease. Another replica
+// leads within two seconds after the release.
 const elector = createElector({ leaseName: 'shop-worker', lifecycle: duck });
 
 await elector.run(async ({ signal, token, assertLeader }) => {

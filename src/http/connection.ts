@@ -214,8 +214,8 @@ export class Connection {
   }
 
   /**
-   * addNoted puts the HTTP/1.1 request that `note` recorded into the first place of `exchanges`, because all other requests in
-   * `exchanges` arrived later.
+   * addNoted puts the HTTP/1.1 request that `note` recorded into the first place of `exchanges`, because all other
+   * requests in `exchanges` arrived later.
    */
   addNoted(exchange: HttpExchange): void {
     this.#recognizePlain();

@@ -50,9 +50,9 @@ export interface ServerEvents {
   onUpgrade(request: IncomingMessage, socket: Duplex): boolean;
   onSession(session: ServerHttp2Session): void;
   /**
-   * onStream is called for each HTTP/2 request. It returns true if the program must not receive the request now, because
-   * lameduck answers or delays it. At the end of a delay, onStream calls `proceed`, which passes the event `stream` and
-   * its arguments to the program.
+   * onStream is called for each HTTP/2 request. It returns true if the program must not receive the request now,
+   * because lameduck answers or delays it. At the end of a delay, onStream calls `proceed`, which passes the event
+   * `stream` and its arguments to the program.
    */
   onStream(
     stream: ServerHttp2Stream,

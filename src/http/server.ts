@@ -31,8 +31,9 @@ export function isTaken(server: NetServer): boolean {
 }
 
 /**
- * checkServer throws LAMEDUCK_ERR_SERVER_INVALID unless the argument is a server of node:http, node:https or node:http2. It throws
- * LAMEDUCK_ERR_SERVER_CLOSED for a closed server, and LAMEDUCK_ERR_SERVER_TAKEN for a server that has a lifecycle.
+ * checkServer throws LAMEDUCK_ERR_SERVER_INVALID unless the argument is a server of node:http, node:https or
+ * node:http2. It throws LAMEDUCK_ERR_SERVER_CLOSED for a closed server, and LAMEDUCK_ERR_SERVER_TAKEN for a server that
+ * has a lifecycle.
  */
 export function checkServer(server: unknown, index = 0): asserts server is Server {
   if (!(server instanceof HttpServer) && !isHttps(server) && !isHttp2(server)) {

@@ -148,9 +148,9 @@ export class Deferral {
   }
 }
 
-// The lifecycle must be loaded before one of these events. After an `upgrade` or `connect`, it could not find the socket
-// of the upgraded connection, because Node does not list such sockets. After a `session`, it could not find the HTTP/2
-// session before Node 24. On later versions, it could not find the headers of all requests of the session.
+// The lifecycle must be loaded before one of these events. After an `upgrade` or `connect`, it could not find the
+// socket of the upgraded connection, because Node does not list such sockets. After a `session`, it could not find the
+// HTTP/2 session before Node 24. On later versions, it could not find the headers of all requests of the session.
 const hidden: readonly unknown[] = ['upgrade', 'connect', 'session'];
 
 /**

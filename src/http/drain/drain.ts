@@ -259,8 +259,8 @@ export class Drain {
   }
 
   /**
-   * Begins to end a connection, or continues to end it. Returns true if the connection has been silent long enough to be
-   * closed now.
+   * Begins to end a connection, or continues to end it. Returns true if the connection has been silent long enough to
+   * be closed now.
    */
   #look(connection: Connection, now: number): boolean {
     this.#traffic.forgetIfEnded(connection);

@@ -44,9 +44,9 @@ export class Http2Exchange implements HttpExchange {
   }
 
   /**
-   * `received()` returns the exchange (request and response) of a stream that the program has already received. `headers`
-   * is undefined if the client opened the stream before the lifecycle began. Node keeps the headers of such a request
-   * only if the program uses node:http2's compatibility API.
+   * `received()` returns the exchange (request and response) of a stream that the program has already received.
+   * `headers` is undefined if the client opened the stream before the lifecycle began. Node keeps the headers of such a
+   * request only if the program uses node:http2's compatibility API.
    */
   static received(
     connection: Connection,

@@ -132,9 +132,9 @@ export class Session {
   }
 
   /**
-   * `note()` records only the headers and the arrival time of a stream, and does not count its request. `takeNoted` finds
-   * the stream later in Node's map of open streams. If the stream is not in this map, `note()` returns false, and the
-   * caller must count the request at once. Counting each request at its arrival would need several objects and a
+   * `note()` records only the headers and the arrival time of a stream, and does not count its request. `takeNoted`
+   * finds the stream later in Node's map of open streams. If the stream is not in this map, `note()` returns false, and
+   * the caller must count the request at once. Counting each request at its arrival would need several objects and a
    * listener for the end of the stream.
    */
   note(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, now: number): boolean {
@@ -149,9 +149,9 @@ export class Session {
   }
 
   /**
-   * takeNoted calls `enrol` for the request of each open stream that `note` has recorded, once. `note` does not record the
-   * end of a stream. So for the pause before the GOAWAY, a stream counts as just ended. If no stream is open, unsent bytes
-   * of the socket count as the response of the newest stream.
+   * takeNoted calls `enrol` for the request of each open stream that `note` has recorded, once. `note` does not record
+   * the end of a stream. So for the pause before the GOAWAY, a stream counts as just ended. If no stream is open,
+   * unsent bytes of the socket count as the response of the newest stream.
    */
   takeNoted(now: number, enrol: (exchange: Http2Exchange) => void): void {
     for (const stream of this.#streams.values() as Iterable<Noted>) {
@@ -203,9 +203,9 @@ export class Session {
   }
 
   /**
-   * `look()` begins the GOAWAY when the close time of the session has come. If the GOAWAY could refuse a stream, `look()`
-   * first waits until the client has opened no stream for some time. During the drain, `look()` also ends a request body
-   * that the client still sends long after the complete response.
+   * `look()` begins the GOAWAY when the close time of the session has come. If the GOAWAY could refuse a stream,
+   * `look()` first waits until the client has opened no stream for some time. During the drain, `look()` also ends a
+   * request body that the client still sends long after the complete response.
    */
   look(now: number, isDraining: boolean): void {
     const { closeAt, closeBy } = this.connection;

@@ -14,8 +14,8 @@ function ignore(): void {
 }
 
 /**
- * UnsentResponses records the most recent responses whose stream has ended before all bytes were sent. Node may close an
- * HTTP/2 stream before it has sent the last bytes of the response.
+ * UnsentResponses records the most recent responses whose stream has ended before all bytes were sent. Node may close
+ * an HTTP/2 stream before it has sent the last bytes of the response.
  */
 export class UnsentResponses {
   readonly #socket: Socket;
@@ -35,8 +35,8 @@ export class UnsentResponses {
   }
 
   /**
-   * noteEnded records a response whose stream had already ended when lameduck looked for it. Only the method and the path
-   * of its request are known.
+   * noteEnded records a response whose stream had already ended when lameduck looked for it. Only the method and the
+   * path of its request are known.
    */
   noteEnded(request: { readonly method: string; readonly url: string }, arrivedAt: number): void {
     if ((queuedBytes(this.#socket) ?? 0) === 0) return;

@@ -24,9 +24,9 @@ export class OwnConnections {
   }
 
   /**
-   * `pass()` passes a socket whose client is this process itself to a server. The handlers of the server then run in the
-   * same async context as for any other client. If the server listened before lameduck managed it, this context is not
-   * known.
+   * `pass()` passes a socket whose client is this process itself to a server. The handlers of the server then run in
+   * the same async context as for any other client. If the server listened before lameduck managed it, this context is
+   * not known.
    */
   pass(server: Server, socket: Socket): void {
     this.#sockets.add(socket);

@@ -37,8 +37,8 @@ export interface ElectorParts {
   readonly record: (api: LeaseApi, uid: string, message: string) => void;
 }
 
-// The minimum time, in milliseconds, that the program's work gets after the abort of its AbortSignal, before the elector
-// exits the process. The work gets this time even if the lease duration has already passed, for example after a
+// The minimum time, in milliseconds, that the program's work gets after the abort of its AbortSignal, before the
+// elector exits the process. The work gets this time even if the lease duration has already passed, for example after a
 // suspension of the process.
 const leastTimeToStop = 1_000;
 

@@ -181,7 +181,8 @@ it('if a TLS server passes its sockets to an HTTP server, the lifecycle signal H
 it('the drain waits one second for the first byte of a connection that a net.Server has not yet passed to the HTTP server', async (t) => {
   const server = await serve(t, { listener: (_, response) => response.end('whole') });
   const accepted: Socket[] = [];
-  // This server hands a socket over only after its first byte, as a program does that reads the protocol from this byte.
+  // This server hands a socket over only after its first byte, as a program does that reads the protocol from this
+  // byte.
   const front = createServer((socket) => {
     accepted.push(socket);
     socket.once('readable', () => {
