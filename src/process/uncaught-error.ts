@@ -15,7 +15,7 @@ export function describeUncaught(error: unknown, origin: NodeJS.UncaughtExceptio
   try {
     return `${sourceLine(error, origin)}${inspected(error)}\n${version}`;
   } catch {
-    return `uncaught error, which cannot be printed because its formatting throws\n${version}`;
+    return `uncaught error that cannot be printed, because formatting it throws another error\n${version}`;
   }
 }
 

@@ -35,7 +35,7 @@ test('A-004…A-006, A-008, A-010 by default, HTTPServerStoppedListening fires a
   });
 });
 
-test('A-004…A-006, A-009, A-011 with shutdownSendRetryAfter, the requests in flight end after NotAcceptingNewRequest, and the server stops listening after that', () => {
+test('A-004…A-006, A-009, A-011 with shutdownSendRetryAfter, the order is NotAcceptingNewRequest, then the end of the requests in flight, then the end of listening', () => {
   assert.deepEqual(graphOf(true), {
     ...shared,
     InFlightRequestsDrained: { after: ['NotAcceptingNewRequest'] },

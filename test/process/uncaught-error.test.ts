@@ -74,6 +74,6 @@ test('P-063 an uncaught error whose property `stack` throws does not prevent the
   });
   assert.equal(
     describeUncaught(hostile, 'uncaughtException'),
-    `uncaught error, which cannot be printed because its formatting throws\n${version}`,
+    `uncaught error that cannot be printed, because formatting it throws another error\n${version}`,
   );
 });

@@ -8,8 +8,8 @@ import { lostOrRefused, type Events } from './losses.ts';
 export interface Death {
   /**
    * `by` says who ended the container. `kubelet`: a signal of the kubelet killed the main process. `kill`: SIGKILL of
-   * another sender killed the main process. `itself`: the main process crashed, or ended although nothing had told it to
-   * end.
+   * another sender killed the main process. `itself`: the main process crashed, or ended although nothing had told it
+   * to end.
    */
   readonly by: 'kubelet' | 'kill' | 'itself';
   readonly exit: RehearsalEvent;
@@ -26,9 +26,9 @@ interface Instance {
   readonly events: Events;
 }
 
-// Requests that fail because of a container's exit are logged at most this many milliseconds before or after the exit.
-// A failed request can be logged before the exit, because the rehearsal may notice the exit late. The client thread
-// reports failed requests every 100 ms.
+// Requests that fail because of a container's exit have a time at most this many milliseconds before or after the
+// recorded time of the exit. Both times are late: the client thread reports failed requests every 100 ms, and the
+// rehearsal may notice the exit even later.
 const lateness = 500;
 
 /** `deathsOf()` returns the deaths of the serving container in the order of time. */

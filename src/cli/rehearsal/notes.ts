@@ -22,8 +22,9 @@ export function notesOf(events: Events): string[] {
 // late.
 const reportLateness = 200;
 
-// If requests failed while the rehearsal itself was late, says how late it was. The rehearsal may have caused these
-// failures. For example, a client that is late sends a request on a connection that the server closed long before.
+// Returns a note if requests failed while the rehearsal itself ran late. The note says how late it ran, because the
+// rehearsal may have caused these failures. For example, a client that runs late sends a request on a connection that
+// the server closed long before.
 function delayTexts(events: Events): string[] {
   const delays = events
     .filter(({ kind }) => kind === 'loadDelayed' || kind === 'kubeletDelayed')

@@ -4,8 +4,8 @@ import { keyOf } from '../../message.ts';
 import type { Connection } from '../connection.ts';
 import type { Exchange } from '../exchange.ts';
 
-// The key under which the request object stores its AbortController. The exchange does not store it, because a handler
-// may read the signal after the response has ended.
+// The key under which the request object stores the AbortController of the request. lameduck's own record of the
+// request does not store it, because a handler may read the signal after the response has ended.
 const controllerKey = Symbol('lameduck.abort-controller');
 
 interface Aborted {

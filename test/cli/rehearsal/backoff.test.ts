@@ -38,7 +38,7 @@ for (const { runs, limits, delays: expected } of vectors) {
   });
 }
 
-test('K-148 a container that the kubelet kills for a failed probe restarts at once if the previous instance exited longer ago than the back-off delay', () => {
+test('K-148 after a kill for a failed probe, the back-off delay counts from the end of the run before the killed one, and may have passed already', () => {
   const backoff = stepped(undefined, 1_000, 1_000);
   assert.equal(delayUntil(backoff, 1_000, 12_000), 0);
   assert.equal(delayUntil(backoff, 1_000, 5_000), 6_000);

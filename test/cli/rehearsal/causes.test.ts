@@ -160,7 +160,7 @@ test('K-106 a sidecar that the kubelet ends at the end of the grace period is no
   );
 });
 
-test('if requests on kept-alive connections fail after a block of the server, the rehearsal reports the block as the cause', () => {
+test('if the event loop of the server was blocked, and requests on kept-alive connections then fail, the rehearsal reports the blocked event loop as the cause', () => {
   const lostAfter = (at: number, afterMs: number): Story[number] => [
     at,
     'requestLost',
