@@ -45,8 +45,7 @@ export function sessionsOf(server: Server): ServerHttp2Session[] {
  */
 export function streamsOf(session: ServerHttp2Session): ReadonlyMap<number, ServerHttp2Stream> {
   const state = hidden(session, 'state') as { readonly streams?: ReadonlyMap<number, ServerHttp2Stream> } | undefined;
-  const none = new Map<number, ServerHttp2Stream>();
-  return typeof state?.streams?.get === 'function' ? state.streams : none;
+  return typeof state?.streams?.get === 'function' ? state.streams : new Map<number, ServerHttp2Stream>();
 }
 
 /** Compatible contains the request and response objects that node:http2's compatibility API creates for a stream. */

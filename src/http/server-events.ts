@@ -80,7 +80,7 @@ export interface ServerEvents {
    * onCompatible is called with the request and response objects that node:http2's compatibility API has created for a
    * stream.
    */
-  onCompatible(request: Http2ServerRequest, response: object): void;
+  onCompatible(request: Partial<Http2ServerRequest>, response: object): void;
 }
 
 type StreamArguments = [ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, rawHeaders: readonly string[]];

@@ -88,7 +88,9 @@ function hasMethod(server: unknown, name: string): boolean {
   return server instanceof NetServer && typeof (server as unknown as Record<string, unknown>)[name] === 'function';
 }
 
-/** addressOf returns the address on which a server listens, even if the program has replaced `address()` of the server. */
+/**
+ * addressOf returns the address on which a server listens, even if the program has replaced `address()` of the server.
+ */
 export function addressOf(server: NetServer): ReturnType<NetServer['address']> {
   return NetServer.prototype.address.call(server);
 }

@@ -239,9 +239,9 @@ export class Traffic implements ServerEvents, Records, Ended {
     return begun;
   }
 
-  onCompatible(request: Http2ServerRequest, response: object): void {
+  onCompatible(request: Partial<Http2ServerRequest>, response: object): void {
     // A request that the program itself emits may have no stream.
-    sessionOf((request as Partial<Http2ServerRequest>).stream?.session)?.noteCompatible(request, response);
+    sessionOf(request.stream?.session)?.noteCompatible(request, response);
   }
 
   /** forget removes lameduck's record of a connection, and stops counting the requests on this connection. */

@@ -140,7 +140,7 @@ export class Admission {
     owner.endByChance();
     const now = this.#options.clock.now();
     // Before a shutdown, most requests get no exchange, as for HTTP/1.1.
-    if (answer === undefined && this.#requests.isNoting && owner.note(stream, headers, now)) return false;
+    if (answer === undefined && !this.#requests.enrolsOnArrival && owner.note(stream, headers, now)) return false;
     const exchange = new Http2Exchange(owner.connection, stream, headers, now);
     if (answer !== undefined) exchange.response.ignoreErrors();
     this.#requests.enrolStream(exchange, answer !== undefined);

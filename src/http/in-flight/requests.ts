@@ -144,9 +144,9 @@ export class Requests {
     for (const { exchanges } of connections) visitEach(exchanges, this.#beginShutdown.bind(this), this.#onFailure);
   }
 
-  /** isNoting tells whether an arriving request need not be counted before the number of requests is read. */
-  get isNoting(): boolean {
-    return !this.#enrolsOnArrival;
+  /** enrolsOnArrival tells whether each request must be counted when it arrives. */
+  get enrolsOnArrival(): boolean {
+    return this.#enrolsOnArrival;
   }
 
   /**
@@ -161,7 +161,7 @@ export class Requests {
     isOurs: boolean,
   ): HttpExchange | undefined {
     const now = this.#clock.now();
-    if (this.isNoting && !isOurs && connection.note(response, now)) return undefined;
+    if (!this.#enrolsOnArrival && !isOurs && connection.note(response, now)) return undefined;
     const exchange = new Http1Exchange(connection, request, response, now);
     this.enrol(exchange, isOurs);
     return exchange;
@@ -178,10 +178,6 @@ export class Requests {
   /** enrolStream counts an HTTP/2 request as `enrol` does. A CONNECT, which opens a tunnel, counts as long-running. */
   enrolStream(exchange: HttpExchange, isOurs: boolean): void {
     this.enrol(exchange, isOurs);
-    this.#markTunnel(exchange);
-  }
-
-  #markTunnel(exchange: HttpExchange): void {
     if (exchange.request.method === 'CONNECT') this.#beginLongRunning(exchange);
   }
 
@@ -197,24 +193,21 @@ export class Requests {
 
   /** enrolNoted counts the requests in flight of which `admit` or `Session.note()` has recorded only the arrival. */
   enrolNoted(connections: Iterable<Connection>): void {
-    if (!this.isNoting) return;
+    if (this.#enrolsOnArrival) return;
     visitEach(connections, this.#enrolNotedOn.bind(this), this.#onFailure);
   }
 
   #enrolNotedOn(connection: Connection | undefined): void {
-    if (connection === undefined || !this.isNoting) return;
+    if (connection === undefined || this.#enrolsOnArrival) return;
     const exchange = this.#addNoted(connection);
     if (exchange !== undefined) this.#begin(exchange, false);
     // If the program has changed one stream so that reading it throws, the other streams must still be counted.
+    const enrol = (one: HttpExchange): void => {
+      this.enrolStream(one, false);
+    };
     connection.session?.takeNoted(this.#clock.now(), (one) => {
-      visitEach([one], this.#enrolTaken.bind(this), this.#onFailure);
+      visitEach([one], enrol, this.#onFailure);
     });
-  }
-
-  #enrolTaken(exchange: HttpExchange): void {
-    exchange.connection.add(exchange);
-    this.#begin(exchange, false);
-    this.#markTunnel(exchange);
   }
 
   // Creates the exchange of a request that has none yet. Either `admit` has recorded only the arrival time of the

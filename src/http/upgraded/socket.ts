@@ -26,7 +26,10 @@ export class Upgraded implements Exchange {
    */
   readonly head = '';
   readonly #connection: Connection;
-  /** `#duplex` is the socket that the program received. This may be an object with which Node has wrapped the real socket. */
+  /**
+   * `#duplex` is the socket that the program received. This may be an object with which Node has wrapped the real
+   * socket.
+   */
   readonly #duplex: Duplex;
   readonly #writtenBefore: number;
   #isToEnd = false;

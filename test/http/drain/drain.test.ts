@@ -1,8 +1,6 @@
 // Tests when the drain ends each connection, and when the drain itself ends.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { it } from 'node:test';
 import { systemClock } from '../../../src/clock.ts';
 import { Deadline } from '../../../src/deadline.ts';
@@ -10,6 +8,7 @@ import { Drain } from '../../../src/http/drain/drain.ts';
 import type { SocketRow } from '../../../src/http/drain/socket-table.ts';
 import type { Traffic } from '../../../src/http/traffic.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
+import { listen } from '../../support/listening.ts';
 import { describeAdapters, noProbes, serve, shutdownOf } from '../../support/serving.ts';
 import { until } from '../../support/until.ts';
 
@@ -126,11 +125,9 @@ for (const [title, isHurried, expected] of [
 ] as const) {
   it(title, async (t) => {
     const clock = new FakeClock();
-    const server = createServer().listen(0, '127.0.0.1');
-    t.after(() => server.close());
-    await once(server, 'listening');
+    const server = createServer();
     const row: SocketRow = {
-      localPort: (server.address() as AddressInfo).port,
+      localPort: await listen(t, server),
       remotePort: 1,
       remoteAddress: '10.0.0.2',
       bytes: 0,
