@@ -46,6 +46,14 @@ async function endsOf(program: ProcessUnderTest): Promise<readonly ThreadEnd[]> 
   return (line['threads'] ?? []) as readonly ThreadEnd[];
 }
 
+/**
+ * Sends probes of /readyz to `port` until the response has `status`. After a worker thread has started, /readyz can fail
+ * for some time: it fails until the first answer of the thread has arrived.
+ */
+async function readyzHas(status: number, port: number): Promise<void> {
+  while ((await probe(port, '/readyz')).status !== status);
+}
+
 const count = (program: ProcessUnderTest, matches: (line: Line) => boolean): number =>
   program.lines.filter(matches).length;
 
@@ -89,7 +97,7 @@ test('P-072 the main thread opens the probe port, and worker threads do not', as
   const port = await reservePort();
   const { program } = await start(t, { LAMEDUCK_PROBE_PORT: String(port) });
   await program.line('probe port', ({ msg }) => msg === 'probe port listens');
-  assert.equal((await probe(port, '/readyz')).status, 200);
+  await readyzHas(200, port);
   program.kill('SIGTERM');
   assert.deepEqual(await program.exit, endedWell, program.output);
   assert.equal(
@@ -107,13 +115,14 @@ test('P-072 /readyz of the main thread fails while a worker thread with a server
   const port = await reservePort();
   const { program, ports } = await start(t, { LAMEDUCK_PROBE_PORT: String(port) });
   await program.line('probe port', ({ msg }) => msg === 'probe port listens');
+  await readyzHas(200, port);
   assert.match((await probe(port, '/readyz?verbose')).body, /^\[\+\]worker-threads ok$/m);
   for (const [path, status] of [
     ['/unready', 500],
     ['/ready', 200],
   ] as const) {
     await probe(ports[1] ?? 0, path);
-    while ((await probe(port, '/readyz')).status !== status);
+    await readyzHas(status, port);
     assert.equal((await probe(port, '/livez')).status, 200);
   }
 });
@@ -122,7 +131,7 @@ test('P-072 while a worker thread is blocked, /readyz of the main thread uses th
   const port = await reservePort();
   const { program, ports } = await start(t, { LAMEDUCK_PROBE_PORT: String(port) });
   await program.line('probe port', ({ msg }) => msg === 'probe port listens');
-  assert.equal((await probe(port, '/readyz')).status, 200);
+  await readyzHas(200, port);
   await assert.rejects(probe(ports[0] ?? 0, '/block', { patience: 100 }));
   await assert.rejects(probe(ports[0] ?? 0, '/', { patience: 100 }));
   const { status, headers } = await probe(port, '/readyz/worker-threads');
