@@ -163,6 +163,20 @@ describeAdapters((adapter) => {
     });
   }
 
+  it('P-033, P-053 the drain answers a request below a long-running path, even if the request arrived before the lifecycle of its server began', async () => {
+    let arrived = false;
+    const server = await open(() => (arrived = true));
+    const client = await dial(adapter, server);
+    client.get('/poll');
+    await until(() => arrived);
+    const options = { longRunningPaths: '/poll', shutdownWatchTerminationGracePeriod: '0s' };
+    const parts = await manageOpen(adapter, [server], options);
+    assert.equal(parts.traffic.counts.longRunningRequests, 1);
+    const ended = parts.handle.shutdown();
+    assert.equal((await client.reader.next())?.isClose, true);
+    assert.equal((await ended).exitCode, 0);
+  });
+
   const skip = adapter === 'register' && 'a server has its lifecycle once it listens';
   it(
     'P-054 the drain of a server that never listens ends at once, and lameduck closes a server that begins to listen after that',

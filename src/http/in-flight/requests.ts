@@ -171,8 +171,6 @@ export class Requests {
   enrol(exchange: HttpExchange, isOurs: boolean): void {
     exchange.connection.add(exchange);
     this.#begin(exchange, isOurs);
-    if (!isOurs && this.#functions.longRunning?.(exchange.request) === true) this.#beginLongRunning(exchange);
-    if (this.inFlight.isShuttingDown) this.#beginShutdown(exchange);
   }
 
   /** enrolStream counts an HTTP/2 request as `enrol` does. A CONNECT, which opens a tunnel, counts as long-running. */
@@ -184,6 +182,8 @@ export class Requests {
   #begin(exchange: HttpExchange, isOurs: boolean): void {
     this.inFlight.move(exchange, isOurs ? ours : serving);
     exchange.onEnd(this.#onEnd);
+    if (!isOurs && this.#functions.longRunning?.(exchange.request) === true) this.#beginLongRunning(exchange);
+    if (this.inFlight.isShuttingDown) this.#beginShutdown(exchange);
   }
 
   #beginShutdown(exchange: HttpExchange): void {
@@ -239,7 +239,6 @@ export class Requests {
       this.enrolOlder(connection);
     });
     this.#begin(exchange, false);
-    if (this.inFlight.isShuttingDown) this.#beginShutdown(exchange);
   }
 
   /**
