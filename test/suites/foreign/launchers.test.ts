@@ -48,14 +48,18 @@ for (const [how, options, reason, isWarned] of [
     const pm2 = (...args: string[]): CommandUnderTest => start(t, bin('pm2'), args, env);
     t.after(() => pm2('kill').exit);
     await pm2('start', ...options).exit;
-    const logs = start(t, bin('pm2'), ['logs', '--raw', '--lines', '50'], env);
-    const request = await HeldRequest.open(t, await portOf(logs));
+    // Read the file with the program's output, because `pm2 logs` loses lines that the program writes while `pm2 logs`
+    // starts.
+    const output = (): string => readFileSync(join(env.PM2_HOME, 'logs', 'shop-out.log'), 'utf8');
+    await until(() => output().includes('"name":"HasBeenReady"'));
+    const [, port] = /"msg":"listening","port":(\d+)/.exec(output()) ?? [];
+    const request = await HeldRequest.open(t, Number(port));
     const stopped = pm2('stop', 'shop');
-    await logs.printed(/"name":"HTTPServerStoppedListening"/);
+    await until(() => output().includes('"name":"HTTPServerStoppedListening"'));
     assert.equal(await request.release(), 'served');
     await stopped.exit;
-    await logs.printed(new RegExp(`"reason":"${reason}","exitCode":0`));
-    assert.equal(logs.output.includes('PM2 sends SIGKILL 1.6s after'), isWarned);
+    await until(() => output().includes(`"reason":"${reason}","exitCode":0`));
+    assert.equal(output().includes('PM2 sends SIGKILL 1.6s after'), isWarned);
   });
 }
 
