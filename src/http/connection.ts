@@ -90,7 +90,7 @@ export class Connection {
 
   /**
    * isClosing is true if the server has already told the client that the connection ends, with `Connection: close`, a
-   * FIN or a GOAWAY.
+   * FIN or the last GOAWAY.
    */
   get isClosing(): boolean {
     return this.#state.is === 'closing';

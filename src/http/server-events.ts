@@ -224,8 +224,8 @@ function passOlder(server: Server, events: ServerEvents): void {
   visitEach(sessionsOf(server), events.onSession.bind(events), events.onFailure);
 }
 
-// Tells whether node:http2's compatibility API has emitted an event for an HTTP/2 request. lameduck ignores such an
-// event, because the server has already emitted `stream` for the same request.
+// Tells whether node:http2's compatibility API has emitted an event for an HTTP/2 request. lameduck does not count the
+// request again, because the server has already emitted `stream` for it.
 function isCompatible(event: string | symbol, [request]: readonly unknown[]): boolean {
   if (event !== 'request' && event !== 'checkContinue' && event !== 'checkExpectation' && event !== 'connect')
     return false;

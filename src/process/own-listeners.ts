@@ -2,6 +2,7 @@
 // that they have started has ended.
 import { Server } from 'node:net';
 import { startImmediate, type Clock } from '../clock.ts';
+import { isThenable } from '../thenable.ts';
 import { followPromises, type Followed } from './started-promises.ts';
 
 /** Listener is a function that was passed to `process.on()`. */
@@ -176,8 +177,4 @@ export class OwnListeners {
     };
     Server.prototype.close = watched as Server['close'];
   }
-}
-
-function isThenable(value: unknown): boolean {
-  return typeof (value as { readonly then?: unknown } | null | undefined)?.then === 'function';
 }

@@ -57,6 +57,7 @@ export const permitted: Readonly<Record<string, readonly string[]>> = {
     'observer.ts',
     'settings',
     'standard-output.ts',
+    'thenable.ts',
     'version.ts',
   ],
   observers: [
