@@ -111,10 +111,10 @@ function readOptions(options: RunShutdownOptions): { during: string | undefined;
   checkOptions('runShutdown()', options, ['during', 'timeout']);
   const { during, timeout = defaultTimeout } = options;
   if (during !== undefined && (typeof (during as unknown) !== 'string' || !/^\/[^?]*$/.test(during))) {
-    const message = `during of runShutdown(): ${quoted(during)}: expected a path without a query, such as /orders`;
+    const message = `option during of runShutdown(): ${quoted(during)}: expected a path without a query, such as /orders`;
     throw new LameduckError('LAMEDUCK_ERR_OPTIONS_INVALID', message);
   }
-  return { during, timeout: readLimit('timeout of runShutdown()', timeout) };
+  return { during, timeout: readLimit('option timeout of runShutdown()', timeout) };
 }
 
 function checkEnabled(): void {

@@ -54,8 +54,8 @@ function clientOf(t: TestContext, port: number): GrpcHealthClient {
 }
 
 /**
- * Starts a gRPC server that also has a service of the program. The test decides when each call of that service gets its
- * response.
+ * Starts a gRPC server with the health service and with one other service. The test decides when each call of the other
+ * service gets its response.
  */
 async function ownServer(t: TestContext, { health, start }: Subject): Promise<OwnServer> {
   const server = new Server();

@@ -46,7 +46,10 @@ export interface HookLimits {
   readonly clock: Clock;
   /** `limit` is how long the hook may take, in milliseconds. Infinity means no limit. */
   readonly limit: number;
-  /** `stop` is aborted when the hook must stop. If the hook throws or rejects after the abort, it has not failed. */
+  /**
+   * `stop` is an AbortSignal. It is aborted when the hook must stop. If the hook throws or rejects after that, this does
+   * not count as a failure of the hook.
+   */
   readonly stop?: AbortSignal;
   /**
    * `cut` is aborted when the common time of all hooks of the same kind ends, for example of all destroy hooks. A hook

@@ -240,7 +240,7 @@ export class Traffic implements ServerEvents, Records, Ended {
   }
 
   onCompatible(request: Partial<Http2ServerRequest>, response: object): void {
-    // A request that the program itself emits may have no stream.
+    // If the program itself has called `server.emit('request', …)`, the request may have no stream.
     sessionOf(request.stream?.session)?.noteCompatible(request, response);
   }
 

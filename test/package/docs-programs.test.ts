@@ -64,7 +64,7 @@ after(async () => {
   await rm(folder, { recursive: true });
 });
 
-// For each program in docs/hooks.md, the functions that it has called when it ends, in the order of the calls.
+// For each program in docs/hooks.md, the functions that it calls, in the order of the calls.
 const called = [
   'cache.fill',
   'prices.refresh',

@@ -56,7 +56,7 @@ async function failing(port: number): Promise<string> {
   }
 }
 
-test('P-118 while the pipe of the log is full, the probe thread tries repeatedly to write the line about the blocked event loop, and never joins this line to another line', async (t) => {
+test('P-118 while the pipe of the log is full, the probe thread tries repeatedly to write the log line about the blocked event loop, and this line never ends up in the middle of another line', async (t) => {
   const limits = { LAMEDUCK_READYZ_EVENT_LOOP_STALL_LIMIT: '1s', LAMEDUCK_LIVEZ_EVENT_LOOP_STALL_LIMIT: '2s' };
   const { pipe, probePort, port, said } = await startUnread(t, limits);
   await probe(port, '/block?ms=60000');

@@ -1,5 +1,5 @@
-// Finds each exit of the serving container, such as a crash, before which the server could not announce its end to the
-// clients. No side effects.
+// Finds each exit of the serving container that the server could not announce to its clients, such as a crash. No side
+// effects.
 import { constants } from 'node:os';
 import type { EventKind, RehearsalEvent } from './event-log.ts';
 import { lostOrRefused, type Events } from './losses.ts';

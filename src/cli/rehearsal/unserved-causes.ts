@@ -48,7 +48,7 @@ const groups: readonly Group[] = [
     clients: ['http2'],
     noun: 'HTTP/2 request',
     remedy:
-      'Serve HTTP/2 without TLS and without an upgrade from HTTP/1.1 on the port of the requests, or omit --http2.',
+      'Omit --http2, or serve HTTP/2 without TLS on the port of the requests. The clients do not begin with HTTP/1.1.',
   },
 ];
 

@@ -1,4 +1,4 @@
-// Predicts what the application of a new manifest does to the pods of the old manifest. No side effects.
+// Predicts what happens to the pods of an old manifest if a new manifest is applied. No side effects.
 import { fieldAt, isObject, object, objects, pathText, type Fields, type Path } from '../manifest/fields.ts';
 import type { ManifestObject, Place } from '../manifest/objects.ts';
 import { podTemplateOf } from '../manifest/pod-template.ts';

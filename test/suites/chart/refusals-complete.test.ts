@@ -1,5 +1,4 @@
-// Tests that each error in the chart's templates has a test of the chart. So if a template no longer reports an error,
-// a test fails.
+// Each error message in the chart's templates needs a test that expects it. Finds the messages without such a test.
 import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -55,7 +55,7 @@ for (const [value, name] of variables.flatMap((one) => [
   [`"${one}"`, one] as const,
   [`1${one}`, one] as const,
 ])) {
-  test(`if the value of a field with a wrong type contains a variable, the remedy says that the variable was not substituted: ${value}`, () => {
+  test(`if a field has a value of a wrong type, and this value contains a variable, the remedy says that the variable was not substituted: ${value}`, () => {
     const [finding] = wrongIn(deployment.replace('replicas: 2', () => `replicas: ${value}`));
     assert.equal(
       finding?.remedy,
