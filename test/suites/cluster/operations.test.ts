@@ -75,11 +75,12 @@ describe('on a real cluster, a container reports how its previous run ended, and
       240,
       () => isServingAfter(pod, restarts) && hasBeenReady(runsOf(pod)[restarts]),
     );
-    await namespace.until(
-      'the exit code of the previous run is known',
-      10,
-      () => runsOf(pod)[restarts - 1]?.exitCode !== undefined,
-    );
+    await namespace
+      .until('the exit code of the previous run', 10, () => runsOf(pod)[restarts - 1]?.exitCode !== undefined)
+      .catch((error: unknown) => {
+        const { status } = release.pods().find(({ metadata }) => metadata.name === pod) ?? {};
+        throw new Error(JSON.stringify([status?.containerStatuses, runsOf(pod)]), { cause: error });
+      });
     const [previous, run] = runsOf(pod).slice(restarts - 1) as [Run, Run];
     return { run, previous };
   }
