@@ -32,6 +32,7 @@ export interface StartupParts {
 export class Startup {
   readonly #parts: StartupParts;
   readonly #waitingFor: Set<Server>;
+  readonly #starters = new WeakSet<Server>();
   readonly #finishedHooks = new Set<string>();
   readonly #stopped = new AbortController();
 
@@ -48,7 +49,19 @@ export class Startup {
    */
   onListening(server: Server): void {
     if (this.#parts.lifecycle.signals.shutdownInitiated.hasSignaled) startImmediate(retire, server);
-    else if (this.#waitingFor.delete(server) && this.#waitingFor.size === 0) this.#start();
+    else if (this.#waitingFor.size > 0) {
+      if (this.#starters.has(server)) this.#waitingFor.clear();
+      else this.#waitingFor.delete(server);
+      if (this.#waitingFor.size === 0) this.#start();
+    }
+  }
+
+  /**
+   * startWith makes the lifecycle also start when `server` listens, even if the servers of the constructor do not
+   * listen. The program may never call `listen()` for those servers.
+   */
+  startWith(server: Server): void {
+    this.#starters.add(server);
   }
 
   /**
@@ -75,7 +88,7 @@ export class Startup {
     const { lifecycle, health, hooks, servers, onStart } = this.#parts;
     if (lifecycle.signals.shutdownInitiated.hasSignaled) return;
     health.close();
-    onStart(servers.map((server) => addressText(addressOf(server))));
+    onStart(servers.filter(({ listening }) => listening).map((server) => addressText(addressOf(server))));
     lifecycle.report('MuxAndDiscoveryComplete');
     void hooks.runPostStart(this.#stopped.signal, (name, failure) => {
       if (failure !== undefined) return;

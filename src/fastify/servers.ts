@@ -11,7 +11,8 @@ const channel = 'tracing:net.server.listen:asyncStart';
 
 /**
  * joinServers adds every server of the application to the lifecycle before the server listens (P-020). Fastify does not
- * report the servers that it creates, so Node's diagnostics channel finds them.
+ * report the servers that it creates, so Node's diagnostics channel finds them. If the program never calls
+ * `app.listen()`, the lifecycle starts with such a server.
  */
 export function joinServers(app: FastifyInstance, parts: Parts): void {
   const { handle } = parts;
@@ -21,6 +22,7 @@ export function joinServers(app: FastifyInstance, parts: Parts): void {
     // eslint-disable-next-line @typescript-eslint/unbound-method
     if (server === app.server || !server.listeners('request').includes(app.routing) || !isFree(server)) return;
     addServer(parts, server);
+    parts.startup.startWith(server);
   };
   subscribe(channel, onListen);
   void handle.ended.then(() => {

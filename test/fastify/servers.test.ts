@@ -146,6 +146,29 @@ test('P-020 app.close() drains each server whose requests the application handle
   assert.equal(duck.signals.shutdownInitiated.hasSignaled, false);
 });
 
+test('A-014, P-020 if app.server never listens, the lifecycle starts when another server of the application listens', async (t) => {
+  const starts: unknown[] = [];
+  const onStart = (fields: unknown, message?: string): void => {
+    if (message?.startsWith('lifecycle started')) starts.push((fields as { addresses?: unknown }).addresses);
+  };
+  const app = await createApp(t, { logger: { ...logger, info: onStart } });
+  await app.ready();
+  // eslint-disable-next-line @typescript-eslint/unbound-method
+  const servers = [createServer(app.routing), createServer(app.routing)];
+  for (const server of servers) {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  }
+  await app.lameduck.signals.hasBeenReady.signaled;
+  const { port } = servers[0]?.address() as AddressInfo;
+  assert.deepEqual(starts, [[`127.0.0.1:${String(port)}`]]);
+  await app.close();
+  assert.deepEqual(
+    servers.map((server) => server.listening),
+    [false, false],
+  );
+});
+
 test('P-070 after its lifecycle has ended, the Fastify plugin no longer watches for new servers of the process', async (t) => {
   const listens = channel('tracing:net.server.listen:asyncStart');
   const app = await createApp(t);
