@@ -209,7 +209,7 @@ export function isHandedOver(socket: Socket): boolean {
 /**
  * tcpSocketOf returns the TCP socket under a TLS socket. Any other socket is returned unchanged. If a later version of
  * Node removed the property `_parent` of sockets, tcpSocketOf would return the TLS socket. lameduck would then keep its
- * record of the TLS handshake until the connection ends.
+ * record of the TLS handshake until the connection ends, and would not notice a part of a TLS record.
  */
 export function tcpSocketOf(socket: Socket): Socket {
   return (socket as { _parent?: Socket | null })._parent ?? socket;

@@ -13,7 +13,15 @@ import {
 } from './connection-state.ts';
 import type { Exchange, HttpExchange } from './exchange.ts';
 import type { Session } from './http2/session.ts';
-import { isHandedOver, isHttp1, isInBody, isInMessage, isNewestRequest, responseOn } from '../node-internals.ts';
+import {
+  isHandedOver,
+  isHttp1,
+  isInBody,
+  isInMessage,
+  isNewestRequest,
+  responseOn,
+  tcpSocketOf,
+} from '../node-internals.ts';
 import { sendFin } from './responses/fin.ts';
 import { keyOf, type HttpResponse } from '../message.ts';
 import type { Upgraded } from './upgraded/socket.ts';
@@ -55,6 +63,8 @@ export class Connection {
   #notedAt: number;
   #quietSince!: number;
   #bytesRead!: number;
+  /** #tcpBytesRead is like #bytesRead, but over TLS it counts the encrypted bytes. */
+  #tcpBytesRead!: number;
   /** #allSentAt is the time at which lameduck first saw that the server had no more bytes to send to the peer. */
   #allSentAt: number | undefined;
 
@@ -298,18 +308,23 @@ export class Connection {
   beginSilence(now: number): void {
     this.#quietSince = now;
     this.#bytesRead = this.#socket.bytesRead;
+    this.#tcpBytesRead = tcpSocketOf(this.#socket).bytesRead;
   }
 
   /**
    * `hear()` sets `quietSince` to the current time if bytes of a request have arrived since the last call of `hear()`.
-   * The drain calls `hear()` repeatedly. An empty line before an HTTP/1.1 request line does not count, because a server
+   * The drain calls `hear()` repeatedly. Over TLS, a part of a TLS record counts too. An empty line before an HTTP/1.1 request line does not count, because a server
    * ignores it (RFC 9112 section 2.2).
    */
   hear(now: number): void {
     const { bytesRead } = this.#socket;
-    if (bytesRead === this.#bytesRead) return;
+    const { bytesRead: tcpBytesRead } = tcpSocketOf(this.#socket);
+    if (tcpBytesRead === this.#tcpBytesRead) return;
+    // Over TLS, Node decrypts a record only when the whole record has arrived. Until then, `bytesRead` does not change.
+    const isInRecord = bytesRead === this.#bytesRead;
     this.#bytesRead = bytesRead;
-    if (isInMessage(this.#socket) !== false) this.#quietSince = now;
+    this.#tcpBytesRead = tcpBytesRead;
+    if (isInRecord || isInMessage(this.#socket) !== false) this.#quietSince = now;
   }
 
   /**

@@ -86,11 +86,12 @@ export interface Serving extends Parts {
 export class Client {
   readonly socket: Socket;
   readonly reader: ResponseReader;
-  readonly #raw: Socket;
+  /** `raw` is the TCP socket, even if the connection uses TLS. */
+  readonly raw: Socket;
 
   constructor(socket: Socket, raw = socket) {
     this.socket = socket;
-    this.#raw = raw;
+    this.raw = raw;
     this.reader = new ResponseReader(socket);
   }
 
@@ -104,7 +105,7 @@ export class Client {
 
   /** `reset()` ends the connection with a RST, as a crashed peer would. */
   reset(): void {
-    this.#raw.resetAndDestroy();
+    this.raw.resetAndDestroy();
   }
 
   /** `ended()` resolves with the time at which the server's FIN or reset arrived. */

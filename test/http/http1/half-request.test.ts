@@ -7,7 +7,7 @@ import { it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { silenceBeforeClose } from '../../../src/http/drain/drain.ts';
 import { longestBodyAfterResponse } from '../../../src/http/exchange.ts';
-import { isInMessage } from '../../../src/node-internals.ts';
+import { isInMessage, tcpSocketOf } from '../../../src/node-internals.ts';
 import { isSecure } from '../../support/adapters.ts';
 import { describeAdapters, describeAdaptersInTurn, serve, shutdownOf, type Client } from '../../support/serving.ts';
 import { pacedClock } from '../../support/paced-clock.ts';
@@ -133,6 +133,23 @@ describeAdapters((adapter) => {
   });
 
   const skip = !isSecure(adapter) && 'there is no TLS';
+  it('P-012 a connection is not silent while a TLS record arrives in parts', { skip }, async (t) => {
+    const serving = await serve(t, { adapter, listener: (_, response) => response.end('ok') });
+    const client = await serving.dial();
+    client.get('/');
+    await client.reader.next();
+    const [connection] = serving.traffic.connections;
+    assert.ok(connection);
+    connection.beginSilence(1);
+    const { bytesRead } = tcpSocketOf(connection.socket);
+    // The header of a TLS record with 256 bytes of application data.
+    client.raw.write(Buffer.from([0x17, 0x03, 0x03, 0x01, 0x00]));
+    await until(() => tcpSocketOf(connection.socket).bytesRead === bytesRead + 5);
+    connection.hear(2);
+    connection.hear(3);
+    assert.equal(connection.quietSince, 2);
+  });
+
   it(
     'P-048 a client that never begins or never finishes its TLS handshake does not delay the exit',
     { skip },
