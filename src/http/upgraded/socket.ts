@@ -9,6 +9,7 @@ import { abortRequest, hasAbortSignal } from '../in-flight/request-signal.ts';
 import { sendFin } from '../responses/fin.ts';
 import { dropWrites } from '../responses/in-place-of-handler.ts';
 import { refuseUpgrade } from '../responses/rejection.ts';
+import { onFirstStatus } from './first-status.ts';
 import { sayGoingAway, webSocketOn, type WebSocket } from './websocket.ts';
 
 /**
@@ -33,6 +34,7 @@ export class Upgraded implements Exchange {
   readonly #duplex: Duplex;
   readonly #writtenBefore: number;
   #isToEnd = false;
+  #isRefused = false;
   #isOverdue = false;
   #webSocket: WebSocket | undefined;
 
@@ -71,18 +73,29 @@ export class Upgraded implements Exchange {
     };
   }
 
+  /**
+   * noteStatus is called with the status of the program's response to the upgrade request. If the program has not
+   * accepted the upgrade, this is an ordinary response, whose body may follow later. The drain then lets the program
+   * end the socket.
+   */
+  noteStatus(status: number): void {
+    this.#isRefused = status >= (this.request.method === 'CONNECT' ? 300 : 200);
+  }
+
   // Ends the connection as soon as the program has answered the upgrade request.
   #endWhenAnswered(): void {
     this.#isToEnd = true;
+    if (!this.#isAnswered) onFirstStatus(this.#duplex, this.noteStatus.bind(this));
     this.look();
   }
 
   /**
    * The drain calls `look()` repeatedly. `look()` ends the upgraded connection if the drain must end it and the program
-   * has answered the upgrade.
+   * has accepted the upgrade.
    */
   look(): void {
-    if (this.#isToEnd && !this.#connection.isClosing && this.#isAnswered) this.#connection.end();
+    const mayEnd = this.#isToEnd && !this.#isRefused && !this.#connection.isClosing;
+    if (mayEnd && this.#isAnswered) this.#connection.end();
   }
 
   /**

@@ -1,5 +1,5 @@
-// Records that a connection no longer uses HTTP after an upgrade. Reports to the audit log with which status the
-// upgrade was answered.
+// Records that a connection no longer uses HTTP after an upgrade, and with which status the program answers the
+// upgrade.
 import type { Duplex } from 'node:stream';
 import type { HttpRequest } from '../../message.ts';
 import type { AuditLog } from '../../observer.ts';
@@ -28,9 +28,11 @@ export function takeUpgrade(
   const upgraded = new Upgraded(connection, request, duplex, now);
   if (!connection.enter({ is: 'upgraded', upgraded })) return;
   count(upgraded, upgraded.ending);
-  if (audit === undefined) return;
-  audit.onReceived(upgraded, request);
+  audit?.onReceived(upgraded, request);
+  // Before the shutdown, only the audit log needs the status.
+  if (audit === undefined && connection.closeAt === Infinity) return;
   onFirstStatus(duplex, (status) => {
-    audit.onStarted(upgraded, status);
+    upgraded.noteStatus(status);
+    audit?.onStarted(upgraded, status);
   });
 }

@@ -104,6 +104,35 @@ describeAdapters((adapter) => {
       'the drain must not wait until the end of the grace period for long-running requests',
     );
   });
+
+  for (const [what, delay, wanted] of [
+    ['an upgrade that arrives during the shutdown delay', 300, `GET / HTTP/1.1\r\nHost: localhost\r\n${upgrade}\r\n`],
+    ['an upgrade that is pending in the drain', 0, `GET / HTTP/1.1\r\nHost: localhost\r\n${upgrade}\r\n`],
+    ['a pending CONNECT', 0, 'CONNECT localhost:1 HTTP/1.1\r\nHost: localhost:1\r\n\r\n'],
+  ] as const) {
+    it(`P-040 if the program answers with an ordinary response, the drain does not cut its body: ${what}`, async (t) => {
+      const given: Duplex[] = [];
+      const prepare: ServeOptions['prepare'] = (server) => {
+        for (const event of ['upgrade', 'connect']) server.on(event, (_request, socket: Duplex) => given.push(socket));
+      };
+      const serving = await onUpgrade(t, echo, { adapter, prepare, shutdownDelayDuration: delay });
+      const client = await serving.dial();
+      const isEnding = (): boolean =>
+        [...serving.traffic.connections].every((one) => one.upgraded?.state.is === 'ending');
+      const early = delay > 0 ? shutdownOf(serving) : undefined;
+      client.send(wanted);
+      await until(() => given.length === 1);
+      const { ended } = early ?? shutdownOf(serving);
+      if (early === undefined) await until(isEnding);
+      given[0]?.write('HTTP/1.1 403 Forbidden\r\nContent-Length: 10\r\n\r\nhello');
+      await until(isEnding);
+      for (const connection of serving.traffic.connections) connection.look(0, true);
+      given[0]?.end('world');
+      const answer = await client.reader.next();
+      assert.deepEqual([answer?.status, answer?.body], [403, 'helloworld']);
+      assert.equal((await ended).exitCode, 0);
+    });
+  }
 });
 
 test('P-041 if a handler has not answered an upgrade when shutdownWatchTerminationGracePeriod ends, lameduck answers with an HTTP error, and later writes of the handler to the socket do not throw', async (t) => {
