@@ -214,7 +214,9 @@ export class Session {
     const isQuiet = now - this.#changedAt >= quiet || now >= closeBy;
     if (now >= closeAt && (isQuiet || this.#goaway.canAnnounce)) this.#beginGoaway();
     this.#endOwn(now);
-    if (isDraining) for (const exchange of this.#exchanges) exchange.endUpload(now, longestBodyAfterResponse);
+    if (!isDraining) return;
+    for (const exchange of this.#exchanges) exchange.endUpload(now, longestBodyAfterResponse);
+    if (this.#isUnused(now)) this.connection.end();
   }
 
   #beginGoaway(): void {
@@ -233,6 +235,13 @@ export class Session {
         connection.end();
       });
     }
+  }
+
+  // Tells whether the client has not sent a byte on the connection for a second after its accept and after the beginning
+  // of the shutdown. Such a client answers no ping, so the GOAWAY would come much later (P-011).
+  #isUnused(now: number): boolean {
+    const { isClosing, quietSince, socket } = this.connection;
+    return !isClosing && socket.bytesRead === 0 && now - quietSince >= longestSilence;
   }
 
   #endIfSilent(): void {
