@@ -8,7 +8,7 @@ import { readinessPaths } from './health/readiness-paths.ts';
 import { reasons, type ThreadReadiness } from './health/readyz.ts';
 import { Hooks } from './hooks/hooks.ts';
 import { Drain, type DrainOptions } from './http/drain/drain.ts';
-import { ProgramCloses } from './http/drain/program-close.ts';
+import { ProgramCloses, type Progress } from './http/drain/program-close.ts';
 import { applyKeepAliveTimeout } from './http/http1/keep-alive-timeout.ts';
 import { guarded, withPaths, type RequestFunctions } from './http/in-flight/request-functions.ts';
 import type { Server } from './http/server.ts';
@@ -185,10 +185,7 @@ export function createParts(options: PartsOptions): Parts {
       closes.begin(server);
     },
   });
-  const closes: ProgramCloses = new ProgramCloses({
-    isDrained: () => hasDrained(lifecycle.signals),
-    ended: shutdown.ended,
-  });
+  const closes: ProgramCloses = new ProgramCloses(progressOf(lifecycle.signals, shutdown.ended));
 
   void shutdown.ended.then(health.stop.bind(health));
 
@@ -226,10 +223,17 @@ function createHealth(
   return health;
 }
 
-// Tells whether the servers have stopped listening and the drain has ended, in either order. The drain ends first only
-// with the setting `shutdownSendRetryAfter`.
-function hasDrained({ httpServerStoppedListening, inFlightRequestsDrained }: LifecycleSignals): boolean {
-  return httpServerStoppedListening.hasSignaled && inFlightRequestsDrained.hasSignaled;
+// The servers may stop listening before or after the last response. They stop listening after it only with the setting
+// `shutdownSendRetryAfter`.
+function progressOf(
+  { httpServerStoppedListening, inFlightRequestsDrained }: LifecycleSignals,
+  ended: Progress['ended'],
+): Progress {
+  return {
+    isDrained: () => httpServerStoppedListening.hasSignaled && inFlightRequestsDrained.hasSignaled,
+    answered: inFlightRequestsDrained.signaled,
+    ended,
+  };
 }
 
 // Returns a function that answers requests to lameduck's endpoints. The returned function is called for each request,

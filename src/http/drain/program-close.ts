@@ -15,6 +15,8 @@ type Address = (this: Server) => ReturnType<Server['address']>;
 export interface Progress {
   /** isDrained tells whether no server listens and no request is in flight. */
   readonly isDrained: () => boolean;
+  /** `answered` resolves when no request is in flight. It resolves before lameduck calls the destroy hooks. */
+  readonly answered: Promise<unknown>;
   readonly ended: Promise<unknown>;
 }
 
@@ -24,6 +26,11 @@ export interface Progress {
  */
 interface Drained {
   readonly address: ReturnType<Server['address']>;
+  /**
+   * `listeners` are those listeners of the event `close` that the program has added before the destroy hooks. One of
+   * them may exit the process, so lameduck calls them only after the shutdown.
+   */
+  listeners: readonly unknown[];
   /**
    * isWithheld is true if Node has emitted the event `close` of the server and lameduck has not passed it to the
    * program yet.
@@ -50,6 +57,9 @@ export class ProgramCloses {
 
   constructor(progress: Progress) {
     this.#progress = progress;
+    void progress.answered.then(() => {
+      for (const [server, drained] of this.#drained) drained.listeners = server.rawListeners('close');
+    });
     void progress.ended.then(() => {
       this.#hasEnded = true;
     });
@@ -62,7 +72,8 @@ export class ProgramCloses {
    */
   begin(server: Server): void {
     if (!server.listening) return;
-    const drained = { address: addressOf(server), isWithheld: false, isTold: false, isClosed: false };
+    const listeners = server.rawListeners('close');
+    const drained = { address: addressOf(server), listeners, isWithheld: false, isTold: false, isClosed: false };
     this.#drained.set(server, drained);
     this.#replace(server, drained);
   }
@@ -124,9 +135,10 @@ export class ProgramCloses {
     if (!this.#progress.isDrained()) return this.#closeLater(server, close, drained, args);
     // After the drain, call the callback that the program passed to `close()` at once, because a destroy hook may wait
     // for this callback. The promise `ended` would be too late for the callback: it resolves only after the destroy
-    // hooks.
+    // hooks. For the same reason, call the listeners that a destroy hook has added for the event `close`.
     const [callback] = args;
     if (typeof callback === 'function') process.nextTick(callback);
+    process.nextTick(callNewListeners, server, drained);
     void this.#closeLater(server, close, drained, []);
     return Promise.resolve();
   }
@@ -142,6 +154,16 @@ export class ProgramCloses {
 // settles as the original promise does.
 function returnsPromise(server: Server, close: Close): boolean {
   return Object.hasOwn(server, 'close') || Object.prototype.toString.call(close) === '[object AsyncFunction]';
+}
+
+// Calls those listeners of the event `close` that a destroy hook has added, and removes them. Otherwise, they would be
+// called a second time after the shutdown.
+function callNewListeners(server: Server, { listeners }: Drained): void {
+  for (const listener of server.rawListeners('close') as ((this: Server) => void)[]) {
+    if (listeners.includes(listener)) continue;
+    server.removeListener('close', listener);
+    listener.call(server);
+  }
 }
 
 // Calls `close()` of a server after the drain. For the program's first call, lameduck makes the server appear to

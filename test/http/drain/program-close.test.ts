@@ -1,6 +1,8 @@
-// Tests a program that gives its server its own `close()`, which returns a promise. The program assigns this method to
-// the server, or overrides it in a subclass.
+// Tests programs that close their servers during the shutdown. Some of them close a server in a destroy hook. Others
+// give their server its own `close()`, which returns a promise: they assign it to the server, or override it in a
+// subclass.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { it } from 'node:test';
 import { promisify } from 'node:util';
@@ -23,7 +25,42 @@ const patches = {
   },
 };
 
+const awaitsClose: Readonly<Record<string, (server: Http1Server) => Promise<unknown>>> = {
+  'calls close() and awaits the event close': (server) => {
+    server.close();
+    return once(server, 'close');
+  },
+  'listens for the event close and calls close()': (server) =>
+    new Promise((resolve) => {
+      server.on('close', resolve);
+      server.close();
+    }),
+};
+
 describeAdapters((adapter) => {
+  for (const [what, close] of Object.entries(awaitsClose)) {
+    it(`P-116 a destroy hook that ${what} ends, and older listeners of the event are called after the shutdown`, async (t) => {
+      const serving = await serve(t, { adapter, listener: () => undefined });
+      const { server, handle } = serving;
+      const order: string[] = [];
+      const emitted = new Promise<void>((resolve) => {
+        server.on('close', () => {
+          order.push('close');
+          resolve();
+        });
+      });
+      handle.addDestroyHook('pool', () => void order.push('pool'));
+      handle.addDestroyHook('server', async () => {
+        await close(server);
+        order.push('server');
+      });
+      const record = await shutdownOf(serving).ended;
+      assert.deepEqual([record.exitCode, record.hookFailures], [0, []]);
+      await emitted;
+      assert.deepEqual(order, ['server', 'pool', 'close']);
+    });
+  }
+
   for (const [how, patch] of Object.entries(patches)) {
     it(`P-116 if close() of a server is ${how}, its promise resolves after the drain`, async (t) => {
       const held: ServerResponse[] = [];
