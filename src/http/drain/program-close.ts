@@ -1,6 +1,7 @@
 // Delays the effect of `server.close()` and similar methods until the drain has ended, if the program calls them on a
 // server that the drain closes.
 import type { AddressInfo, Server } from 'node:net';
+import { promisify } from 'node:util';
 import { removeStandIn, standIn, type ListenerHandle } from '../../node-internals.ts';
 import { addressOf } from '../server.ts';
 
@@ -116,6 +117,7 @@ export class ProgramCloses {
       const closed = this.#close(server, close, drained, args);
       return isAsync ? closed : server;
     }) as Server['close'];
+    if (disposesWithoutClose(server)) server[Symbol.asyncDispose] = () => promisify(server.close.bind(server))();
     // `address` is called with `server` as its `this`.
     // eslint-disable-next-line @typescript-eslint/unbound-method
     const address: Address = server.address;
@@ -147,6 +149,16 @@ export class ProgramCloses {
     await this.#progress.ended;
     return closeDrained(server, close, drained, args);
   }
+}
+
+// Tells whether `Symbol.asyncDispose` of a server is the method of Node's HTTP/2 server without TLS. This method calls
+// `close` of net.Server, and not `close` of the server, as the methods of all other servers do.
+function disposesWithoutClose(server: Server): boolean {
+  let prototype: object | null = server;
+  while (prototype !== null && !Object.hasOwn(prototype, Symbol.asyncDispose)) {
+    prototype = Object.getPrototypeOf(prototype) as object | null;
+  }
+  return prototype !== server && prototype?.constructor.name === 'Http2Server';
 }
 
 // Tells whether the original `close()` of the server returns a promise. This is assumed if the program has set its own

@@ -4,10 +4,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { connect } from 'node:net';
 import { it } from 'node:test';
 import { promisify } from 'node:util';
 import type { Http1Server } from '../../../src/http/server.ts';
 import { describeAdapters, serve, shutdownOf } from '../../support/serving.ts';
+import { serve as serveHttp2, streamsWithoutTls } from '../../support/serving-http2.ts';
 
 type Close = (callback: (error?: Error) => void) => unknown;
 
@@ -84,4 +86,28 @@ describeAdapters((adapter) => {
       await closed;
     });
   }
+});
+
+it('P-116 Symbol.asyncDispose of an HTTP/2 server without TLS waits for the end of the drain, and leaves the server listening in the delay', async (t) => {
+  const serving = await serveHttp2(t, streamsWithoutTls, { listener: () => undefined });
+  const { server, port, handle } = serving;
+  const left = Promise.withResolvers<undefined>();
+  handle.addPreShutdownHook('leave', () => left.promise);
+  const ended = handle.shutdown('test');
+  let isDisposed = false;
+  const disposed = server[Symbol.asyncDispose]().then(() => (isDisposed = true));
+  const client = connect(port, '127.0.0.1');
+  await once(client, 'connect');
+  client.destroy();
+  assert.equal(isDisposed, false);
+  left.resolve(undefined);
+  assert.equal((await ended).exitCode, 0);
+  await disposed;
+});
+
+it('P-116 a destroy hook that awaits Symbol.asyncDispose of an HTTP/2 server without TLS ends', async (t) => {
+  const { server, handle } = await serveHttp2(t, streamsWithoutTls, { listener: () => undefined });
+  handle.addDestroyHook('server', () => server[Symbol.asyncDispose]());
+  const record = await handle.shutdown('test');
+  assert.deepEqual([record.exitCode, record.hookFailures], [0, []]);
 });
