@@ -55,6 +55,16 @@ export class OwnListeners {
   }
 
   /**
+   * `follow()` calls `emit` in its own turn of the event loop. `emit` emits an event to listeners of the program.
+   * `whenIdleFor` then also waits for the promises that these listeners create.
+   */
+  async follow(emit: () => void): Promise<void> {
+    const end = this.#begin();
+    await this.#callInOwnTurn(emit);
+    end();
+  }
+
+  /**
    * callLeft is called if a signal listener of the program exits the process after an `await`. It calls the signal
    * listeners that callOneByOne has not called yet. Without lameduck, Node calls all listeners before any of them
    * continues after an `await`.

@@ -176,7 +176,10 @@ export class ProcessEnd {
     callHeldListeners: (exitCode) => void this.#callHeldListeners(exitCode),
     endByItself: () => {
       this.#disconnect();
-      for (const lifecycle of this.#lifecycles) lifecycle.afterListeners();
+      // The listeners of the event `close` of the servers may clean up. So wait for the promises that they create.
+      void this.#ownListeners.follow(() => {
+        for (const lifecycle of this.#lifecycles) lifecycle.afterListeners();
+      });
       // The program's logger may close its output in its own `beforeExit` listener. So write the final line in a
       // `beforeExit` listener that runs before the logger's listener.
       this.#process.prependOnceListener('beforeExit', (code) => {

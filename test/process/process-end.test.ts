@@ -161,6 +161,7 @@ test('P-058 a drained process that something keeps alive exits after one second,
   const { target, log, lifecycle, clock } = create();
   target.emit('SIGTERM', 'SIGTERM', 15);
   lifecycle.end({ ...clean, exitCode: 81 });
+  await turns();
   await clock.advance(999);
   assert.deepEqual(target.exits, []);
   assert.equal(target.exitCode, 81);

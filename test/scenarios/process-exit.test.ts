@@ -32,6 +32,20 @@ void describe('the exit code of the process shows how the shutdown ended', { con
     assert.equal(final['exitCode'], 0);
   });
 
+  for (const how of [
+    'a close listener that returns its promise',
+    'a close listener that returns nothing',
+    'an await of the event close',
+  ]) {
+    test(`P-058 a program without signal listeners, which cleans up for longer than a second in ${how}, exits after its cleanup`, async (t) => {
+      const program = disposed(t, new ProcessUnderTest('cleans-up-at-close.ts', { HOW: how }));
+      await program.signaled('HasBeenReady');
+      program.kill('SIGTERM');
+      assert.deepEqual(await program.exit, { code: 0, signal: null });
+      assert.equal(program.lines.filter(({ msg }) => msg === 'cleaned up').length, 1, program.output);
+    });
+  }
+
   test('P-058 if requests are unfinished at the end of the shutdown budget, the exit code is 80, and the log names them', async (t) => {
     const program = disposed(
       t,
