@@ -94,7 +94,7 @@ export class Requests {
     { clock, random, functions, isLimited, eventStreams, observer, audit, onFailure }: RequestsOptions,
     ended: Ended,
   ) {
-    this.longRunning = new LongRunning(clock, this.inFlight, random);
+    this.longRunning = new LongRunning({ clock, inFlight: this.inFlight, random, onFailure });
     this.#clock = clock;
     this.#functions = functions;
     const isReported = observer !== undefined || audit !== undefined;

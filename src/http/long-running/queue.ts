@@ -36,6 +36,18 @@ export interface LongRunningDrainOptions {
   readonly retry: number;
 }
 
+/** LongRunningOptions are the parts of a lifecycle that LongRunning uses. */
+export interface LongRunningOptions {
+  readonly clock: Clock;
+  readonly inFlight: InFlight;
+  readonly random: () => number;
+  /**
+   * onFailure is called with the error if ending a long-running request throws, because the program has changed its
+   * response.
+   */
+  readonly onFailure: (error: unknown) => void;
+}
+
 /**
  * LongRunning contains the long-running requests in two sets. The requests in `#waiting` wait for their turn. The drain
  * has begun to end the requests in `#ending`.
@@ -44,6 +56,7 @@ export class LongRunning {
   readonly #clock: Clock;
   readonly #inFlight: InFlight;
   readonly #random: () => number;
+  readonly #onFailure: (error: unknown) => void;
   readonly #waiting = new Set<Exchange>();
   readonly #ending = new Set<Exchange>();
   #limiter: DrainRateLimiter | undefined;
@@ -51,10 +64,11 @@ export class LongRunning {
   #retry = 0;
   #cancel: (() => void) | undefined;
 
-  constructor(clock: Clock, inFlight: InFlight, random: () => number) {
+  constructor({ clock, inFlight, random, onFailure }: LongRunningOptions) {
     this.#clock = clock;
     this.#inFlight = inFlight;
     this.#random = random;
+    this.#onFailure = onFailure;
   }
 
   /** `add()` makes a request count as long-running. */
@@ -96,7 +110,7 @@ export class LongRunning {
     for (const exchange of this.#waiting) this.#moveToEnding(exchange);
     for (const { state } of this.#ending) {
       if (this.#clock.now() - now > longestTurn) break;
-      if (state.is === 'ending') state.ending.end();
+      if (state.is === 'ending') this.#try(() => state.ending.end());
     }
   }
 
@@ -123,7 +137,16 @@ export class LongRunning {
     let begun = 0;
     for (const exchange of this.#waiting) {
       if (begun++ === mostPerTurn || this.#limiter?.take(now) !== true) break;
-      this.#moveToEnding(exchange)?.begin(this.#retry === 0 ? undefined : this.#jittered(this.#retry));
+      const retry = this.#retry === 0 ? undefined : this.#jittered(this.#retry);
+      this.#try(() => this.#moveToEnding(exchange)?.begin(retry));
+    }
+  }
+
+  #try(end: () => void): void {
+    try {
+      end();
+    } catch (error) {
+      this.#onFailure(error);
     }
   }
 

@@ -14,7 +14,9 @@ function drained(count: number, { grace = 10_000, left = 20_000 } = {}) {
   const clock = new FakeClock();
   const since = clock.now();
   const inFlight = new InFlight();
-  const longRunning = new LongRunning(clock, inFlight, () => 0.5);
+  const failures: unknown[] = [];
+  const onFailure = (error: unknown): void => void failures.push(error);
+  const longRunning = new LongRunning({ clock, inFlight, random: () => 0.5, onFailure });
   const begun: [number, number][] = [];
   const ended: [number, number][] = [];
   const add = (key: number): void => {
@@ -33,6 +35,7 @@ function drained(count: number, { grace = 10_000, left = 20_000 } = {}) {
     longRunning,
     begun,
     ended,
+    failures,
     keys,
     add,
     drainBy,
@@ -109,6 +112,19 @@ test('A-135 if shutdownWatchTerminationGracePeriod is 0, the drain ends all long
   await clock.advance(0);
   assert.equal(begun.length, 250);
   assert.ok(begun.every(([, moment]) => moment === 0));
+});
+
+test('P-023 if the end of a long-running request throws, because the program has changed its response, the drain ends the other long-running requests', async () => {
+  const { clock, longRunning, endOverdue, keys, begun, ended, failures, add } = drained(0, { grace: 1_000 });
+  const fail = (): never => {
+    throw new Error('on purpose');
+  };
+  longRunning.add(keys[5] as Exchange, { begin: fail, end: fail });
+  add(6);
+  await clock.advance(1_500);
+  endOverdue();
+  assert.deepEqual([begun.length, ended.length], [1, 1]);
+  assert.deepEqual(failures.map(String), ['Error: on purpose', 'Error: on purpose']);
 });
 
 test('P-073 if the lifecycle stops the drain while the drain is ending long-running requests, no timer of the drain remains', async () => {
