@@ -186,6 +186,7 @@ export function createParts(options: PartsOptions): Parts {
     },
   });
   const closes: ProgramCloses = new ProgramCloses(progressOf(lifecycle.signals, shutdown.ended));
+  warnOfAwaitedClose(lifecycle.signals, hooks, closes, warn);
 
   void shutdown.ended.then(health.stop.bind(health));
 
@@ -234,6 +235,28 @@ function progressOf(
     answered: inFlightRequestsDrained.signaled,
     ended,
   };
+}
+
+// Logs a warning if a pre-shutdown hook has timed out while a call of `server.close()` waited for the end of the drain.
+// If the hook awaits this call, it waits for itself, because the drain begins only after the hook.
+function warnOfAwaitedClose(
+  { preShutdownHooksStopped }: LifecycleSignals,
+  { failures }: Hooks,
+  closes: ProgramCloses,
+  warn: Parts['warn'],
+): void {
+  void preShutdownHooksStopped.signaled.then(() => {
+    const timedOut = failures.filter(
+      ({ kind, error }) =>
+        kind === 'pre-shutdown' && (error as { code?: unknown }).code === 'LAMEDUCK_ERR_HOOK_TIMED_OUT',
+    );
+    if (!closes.isAwaited || timedOut.length === 0) return;
+    const names = timedOut.map(({ name }) => `"${name}"`).join(', ');
+    warn(
+      `pre-shutdown hooks timed out while server.close() waited for the end of the drain: ${names}. A pre-shutdown hook` +
+        ' must not await server.close(). Close the server in a destroy hook, or let lameduck close it',
+    );
+  });
 }
 
 // Returns a function that answers requests to lameduck's endpoints. The returned function is called for each request,

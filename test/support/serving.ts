@@ -78,6 +78,7 @@ export interface Serving extends Parts {
   /** The names of the lifecycle signals in the order in which they fired. */
   readonly signals: string[];
   readonly unfinished: UnfinishedRequest[];
+  readonly warnings: string[];
   /** `dial()` opens a connection, with TLS if the server uses it. */
   dial(options?: { readonly allowHalfOpen?: boolean }): Promise<Client>;
 }
@@ -155,10 +156,12 @@ export async function serve(
   patch?.(server);
   const signals: string[] = [];
   const unfinished: UnfinishedRequest[] = [];
+  const warnings: string[] = [];
   const observer: Observer = {
     ...silent,
     onSignal: ({ name }) => signals.push(name),
     onUnfinished: (requests) => unfinished.push(...requests),
+    onWarning: (message) => warnings.push(message),
   };
   const isUnderRegister = adapter === 'register';
   // lameduck/register adds the lifecycle to a program only after its server listens.
@@ -180,6 +183,7 @@ export async function serve(
     port,
     signals,
     unfinished,
+    warnings,
     async dial({ allowHalfOpen = false } = {}) {
       const client = await clientOn(connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen }), adapter);
       clients.push(client);

@@ -55,6 +55,7 @@ export class ProgramCloses {
   readonly #progress: Progress;
   readonly #drained = new Map<Server, Drained>();
   #hasEnded = false;
+  #isAwaited = false;
 
   constructor(progress: Progress) {
     this.#progress = progress;
@@ -77,6 +78,11 @@ export class ProgramCloses {
     const drained = { address: addressOf(server), listeners, isWithheld: false, isTold: false, isClosed: false };
     this.#drained.set(server, drained);
     this.#replace(server, drained);
+  }
+
+  /** isAwaited tells whether the program has called `close()` of a server before the end of the drain. */
+  get isAwaited(): boolean {
+    return this.#isAwaited;
   }
 
   /** `withholds()` returns true as long as the program must not receive the event `close` of the server. */
@@ -134,7 +140,10 @@ export class ProgramCloses {
 
   #close(server: Server, close: Close, drained: Drained, args: readonly [Callback?]): unknown {
     if (this.#hasEnded) return closeDrained(server, close, drained, args);
-    if (!this.#progress.isDrained()) return this.#closeLater(server, close, drained, args);
+    if (!this.#progress.isDrained()) {
+      this.#isAwaited = true;
+      return this.#closeLater(server, close, drained, args);
+    }
     // After the drain, call the callback that the program passed to `close()` at once, because a destroy hook may wait
     // for this callback. The promise `ended` would be too late for the callback: it resolves only after the destroy
     // hooks. For the same reason, call the listeners that a destroy hook has added for the event `close`.

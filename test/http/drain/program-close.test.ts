@@ -88,6 +88,32 @@ describeAdapters((adapter) => {
   }
 });
 
+for (const [timeout, isWarned] of [
+  ['20ms', true],
+  ['20s', false],
+] as const) {
+  it(`P-116 if a pre-shutdown hook has a limit of ${timeout} and the program calls close() meanwhile, lameduck ${isWarned ? 'warns that the hook must not await close()' : 'logs no warning'}`, async (t) => {
+    const serving = await serve(t, { listener: () => undefined });
+    const { server, handle, warnings } = serving;
+    const closed = Promise.withResolvers<unknown>();
+    handle.addPreShutdownHook(
+      'server',
+      async () => {
+        server.close(closed.resolve);
+        if (isWarned) await closed.promise;
+      },
+      { timeout },
+    );
+    const record = await handle.shutdown('test');
+    await closed.promise;
+    assert.equal(record.exitCode, isWarned ? 81 : 0);
+    const warning =
+      'pre-shutdown hooks timed out while server.close() waited for the end of the drain: "server". A pre-shutdown hook' +
+      ' must not await server.close(). Close the server in a destroy hook, or let lameduck close it';
+    assert.deepEqual(warnings, isWarned ? [warning] : []);
+  });
+}
+
 it('P-116 Symbol.asyncDispose of an HTTP/2 server without TLS waits for the end of the drain, and leaves the server listening in the delay', async (t) => {
   const serving = await serveHttp2(t, streamsWithoutTls, { listener: () => undefined });
   const { server, port, handle } = serving;
