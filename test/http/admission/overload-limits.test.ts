@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { it, test } from 'node:test';
 import { systemClock } from '../../../src/clock.ts';
 import { createOverload } from '../../../src/http/admission/overload-limits.ts';
-import { describeAdapters, serve, shutdownOf } from '../../support/serving.ts';
+import { describeAdapters, noProbes, serve, shutdownOf } from '../../support/serving.ts';
 import { eventSource } from '../../support/watching.ts';
 import { until } from '../../support/until.ts';
 
@@ -46,6 +46,36 @@ describeAdapters((adapter) => {
     assert.equal((await second.reader.next())?.body, '/second');
     assert.equal(serving.traffic.requests.inFlight.totals.rejected, 3);
     await until(() => serving.traffic.counts.requestsInFlight === 0);
+  });
+
+  it("A-071, A-174, P-122 lameduck's own response to HEAD has no body, so a server with the option rejectNonStandardBodyWrites keeps running", async (t) => {
+    const { listener, answer } = waiting();
+    const serving = await serve(t, {
+      adapter,
+      maxRequestsInflight: 1,
+      readinessPaths: ['/health'],
+      shutdownDelayDuration: '60s',
+      listener,
+      patch: (server) => Object.assign(server, { rejectNonStandardBodyWrites: true }),
+    });
+    const headOf = async (path: string): Promise<string> => {
+      const client = await serving.dial();
+      let received = '';
+      client.socket.on('data', (text: string) => (received += text));
+      client.send(`HEAD ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+      await client.ended();
+      return received;
+    };
+    const first = await serving.dial();
+    first.get('/first');
+    await until(() => answer.has('/first'));
+    assert.match(await headOf('/second'), /^HTTP\/1\.1 429 [^]*\r\nContent-Length: 63\r\n[^]*\r\n\r\n$/);
+    if (noProbes(adapter) === false)
+      assert.match(await headOf('/livez'), /^HTTP\/1\.1 200 [^]*\r\nContent-Length: 2\r\n[^]*\r\n\r\n$/);
+    void shutdownOf(serving);
+    assert.match(await headOf('/health'), /^HTTP\/1\.1 503 [^]*\r\nContent-Length: 29\r\n[^]*\r\n\r\n$/);
+    answer.get('/first')?.();
+    assert.equal((await first.reader.next())?.body, '/first');
   });
 
   it('A-174, P-024, P-030 a request that a checkContinue listener passes to the request listener counts once against maxRequestsInflight, until its client has disconnected', async (t) => {
