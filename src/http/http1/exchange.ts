@@ -153,5 +153,7 @@ export class Http1Exchange implements HttpExchange {
     // Use Reflect.set, which does not throw if the program has sealed the response. Such a response has no `Connection:
     // close`, and the drain ends its connection with a FIN.
     Reflect.set(response, 'writeHead', patched);
+    // `writeHeader` is another name of `writeHead`, which Node has deprecated (DEP0063) and removed in version 26.
+    if ('writeHeader' in response) Reflect.set(response, 'writeHeader', patched);
   }
 }

@@ -45,6 +45,7 @@ function muteOne(response: EventEmitter): void {
     setHeaders: chain,
     appendHeader: chain,
     writeHead: chain,
+    writeHeader: chain,
     removeHeader: none,
     flushHeaders: none,
     addTrailers: none,

@@ -123,6 +123,7 @@ describeAdapters((adapter) => {
     assert.deepEqual([answer?.status, answer?.body], [504, 'The request was not completed in time.\n']);
     assert.equal(signal?.aborted, true);
     response?.writeHead(200, { 'X-Late': 'yes' });
+    (response as { writeHeader?: ServerResponse['writeHead'] } | undefined)?.writeHeader?.(200);
     response?.end('too late');
     assert.equal(
       answer?.isClose,

@@ -1,4 +1,5 @@
 // Tests a program that replaces `writeHead` of all its responses, and does not pass on the headers that lameduck adds.
+// Also tests a program that sends its headers with `writeHeader`, the deprecated name of `writeHead` (DEP0063).
 import assert from 'node:assert/strict';
 import { ServerResponse, type OutgoingHttpHeaders } from 'node:http';
 import { it } from 'node:test';
@@ -19,6 +20,10 @@ ServerResponse.prototype.writeHead = function (this: ServerResponse, status: num
   const own = ownHeaders[this.req.url ?? ''];
   return own === undefined ? writeHead.call(this, status, ...rest) : writeHead.call(this, status, own);
 };
+
+type WriteHeader = (this: ServerResponse, status: number, headers?: OutgoingHttpHeaders) => ServerResponse;
+const { writeHeader } = ServerResponse.prototype as { readonly writeHeader?: WriteHeader };
+const without = writeHeader === undefined && 'this version of Node has no method writeHeader';
 
 /**
  * heldInShutdown sends a request to `path`. When the handler has stored the response in `held` without sending it,
@@ -56,4 +61,19 @@ describeAdapters((adapter) => {
     assert.equal(client.reader.error, undefined, 'the server must end the connection with a FIN');
     assert.equal((await ended).exitCode, 0);
   });
+
+  it(
+    'P-001 a response gets Connection: close if its handler sends the headers with writeHeader',
+    { skip: without },
+    async (t) => {
+      const { held, client, ended } = await heldInShutdown(t, adapter, '/');
+      const [response] = held as (ServerResponse & { writeHeader: WriteHeader })[];
+      response?.writeHeader(200, { 'X-Own': '1' }).end();
+      const answer = await client.reader.next();
+      assert.match(answer?.head ?? '', /^x-own: 1\r$/im);
+      assert.equal(answer?.isClose, true);
+      await client.reader.ended;
+      assert.equal((await ended).exitCode, 0);
+    },
+  );
 });
