@@ -23,8 +23,8 @@ export type Spoken =
 export type ConnectionState =
   | Spoken
   /**
-   * `closing`: the server has sent `Connection: close`, a FIN or the last GOAWAY. The server does not execute later
-   * requests on this connection.
+   * `closing`: the server has sent `Connection: close`, a FIN or the last GOAWAY, or will send `Connection: close` with
+   * the response to a request that has arrived. The server does not execute later requests on this connection.
    */
   | { readonly is: 'closing'; readonly after: Spoken }
   /** `closed`: the connection has ended, or the program has sent its socket to another process. */

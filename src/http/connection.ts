@@ -100,7 +100,7 @@ export class Connection {
 
   /**
    * isClosing is true if the server has already told the client that the connection ends, with `Connection: close`, a
-   * FIN or the last GOAWAY.
+   * FIN or the last GOAWAY. It is also true if lameduck has chosen the response that will tell the client.
    */
   get isClosing(): boolean {
     return this.#state.is === 'closing';

@@ -4,6 +4,7 @@ import type { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { HttpRequest, HttpResponse } from '../../message.ts';
 import type { Connection } from '../connection.ts';
+import { closeAnnounced } from '../connection-state.ts';
 import { noted, type HttpExchange, type OwnHold, type State } from '../exchange.ts';
 import { isDestroyedHere } from '../responses/aborted.ts';
 import { sentHead, tcpSocketOf } from '../../node-internals.ts';
@@ -39,6 +40,12 @@ export class Http1Exchange implements HttpExchange {
    */
   #now: (() => number) | undefined;
   #isPatched = false;
+  /**
+   * #place is set on some pipelined requests after the close time of the connection. `windowEnd`: this was the newest
+   * request when the server sent the headers of an earlier response. `last`: the program gets no later request of the
+   * connection.
+   */
+  #place: 'windowEnd' | 'last' | undefined;
 
   constructor(connection: Connection, request: HttpRequest, response: ServerResponse, arrivedAt: number) {
     this.connection = connection;
@@ -141,7 +148,7 @@ export class Http1Exchange implements HttpExchange {
     this.#isPatched = true;
     const writeHead = response.writeHead.bind(response) as WriteHead;
     const patched: WriteHead = (...args) => {
-      const isLast = this.#now !== undefined && isToClose(this, this.#now());
+      const isLast = this.#now !== undefined && this.#isToClose(this.#now());
       if (isLast) writeClosing(response, writeHead, args);
       else writeHead(...args);
       // The program's own `writeHead` may have removed `Connection: close` from the response. The client then sends
@@ -155,5 +162,26 @@ export class Http1Exchange implements HttpExchange {
     Reflect.set(response, 'writeHead', patched);
     // `writeHeader` is another name of `writeHead`, which Node has deprecated (DEP0063) and removed in version 26.
     if ('writeHeader' in response) Reflect.set(response, 'writeHeader', patched);
+  }
+
+  #isToClose(now: number): boolean {
+    if (this.#place === 'last' || isToClose(this, now)) return true;
+    if (this.connection.state.is === 'http' && now >= this.connection.closeAt) this.#limitPipelining();
+    return false;
+  }
+
+  // Called when a response cannot say `Connection: close`, because a later request has arrived. Usually, the response to
+  // the newest request then says it. But a client may send a new pipelined request after each response, so that a later
+  // request has always arrived. If this response is the response to a `windowEnd` request, the newest request becomes
+  // the last request of the connection. The program gets no request that arrives after it (P-010).
+  #limitPipelining(): void {
+    const { connection } = this;
+    const newest = connection.exchanges.at(-1);
+    if (!(newest instanceof Http1Exchange) || !connection.isLast(newest) || newest.head !== '') return;
+    if (this.#place === undefined) newest.#place = 'windowEnd';
+    else {
+      newest.#place = 'last';
+      connection.enter(closeAnnounced);
+    }
   }
 }

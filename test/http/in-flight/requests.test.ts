@@ -248,6 +248,46 @@ describeAdapters((adapter) => {
     assert.equal((await ended).requests.answered, 3);
   });
 
+  it('P-009, P-010 if a client always sends a further pipelined request before a response, lameduck chooses a last request, whose response says Connection: close', async (t) => {
+    const exchanges: Exchange[] = [];
+    const serving = await serve(t, { adapter, listener: keep(exchanges) });
+    const client = await serving.dial();
+    const next = async (): Promise<void> => {
+      const { length } = exchanges;
+      client.get(`/${String(length)}`);
+      await until(() => exchanges.length > length);
+    };
+    await next();
+    await next();
+    const { ended } = shutdownOf(serving);
+    await serving.handle.signals.httpServerStoppedListening.signaled;
+    for (const count of [0, 1, 2]) {
+      // Send requests /2, /3 and /4, each before the response to an earlier request.
+      await next();
+      exchanges[count]?.response.end('served');
+      assert.equal((await client.reader.next())?.isClose, false);
+    }
+    // /2 was the newest request when the headers of the response to /0 were sent. A later request has arrived before the
+    // headers of the response to /2 were sent. So the newest request, /4, is the last request of the connection.
+    const [connection] = serving.traffic.connections;
+    const bytesRead = connection?.socket.bytesRead;
+    client.get('/never-executed');
+    await until(() => connection?.socket.bytesRead !== bytesRead);
+    for (const count of [4, 3]) exchanges[count]?.response.end('served');
+    const answers = [await client.reader.next(), await client.reader.next()];
+    assert.deepEqual(
+      answers.map((answer) => [answer?.body, answer?.isClose]),
+      [
+        ['served', false],
+        ['served', true],
+      ],
+    );
+    await client.reader.ended;
+    assert.equal(client.reader.error, undefined, 'the server must end the connection with a FIN');
+    const { exitCode, requests } = await ended;
+    assert.deepEqual([exitCode, requests.answered, requests.cut, exchanges.length], [0, 5, 0, 5]);
+  });
+
   it('P-006 the upload of a client that gets an early response is read to its end, and the connection is not reset', async (t) => {
     const serving = await serve(t, { adapter, listener: (_, response) => response.end('enough') });
     const client = await serving.dial({ allowHalfOpen: true });
