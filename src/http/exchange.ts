@@ -33,7 +33,8 @@ export type State =
   | { readonly is: 'noted' }
   /**
    * State `serving`: the program has not yet sent its complete response to the request. The drain waits for this
-   * response.
+   * response. lameduck itself may still delay the request. Its state is then `delayed`, and the program does not
+   * execute the request yet.
    */
   | { readonly is: 'serving' }
   /**
@@ -50,6 +51,8 @@ export type State =
 
 export const noted: State = { is: 'noted' };
 export const serving: State = { is: 'serving' };
+/** `delayed` is the state `serving` of a request that lameduck delays. It does not count for `maxRequestsInflight`. */
+export const delayed: State = { is: 'serving' };
 export const ours: State = { is: 'ours' };
 export const released: State = { is: 'released' };
 

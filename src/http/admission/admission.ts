@@ -15,6 +15,7 @@ import { isEmittedByProgram } from '../../node-internals.ts';
 import { refuseUpgrade } from '../responses/rejection.ts';
 import { ignoreResets } from '../responses/socket-errors.ts';
 import type { Proceed } from '../server-events.ts';
+import { Backlog } from './backlog.ts';
 import { createOverload, type Overload, type OverloadLimits } from './overload-limits.ts';
 import { answerProbe } from './probe.ts';
 
@@ -73,12 +74,16 @@ export class Admission {
    * no additional time.
    */
   readonly #overload: Overload | undefined;
+  /** `#backlog` is undefined if `maxRequestsInflight` is not set. */
+  readonly #backlog: Backlog | undefined;
   readonly #options: AdmissionOptions;
   readonly #requests: Requests;
   readonly #records: Records;
 
   constructor(options: AdmissionOptions, requests: Requests, records: Records) {
     this.#overload = createOverload(options.clock, options.limits, requests);
+    const { maxRequestsInflight: limit } = options.limits;
+    this.#backlog = limit > 0 ? new Backlog(options.clock, limit, requests.inFlight) : undefined;
     this.#options = options;
     this.#requests = requests;
     this.#records = records;
@@ -169,7 +174,7 @@ export class Admission {
       answerProbe(exchange.request, exchange.response, answer);
       return 'answered';
     }
-    if (this.hold.isOn || exchange.isHeld) return 'held';
+    if (this.hold.isOn || exchange.isHeld || this.#backlog?.isOn === true) return 'held';
     return this.#decideUnheld(exchange);
   }
 
@@ -180,6 +185,7 @@ export class Admission {
       this.#requests.refuse(exchange);
       return 'answered';
     }
+    this.#requests.inFlight.resume(exchange);
     this.#requests.watch(exchange);
     if (this.#overload?.rejects(exchange) === true) {
       this.#requests.setApart(exchange);
@@ -191,6 +197,7 @@ export class Admission {
 
   #holdBack(exchange: HttpExchange, proceed: () => void): void {
     const isAwaited = exchange.hold();
+    this.#requests.inFlight.delay(exchange);
     const goOn = (): void => {
       // If the client disconnected during the delay, do not pass its request to the program.
       if (isAwaited() && this.#decideUnheld(exchange) === 'passed on') proceed();
@@ -198,7 +205,12 @@ export class Admission {
     // Continue the request only after both of its delays: the delay of its connection, and the delay until the server's
     // listening socket has closed.
     exchange.ownHold.pass(() => {
-      this.hold.pass(goOn);
+      const { isLate, session } = exchange.connection;
+      // The delay of one packet adds no requests to those that would execute at the same time without the delay. So after
+      // this delay alone, an HTTP/1.1 request is compared with the limit at once. lameduck refuses a late request.
+      const isLong = session !== undefined || this.hold.isOn || this.#backlog?.isOn === true;
+      const backlog = isLong && !isLate ? this.#backlog : undefined;
+      this.hold.pass(backlog === undefined ? goOn : () => backlog.add(exchange, goOn));
     });
   }
 

@@ -22,13 +22,13 @@ export interface OverloadLimits {
  */
 export interface Load {
   /**
-   * inFlight.serving counts the requests that are neither long-running nor probes, including the request that has just
-   * arrived.
+   * inFlight.executing counts the requests that are neither long-running nor probes, including the request that has
+   * just arrived. It leaves out the requests that lameduck delays.
    */
-  readonly inFlight: Pick<InFlight, 'serving' | 'noteRejected' | 'noteTimedOut'>;
+  readonly inFlight: Pick<InFlight, 'executing' | 'noteRejected' | 'noteTimedOut'>;
   /**
    * `recount()` first stops counting the requests that have ended although Node emitted no `close` event. It then
-   * returns the number of the remaining requests, `inFlight.serving`.
+   * returns the number of the remaining requests, `inFlight.executing`.
    */
   recount(exchange: HttpExchange): number;
   isLongRunning(exchange: HttpExchange): boolean;
@@ -66,7 +66,7 @@ export class Overload {
   rejects(exchange: HttpExchange): boolean {
     if (this.#load.isLongRunning(exchange)) return false;
     const { maxRequestsInflight, requestTimeout } = this.#limits;
-    const isTooMany = maxRequestsInflight > 0 && this.#load.inFlight.serving > maxRequestsInflight;
+    const isTooMany = maxRequestsInflight > 0 && this.#load.inFlight.executing > maxRequestsInflight;
     if (isTooMany && this.#load.recount(exchange) > maxRequestsInflight) {
       this.#load.inFlight.noteRejected();
       answerInPlaceOfHandler(exchange, tooManyRequests);

@@ -1,5 +1,5 @@
 // All counters of requests in flight. Only the methods of InFlight change them.
-import { released, type Exchange, type HttpExchange, type State } from '../exchange.ts';
+import { delayed, released, serving, type Exchange, type HttpExchange, type State } from '../exchange.ts';
 
 /**
  * Counts has the number of requests in each state, except the states `noted` (not counted yet) and `released` (ended).
@@ -29,6 +29,10 @@ export interface Totals {
 export class InFlight {
   readonly #totals: Totals = { answered: 0, refused: 0, longRunningEnded: 0, aborted: 0, rejected: 0, timedOut: 0 };
   readonly #counts: Counts = { serving: 0, ours: 0, 'long-running': 0, ending: 0 };
+  /** #delayed is the number of the requests in state `serving` that lameduck delays. */
+  #delayed = 0;
+  /** onRoom is called when the program executes one request less. It is undefined if no request waits for that. */
+  onRoom: (() => void) | undefined;
   // #isShuttingDown becomes true before ShutdownInitiated fires, because the log line of this signal contains the
   // numbers of requests in flight.
   #isShuttingDown = false;
@@ -55,6 +59,11 @@ export class InFlight {
     return this.#counts.serving;
   }
 
+  /** executing is the number of requests that count for `maxRequestsInflight`: `serving` without the delayed requests. */
+  get executing(): number {
+    return this.#counts.serving - this.#delayed;
+  }
+
   /** longRunning is the number of long-running requests, including those that the drain is ending. */
   get longRunning(): number {
     return this.#counts['long-running'] + this.#counts.ending;
@@ -66,10 +75,23 @@ export class InFlight {
   }
 
   move(exchange: Exchange, to: State): void {
-    const from = exchange.state.is;
-    if (from !== 'noted' && from !== 'released') this.#counts[from]--;
+    const { state } = exchange;
+    if (state.is !== 'noted' && state.is !== 'released') this.#counts[state.is]--;
     if (to.is !== 'noted' && to.is !== 'released') this.#counts[to.is]++;
+    if (state === delayed) this.#delayed--;
+    if (to === delayed) this.#delayed++;
     exchange.state = to;
+    if (state === serving) this.onRoom?.();
+  }
+
+  /** `delay()` is called when lameduck begins to delay a request. Long-running requests are not counted as delayed. */
+  delay(exchange: Exchange): void {
+    if (exchange.state === serving) this.move(exchange, delayed);
+  }
+
+  /** `resume()` is called when a request that lameduck has delayed continues. */
+  resume(exchange: Exchange): void {
+    if (exchange.state === delayed) this.move(exchange, serving);
   }
 
   /**

@@ -266,7 +266,7 @@ export class Requests {
 
   /**
    * `recount()` first finds the requests that have ended without an event, and no longer counts them. It then returns
-   * the number of the program's requests in flight.
+   * the number of requests that the program executes.
    */
   recount({ connection }: HttpExchange): number {
     const now = this.#clock.now();
@@ -277,7 +277,7 @@ export class Requests {
       this.#ended.forgetEnded();
       this.#recountAt = now + (this.#clock.now() - now) * pauseFactor;
     }
-    return this.inFlight.serving;
+    return this.inFlight.executing;
   }
 
   /**
