@@ -313,8 +313,8 @@ export class Connection {
 
   /**
    * `hear()` sets `quietSince` to the current time if bytes of a request have arrived since the last call of `hear()`.
-   * The drain calls `hear()` repeatedly. Over TLS, a part of a TLS record counts too. An empty line before an HTTP/1.1 request line does not count, because a server
-   * ignores it (RFC 9112 section 2.2).
+   * The drain calls `hear()` repeatedly. Over TLS, a part of a TLS record counts too. An empty line before an HTTP/1.1
+   * request line does not count, because a server ignores it (RFC 9112 section 2.2).
    */
   hear(now: number): void {
     const { bytesRead } = this.#socket;
