@@ -47,7 +47,12 @@ export interface ServerEvents {
    * lameduck delays the request, onRequest later calls `proceed` with `event`, and the program receives the request.
    */
   onRequest(request: IncomingMessage, response: ServerResponse, event: string, proceed: Proceed): boolean;
-  onUpgrade(request: IncomingMessage, socket: Duplex): boolean;
+  /**
+   * onUpgrade is called for each upgrade and CONNECT request of HTTP/1.1. It returns true if the program must not
+   * receive the request now. If lameduck delays the request, onUpgrade later calls `goOn`, and the program receives the
+   * request.
+   */
+  onUpgrade(request: IncomingMessage, socket: Duplex, goOn: () => void): boolean;
   onSession(session: ServerHttp2Session): void;
   /**
    * onStream is called for each HTTP/2 request. It returns true if the program must not receive the request now,
@@ -165,7 +170,7 @@ function handleRare(
       return false;
     case 'upgrade':
     case 'connect':
-      return events.onUpgrade(args[0] as IncomingMessage, args[1] as Duplex);
+      return events.onUpgrade(args[0] as IncomingMessage, args[1] as Duplex, () => proceed(event, ...args));
     case 'session':
       events.onSession(args[0] as ServerHttp2Session);
       return false;

@@ -209,7 +209,7 @@ export class Traffic implements ServerEvents, Records, Ended {
     return this.#admission.onStream(stream, headers, flags, rawHeaders, proceed);
   }
 
-  onUpgrade(request: IncomingMessage, socket: Duplex): boolean {
+  onUpgrade(request: IncomingMessage, socket: Duplex, goOn: () => void): boolean {
     const connection = connectionOf(request.socket) ?? this.adopt(request.socket);
     // If lameduck has already seen this upgrade, ignore it. The same upgrade can arrive twice under Fastify. To listen
     // on a second address, Fastify creates a second server, whose events it also emits on the first server.
@@ -220,7 +220,12 @@ export class Traffic implements ServerEvents, Records, Ended {
       count: this.requests.longRunning.add.bind(this.requests.longRunning),
       audit: this.#options.audit,
     });
-    return false;
+    // lameduck may still delay a request that arrived before the upgrade in the same packet. The program must get that
+    // request first, so that it also answers it first.
+    const before = connection.exchanges.at(-1);
+    if (before?.isHeld !== true) return false;
+    before.ownHold.pass(goOn);
+    return true;
   }
 
   // Creates the record of an HTTP/2 session. If the session began before lameduck replaced `emit` of the server, its

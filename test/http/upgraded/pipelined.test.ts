@@ -77,6 +77,26 @@ test('P-009, P-041 a response has no header Connection: close if the client has 
   await serving.handle.shutdown('test', { budget: '4s' });
 });
 
+for (const [event, request, answer] of [
+  ['upgrade', `GET / HTTP/1.1\r\nHost: localhost\r\n${upgrade}\r\n`, switching],
+  ['connect', 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n', 'HTTP/1.1 101 Connected\r\n\r\n'],
+] as const) {
+  test(`P-009 a request that arrives in the shutdown delay is answered before the ${event} request that follows in the same packet`, async (t) => {
+    const serving = await serve(t, {
+      listener: (_, response) => response.end('first'),
+      prepare: (server) => server.on(event, (_, socket: Duplex) => socket.resume().write(answer)),
+      shutdownDelayDuration: '60s',
+    });
+    const client = await serving.dial();
+    await until(() => serving.traffic.connections.size === 1);
+    void shutdownOf(serving);
+    for (const connection of serving.traffic.connections) connection.setCloseTimes(0, 0);
+    client.send(`GET /first HTTP/1.1\r\nHost: localhost\r\n\r\n${request}`);
+    assert.equal((await client.reader.next())?.body, 'first');
+    assert.equal((await client.reader.next())?.status, 101);
+  });
+}
+
 for (const [how, functions] of [
   ['of a server with a longRunning function', { longRunning: () => false }],
   ['of a server without a longRunning function', {}],
