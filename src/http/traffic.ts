@@ -153,6 +153,10 @@ export class Traffic implements ServerEvents, Records, Ended {
   }
 
   onConnection(socket: Socket): void {
+    // The program may pass a socket from one of the lifecycle's servers to another one, for example in a listener of
+    // `unknownProtocol`. The connection must not be counted twice.
+    const older = connectionOf(socket);
+    if (older !== undefined && this.connections.has(older)) return;
     this.connectionsAccepted++;
     this.#track(socket, http);
   }

@@ -3,7 +3,8 @@
 // and lameduck logs a warning about this.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
+import { createServer as createHttpServer, type ServerResponse } from 'node:http';
+import { createSecureServer as createHttp2Server } from 'node:http2';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { it, test } from 'node:test';
 import { createServer as createSecureServer } from 'node:tls';
@@ -11,6 +12,7 @@ import { certificate } from '../../fixtures/certificate.ts';
 import type { AdapterName } from '../../support/adapters.ts';
 import { disposed } from '../../support/disposed.ts';
 import { HeldRequest } from '../../support/held-request.ts';
+import { manage } from '../../support/manage.ts';
 import { registered } from '../../support/under-register.ts';
 import { ProcessUnderTest } from '../../support/process-under-test.ts';
 import {
@@ -106,6 +108,29 @@ async function isRefused(port: number): Promise<boolean> {
     socket.destroy();
   }
 }
+
+test('P-055 if an HTTP/2 server passes a socket to an HTTP/1.1 server of the same lifecycle, the connection and its request count once', async (t) => {
+  const held: ServerResponse[] = [];
+  const [outer, inner] = [createHttp2Server(certificate), createHttpServer((_, response) => held.push(response))];
+  outer.on('unknownProtocol', (socket) => inner.emit('connection', socket));
+  const { startup, handle, traffic } = manage([outer, inner]);
+  t.after(() => handle.shutdown('end of the test', { budget: 1 }));
+  startup.begin();
+  for (const server of [outer, inner]) await listen(server);
+  await handle.signals.hasBeenReady.signaled;
+  const client = await dial(t, portOf(outer), 'node:https');
+  client.get('/');
+  await until(() => held.length === 1);
+  const { connections, requestsInFlight } = traffic.counts;
+  assert.deepEqual([connections, requestsInFlight, traffic.connectionsAccepted], [1, 1, 1]);
+  const ended = handle.shutdown('test');
+  await handle.signals.httpServerStoppedListening.signaled;
+  held[0]?.end('whole');
+  const response = await client.reader.next();
+  assert.deepEqual([response?.body, response?.isClose], ['whole', true]);
+  const { exitCode, requests } = await ended;
+  assert.deepEqual([exitCode, requests.answered], [0, 1]);
+});
 
 describeAdapters((adapter) => {
   it('P-055 if another server passes its sockets to the HTTP server, lameduck closes the listening socket of the passing server before HTTPServerStoppedListening; if the program calls close() of the passing server during the shutdown, the passing server emits close only after the drain', async (t) => {
