@@ -2,7 +2,7 @@
 // has ended the stream.
 import type { EventEmitter } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ServerHttp2Stream } from 'node:http2';
+import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import { given, type HttpResponse } from '../../message.ts';
 import { compatibleOf } from '../../node-internals.ts';
 import { patchEmit } from '../../patch-emit.ts';
@@ -150,10 +150,14 @@ export class Http2Exchange implements HttpExchange {
 
   // Defers the events `end` and `trailers` of a delayed request until the request continues. Otherwise, the handler
   // could miss these events. Node emits `end` of an empty body even if no handler reads the stream, and emits
-  // `trailers` only once.
+  // `trailers` only once. As for HTTP/1.1, the timeout that the program has set with `server.setTimeout()` is off during
+  // the delay. The first delayed stream of a session switches it off and on again.
   hold(): () => boolean {
     this.response.ignoreErrors();
     const { stream } = this;
+    const session = stream.session as (ServerHttp2Session & { readonly timeout?: number }) | undefined;
+    const { timeout = 0 } = session ?? {};
+    if (timeout > 0) session?.setTimeout(0);
     const deferred: Event[] = [];
     const restore = patchEmit(stream, (original) => (...event) => {
       if (event[0] !== 'end' && event[0] !== 'trailers') return original().apply(stream, event);
@@ -162,6 +166,7 @@ export class Http2Exchange implements HttpExchange {
     });
     return () => {
       restore();
+      if (timeout > 0) session?.setTimeout(timeout);
       // lameduck has deferred these events of the request. Emit them in a later tick than the current one. In the
       // current tick, the caller calls the handler, which adds its listeners for these events.
       for (const event of deferred) process.nextTick(() => stream.emit(...(event as Parameters<typeof stream.emit>)));

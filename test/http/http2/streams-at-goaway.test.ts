@@ -163,6 +163,38 @@ describeKinds((kind) => {
     assert.equal((await ended).exitCode, 0);
   });
 
+  // Fastify overrides the timeout of each HTTP/2 session with its own timeout of 72 s.
+  const isByFastify = kind.by === 'Fastify';
+  it(
+    'P-022, P-043 server.setTimeout() does not end an HTTP/2 session whose requests lameduck delays, and applies again as soon as the delay has ended',
+    { skip: isByFastify },
+    async (t) => {
+      const serving = await serve(t, kind, {
+        listener: (path, answer) => {
+          if (path !== '/answered') return;
+          answer.respond(200);
+          answer.end('ok');
+        },
+      });
+      serving.server.setTimeout(200);
+      const client = await serving.dial();
+      const { hold, connections, requests } = serving.traffic;
+      requests.beginShutdown(connections);
+      hold.begin();
+      const answers = [client.request('/answered'), client.request('/answered')];
+      void client.request('/unanswered');
+      await until(() => serving.traffic.counts.requestsInFlight === 3);
+      // The session `idle` begins after all requests have arrived. So when its timeout has ended `idle`, the timeout of
+      // the other session has passed too.
+      const idle = await serving.dial();
+      await idle.closed;
+      assert.equal(client.session.destroyed, false);
+      hold.end();
+      for (const answer of answers) assert.equal((await answer).status, 200);
+      await client.closed;
+    },
+  );
+
   it('P-022, P-043 if lameduck delays an upload until the GOAWAY, the handler can still read the trailers of the upload', async (t) => {
     const serving = await serve(t, kind, {
       listener: (_, answer, request) => {
