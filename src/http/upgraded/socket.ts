@@ -91,10 +91,11 @@ export class Upgraded implements Exchange {
 
   /**
    * The drain calls `look()` repeatedly. `look()` ends the upgraded connection if the drain must end it and the program
-   * has accepted the upgrade.
+   * has accepted the upgrade. A refused upgrade is ended when the program has ended its response.
    */
   look(): void {
-    const mayEnd = this.#isToEnd && !this.#isRefused && !this.#connection.isClosing;
+    const isOfProgram = this.#isRefused && !this.#duplex.writableEnded;
+    const mayEnd = this.#isToEnd && !isOfProgram && !this.#connection.isClosing;
     if (mayEnd && this.#isAnswered) this.#connection.end();
   }
 

@@ -133,6 +133,23 @@ describeAdapters((adapter) => {
       assert.equal((await ended).exitCode, 0);
     });
   }
+
+  it('P-040 if the program has refused an upgrade and ended the socket, a client that keeps its side open does not hold the drain', async (t) => {
+    const given: Duplex[] = [];
+    const prepare: ServeOptions['prepare'] = (server) =>
+      server.on('upgrade', (_request, socket: Duplex) => given.push(socket.resume()));
+    const serving = await onUpgrade(t, echo, { adapter, prepare });
+    const client = await serving.dial({ allowHalfOpen: true });
+    client.send(`GET / HTTP/1.1\r\nHost: localhost\r\n${upgrade}\r\n`);
+    await until(() => given.length === 1);
+    const { ended } = shutdownOf(serving);
+    await until(() => [...serving.traffic.connections].every((one) => one.upgraded?.state.is === 'ending'));
+    given[0]?.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n');
+    assert.equal((await client.reader.next())?.status, 403);
+    const { exitCode, durationMs } = await ended;
+    assert.equal(exitCode, 0);
+    assert.ok(durationMs < 8_000, 'the drain must not wait until the end of the grace period');
+  });
 });
 
 test('P-041 if a handler has not answered an upgrade when shutdownWatchTerminationGracePeriod ends, lameduck answers with an HTTP error, and later writes of the handler to the socket do not throw', async (t) => {
