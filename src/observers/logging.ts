@@ -256,23 +256,23 @@ const previousRuns = {
 
 // Wraps the program's logger. If the logger throws, the line is written to standard output, and the shutdown continues.
 function withFallback(logger: Logger, output: ReturnType<typeof createLineWriter>): Logger {
-  const attempt = (log: () => void, fallback: () => void): void => {
+  const attempt = (log: () => unknown, fallback: () => void): void => {
     try {
-      log();
+      const outcome = log();
+      // The logger's method may be asynchronous and reject. Handle the rejection, because an unhandled rejection would
+      // end the program.
+      if (outcome instanceof Promise) outcome.catch(fallback);
     } catch {
       fallback();
     }
   };
   const level = (name: LineLevel) => (details: object, message: string) => {
-    const fallback = (): void => {
-      output[name](details, message);
-    };
-    attempt(() => {
-      const outcome: unknown = logger[name]?.(details, message);
-      // The logger's method may be asynchronous and reject. Handle the rejection, because an unhandled rejection would
-      // end the program.
-      if (outcome instanceof Promise) outcome.catch(fallback);
-    }, fallback);
+    attempt(
+      () => logger[name]?.(details, message),
+      () => {
+        output[name](details, message);
+      },
+    );
   };
   return {
     debug: level('debug'),

@@ -129,3 +129,18 @@ test('a check that fails after the final log line causes no further line', () =>
   logging.onCheckChange('readyz', 'database', new Error('the client is destroyed'));
   assert.deepEqual(calls, [['info', record, 'shutdown ended'], ['flush']]);
 });
+
+test("if the flush of the program's logger throws or rejects after the final log line, no uncaught error is raised", async (t) => {
+  const failed: unknown[] = [];
+  const onRejection = (error: unknown): void => void failed.push(error);
+  process.on('unhandledRejection', onRejection);
+  t.after(() => process.off('unhandledRejection', onRejection));
+  const throws = (): void => {
+    throw new Error('no');
+  };
+  for (const flush of [throws, async (): Promise<never> => Promise.reject(new Error('no'))]) {
+    createLogging({ ...recordedLogger().logger, flush }, usualLog).onEnd(record);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  assert.deepEqual(failed, []);
+});
