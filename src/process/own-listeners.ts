@@ -37,8 +37,11 @@ export class OwnListeners {
     for (const listener of listeners) {
       const followed = this.#follow();
       // The drain begins in the same turn of the event loop, and creates promises too. So follow only those of the call.
-      void this.#settle(this.#call(() => listener.apply(this.#process, [...args]), followed));
-      followed.stop();
+      try {
+        void this.#settle(this.#call(() => listener.apply(this.#process, [...args]), followed));
+      } finally {
+        followed.stop();
+      }
     }
   }
 

@@ -157,6 +157,18 @@ test('P-055 with ownSignalListeners=run the listeners of the program are called 
   assert.deepEqual(log, ['begin SIGTERM', 'called']);
 });
 
+test('P-063 with ownSignalListeners=run, the process exits one second after the drain even if a signal listener has thrown', async () => {
+  const { target, lifecycle, clock } = create({ runsOwnListeners: true });
+  target.on('SIGTERM', () => {
+    throw new Error('listener');
+  });
+  assert.throws(() => target.emit('SIGTERM', 'SIGTERM', 15), /listener/);
+  lifecycle.end(clean);
+  await turns();
+  await clock.advance(1_000);
+  assert.deepEqual(target.exits, [0]);
+});
+
 test('P-058 a drained process that something keeps alive exits after one second, with the code of its shutdown', async () => {
   const { target, log, lifecycle, clock } = create();
   target.emit('SIGTERM', 'SIGTERM', 15);
