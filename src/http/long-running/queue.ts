@@ -5,6 +5,7 @@ import type { Deadline } from '../../deadline.ts';
 import { DrainRateLimiter } from './drain-rate-limiter.ts';
 import type { Ending, Exchange } from '../exchange.ts';
 import type { InFlight } from '../in-flight/in-flight.ts';
+import { visitEach } from '../visit-each.ts';
 
 // The largest number of long-running requests to end in one turn of the event loop. After a stall, many requests are
 // due at once, and ending all of them in one turn would cause another stall.
@@ -110,7 +111,7 @@ export class LongRunning {
     for (const exchange of this.#waiting) this.#moveToEnding(exchange);
     for (const { state } of this.#ending) {
       if (this.#clock.now() - now > longestTurn) break;
-      if (state.is === 'ending') this.#try(() => state.ending.end());
+      if (state.is === 'ending') visitEach([state.ending], endNow, this.#onFailure);
     }
   }
 
@@ -138,15 +139,7 @@ export class LongRunning {
     for (const exchange of this.#waiting) {
       if (begun++ === mostPerTurn || this.#limiter?.take(now) !== true) break;
       const retry = this.#retry === 0 ? undefined : this.#jittered(this.#retry);
-      this.#try(() => this.#moveToEnding(exchange)?.begin(retry));
-    }
-  }
-
-  #try(end: () => void): void {
-    try {
-      end();
-    } catch (error) {
-      this.#onFailure(error);
+      visitEach([exchange], (one) => this.#moveToEnding(one)?.begin(retry), this.#onFailure);
     }
   }
 
@@ -164,4 +157,8 @@ export class LongRunning {
     this.#inFlight.move(exchange, { is: 'ending', ending: state.ending });
     return state.ending;
   }
+}
+
+function endNow(ending: Ending): void {
+  ending.end();
 }
