@@ -58,10 +58,10 @@ export class OwnListeners {
   }
 
   /**
-   * `follow()` calls `emit` in its own turn of the event loop. `emit` emits an event to listeners of the program.
+   * emitAndFollow calls `emit` in its own turn of the event loop. `emit` emits an event to listeners of the program.
    * `whenIdleFor` then also waits for the promises that these listeners create.
    */
-  async follow(emit: () => void): Promise<void> {
+  async emitAndFollow(emit: () => void): Promise<void> {
     const end = this.#begin();
     await this.#callInOwnTurn(emit);
     end();

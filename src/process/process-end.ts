@@ -177,7 +177,7 @@ export class ProcessEnd {
     endByItself: () => {
       this.#disconnect();
       // The listeners of the event `close` of the servers may clean up. So wait for the promises that they create.
-      void this.#ownListeners.follow(() => {
+      void this.#ownListeners.emitAndFollow(() => {
         for (const lifecycle of this.#lifecycles) lifecycle.afterListeners();
       });
       // The program's logger may close its output in its own `beforeExit` listener. So write the final line in a
